@@ -1,7 +1,7 @@
 """Writes the schemas of Kubernetes' own kinds, which ``kubectl explain`` reads from a server.
 
     python tools/openapi_schemas.py KUBERNETES/api/openapi-spec/v3 \
-        replay/server/kubernetes/schemas.json.zst
+        replay/server/kubernetes/read/schemas.json.zst
 
 The folder is part of a checkout of Kubernetes (Apache License 2.0).
 """

@@ -1,7 +1,7 @@
 """Writes the messages of Kubernetes' own kinds, by which ``plinian serve`` reads protobuf.
 
     python tools/protobuf_messages.py MODULES/k8s.io/api@v0.35.3 \
-        MODULES/k8s.io/apimachinery@v0.35.3 replay/server/branch/messages.json.zst
+        MODULES/k8s.io/apimachinery@v0.35.3 replay/server/kubernetes/write/messages.json.zst
 
 MODULES is a cache of Go modules (``go env GOMODCACHE``). Both modules are part of Kubernetes
 (Apache License 2.0). Of each struct with protobuf tags, the numbers, names and types of its fields

@@ -50,7 +50,7 @@ def kubeconfig(
     LOG@POINT. ~/.kube/config is never changed: name the file with KUBECONFIG or --kubeconfig.
     """
     from ..render.yaml_text import YamlWriter
-    from ..server.kubernetes.kubeconfig import kubeconfig as made
+    from ..server.kubernetes.read.kubeconfig import kubeconfig as made
     from ..server.token import token_in
     from .open_log import opened
 

@@ -36,7 +36,7 @@ def play(
     again: they then show the earlier state.
     """
     from ..render.documents import json_text
-    from ..server.kubernetes.control import asked, said
+    from ..server.kubernetes.watch.control import asked, said
     from ..server.token import token_in
 
     token = "" if token_file is None else token_in(token_file)

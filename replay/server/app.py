@@ -14,11 +14,11 @@ from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
 from .api.routes import routes as api_routes
-from .branch.branch import Branch
 from .faults import json_failure, json_fault
 from .guard import Guard
 from .kept import KeptAnswers
-from .kubernetes import routes as kubernetes
+from .kubernetes import kubernetes_routes as kubernetes
+from .kubernetes.served_branch import Branch
 from .mcp.door import routes as mcp_routes
 from .plain_json import PlainJSON
 from .readers import Readers

@@ -19,14 +19,14 @@ from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.extract import extract_fact
 from plinian.engine.state.truth import Entry
-from plinian.replay.server.branch.validation import validated
-from plinian.replay.server.kubernetes.asked import Form, Shape
-from plinian.replay.server.kubernetes.changing import Asking
-from plinian.replay.server.kubernetes.forms import Shaper
-from plinian.replay.server.kubernetes.openapi import schema_of
-from plinian.replay.server.kubernetes.places import Place
-from plinian.replay.server.kubernetes.resources import Resource, catalog_of
-from plinian.replay.server.kubernetes.status import StatusError
+from plinian.replay.server.kubernetes.read.forms import Shaper
+from plinian.replay.server.kubernetes.read.openapi_v3 import schema_of
+from plinian.replay.server.kubernetes.wire.protobuf_fields.api_paths import Place
+from plinian.replay.server.kubernetes.wire.protobuf_fields.api_status import StatusError
+from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import Form, Shape
+from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource, catalog_of
+from plinian.replay.server.kubernetes.write.changing import Asking
+from plinian.replay.server.kubernetes.write.validation import validated
 
 NOW = span_at(1_800_000_000_000_000)
 _NAMES = {"name": "a", "namespace": "ml", "uid": "u", "resourceVersion": "1"}

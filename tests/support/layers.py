@@ -59,7 +59,9 @@ ORDER = (
         "replay.server",
         "replay.server.web",
     ),
-    *("replay.server.kubernetes", "replay.server.branch", "replay.server.api"),
+    *("replay.server.kubernetes.wire", "replay.server.kubernetes.tables"),
+    *("replay.server.kubernetes.read", "replay.server.kubernetes.watch"),
+    *("replay.server.kubernetes.write", "replay.server.kubernetes", "replay.server.api"),
     *("replay.server.mcp", "replay.cli", ""),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""

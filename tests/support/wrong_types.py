@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plinian.replay.server.kubernetes.openapi import resolved
+from plinian.replay.server.kubernetes.read.openapi_v3 import resolved
 
 WRONG: tuple[Any, ...] = ("x", 5, -1.5, True, ["x"], {"x": "y"}, [None], [["x"]], [{"x": 1}], None)
 """Values of each type, plain and inside of others."""

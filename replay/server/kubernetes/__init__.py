@@ -1,1 +1,1 @@
-"""The Kubernetes API of the past: a cluster's API server as it was at a moment, read-only."""
+"""A cluster's API server: as it was at a moment, read-only, or a branch that clients change."""

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protobufs import MAGIC, message, metadata, time, wrapped
 
-from plinian.replay.server.branch.protobuf import decoded
-from plinian.replay.server.kubernetes.status import StatusError
+from plinian.replay.server.kubernetes.wire.protobuf_fields.api_status import StatusError
+from plinian.replay.server.kubernetes.write.protobuf import decoded
 
 
 def test_a_lease_has_times_with_microseconds_and_numbers() -> None:

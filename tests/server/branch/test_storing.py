@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plinian.engine.kubernetes.api_errors import Conflict
-from plinian.replay.server.branch.storing import Deletion, Storage, owners_of
+from plinian.replay.server.kubernetes.write.storing import Deletion, Storage, owners_of
 
 Document = dict[str, Any]
 NOW = 1_795_226_000_000_000

@@ -15,12 +15,12 @@ from starlette.responses import Response
 
 import plinian
 from plinian.replay.logs.log import opened
-from plinian.replay.server.branch.branch import Branch
-from plinian.replay.server.branch.tables import Tables, loaded
-from plinian.replay.server.kubernetes.changing import Asking
-from plinian.replay.server.kubernetes.patches import APPLY, JSON_PATCH, MERGE, STRATEGIC
-from plinian.replay.server.kubernetes.places import place_in
-from plinian.replay.server.kubernetes.status import StatusError
+from plinian.replay.server.kubernetes.served_branch import Branch
+from plinian.replay.server.kubernetes.wire.protobuf_fields.api_paths import place_in
+from plinian.replay.server.kubernetes.wire.protobuf_fields.api_status import StatusError
+from plinian.replay.server.kubernetes.write.branch_objects import Tables, loaded
+from plinian.replay.server.kubernetes.write.changing import Asking
+from plinian.replay.server.kubernetes.write.patches import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from plinian.replay.server.settings import Settings
 
 PODS = "api/v1/namespaces/default/pods"

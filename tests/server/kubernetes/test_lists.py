@@ -13,10 +13,10 @@ from serving import Running
 
 import plinian
 from plinian.replay.facade.log import opened
-from plinian.replay.server.kubernetes import lists
-from plinian.replay.server.kubernetes.asked import asked_of
-from plinian.replay.server.kubernetes.lists import page_of
-from plinian.replay.server.kubernetes.state import Kept, LoggedState
+from plinian.replay.server.kubernetes.read import lists
+from plinian.replay.server.kubernetes.read.cluster_state import Kept, LoggedState
+from plinian.replay.server.kubernetes.read.lists import page_of
+from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import asked_of
 from tree import ROOT
 
 PODS = "/api/v1/pods"

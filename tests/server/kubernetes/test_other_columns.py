@@ -11,9 +11,9 @@ from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.facts import OtherFact
 from plinian.engine.state.truth import Entry
-from plinian.replay.server.kubernetes.columns import Row
-from plinian.replay.server.kubernetes.resources import Resource
-from plinian.replay.server.kubernetes.table_columns import columns_of
+from plinian.replay.server.kubernetes.tables.columns import Row
+from plinian.replay.server.kubernetes.tables.table_columns import columns_of
+from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource
 
 SUBJECTS = [
     {"kind": "User", "name": "ann"},

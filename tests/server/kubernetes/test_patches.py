@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from serving import Running, serving_here
 
-from plinian.replay.server.kubernetes import routes
-from plinian.replay.server.kubernetes.strategic import strategic_merged
+from plinian.replay.server.kubernetes import kubernetes_routes as routes
+from plinian.replay.server.kubernetes.write.strategic import strategic_merged
 from plinian.replay.server.settings import Settings
 
 PODS = "/api/v1/namespaces/default/pods"

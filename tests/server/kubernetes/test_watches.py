@@ -17,12 +17,12 @@ from serving import Running, ended, serving
 
 import plinian
 from plinian.replay.facade.log import opened
-from plinian.replay.server.kubernetes import changes
-from plinian.replay.server.kubernetes.asked import asked_of
-from plinian.replay.server.kubernetes.changes import changes_between, held_at
-from plinian.replay.server.kubernetes.follower import Follower
-from plinian.replay.server.kubernetes.resources import Resource
-from plinian.replay.server.kubernetes.state import Kept, LoggedState
+from plinian.replay.server.kubernetes.read.cluster_state import Kept, LoggedState
+from plinian.replay.server.kubernetes.watch import resource_changes as changes
+from plinian.replay.server.kubernetes.watch.follower import Follower
+from plinian.replay.server.kubernetes.watch.resource_changes import changes_between, held_at
+from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import asked_of
+from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource
 from plinian.replay.server.settings import Settings
 from tree import ROOT
 

@@ -24,14 +24,14 @@ from plinian.engine.state.extract import extract_fact
 from plinian.engine.state.truth import Entry
 from plinian.replay.cli.main import app
 from plinian.replay.ingest.run import IngestOptions, ingest_at
-from plinian.replay.server.kubernetes.asked import Form, Shape
-from plinian.replay.server.kubernetes.cells import BUILT_IN
-from plinian.replay.server.kubernetes.columns import INVALID
-from plinian.replay.server.kubernetes.device_cells import MORE
-from plinian.replay.server.kubernetes.forms import Shaper
-from plinian.replay.server.kubernetes.openapi import schema_of
-from plinian.replay.server.kubernetes.other_cells import OTHERS
-from plinian.replay.server.kubernetes.resources import Resource, catalog_of
+from plinian.replay.server.kubernetes.read.forms import Shaper
+from plinian.replay.server.kubernetes.read.openapi_v3 import schema_of
+from plinian.replay.server.kubernetes.tables.cells import BUILT_IN
+from plinian.replay.server.kubernetes.tables.columns import INVALID
+from plinian.replay.server.kubernetes.tables.device_cells import MORE
+from plinian.replay.server.kubernetes.tables.other_cells import OTHERS
+from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import Form, Shape
+from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource, catalog_of
 from plinian.replay.server.settings import Settings
 
 KINDS = [

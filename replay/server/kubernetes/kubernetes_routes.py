@@ -1,0 +1,450 @@
+"""Requests to the Kubernetes API of the past: from paths to answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from ....engine.errors import PlinianError
+from ...moments.moment import Moment
+from ..readers import Readers
+from ..settings import Settings
+from .read import discovery
+from .read import openapi_v3 as openapi
+from .read.cluster_state import State, shown_time
+from .read.lists import Page, object_of, page_of
+from .read.past import Past
+from .read.reviews import reviewed
+from .read.server_version import version_of
+from .watch.channels import Watcher
+from .watch.course import Course
+from .watch.follower import Follower
+from .watch.play import play
+from .watch.sockets import sent
+from .watch.watches import WatchResponse, refused, watched
+from .wire.api_paths import Place, named, no_resource, place_in
+from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal
+from .wire.list_options import Asked, Form, asked_of, form_of
+from .wire.protobuf_fields import MAGIC, fields, text, unwrapped
+from .wire.resources import READ, READ_AND_WRITE, REVIEWS, Catalog
+from .wire.shifted_times import NONE, Shift
+from .write.changing import Asking, Changing, View
+from .write.patches import APPLY, patched_object
+
+ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
+
+READING = frozenset({"GET", "HEAD"})
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_FOREVER = "private, max-age=31536000, immutable"
+_WARNING_BYTES = 1500
+_MOST_WARNINGS = 20
+_NOT_FOUND, _GONE = 404, 410
+
+_NOT_RECORDED: Mapping[str, str] = MappingProxyType(
+    {
+        "log": "what containers print is not in the log",
+        "exec": "this is the past: nothing can be run in its containers",
+        "attach": "this is the past: nothing can be attached to its containers",
+        "portforward": "this is the past: nothing listens in its containers",
+        "proxy": "this is the past: nothing can be reached in it",
+    }
+)
+"""Subresources that a log of objects does not hold, and what is said of them."""
+
+
+class Door(NamedTuple):
+    """What the handlers of this API use."""
+
+    past: Past
+    follower: Follower
+    course: Course
+    branch: Changing | None = None
+
+
+def routes() -> list[BaseRoute]:
+    """Return the routes: of the moment that is served, and below ``/at/POINT`` of any other."""
+    paths = [f"/{root}{rest}" for root in ROOTS for rest in ("", "/{rest:path}")]
+    of_any = ["/at/{point}", "/at/{point}/{rest:path}"]
+    return [
+        Route("/plinian/v1/play", play, methods=["GET", "POST"]),
+        *(Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)),
+        *(WebSocketRoute(path, _socket) for path in (*paths, *of_any)),
+    ]
+
+
+@asynccontextmanager
+async def opened(
+    app: Starlette, settings: Settings, readers: Readers, branch: Changing | None = None
+) -> AsyncIterator[None]:
+    """Let an application answer requests to this API.
+
+    :param branch: what is served instead of the past where a path has none.
+    """
+    past = Past(settings, readers)
+    follower = Follower(settings)
+    course = Course(settings.at, follower, past.moment)
+    app.state.kubernetes = Door(past, follower, course, branch)
+    if settings.play:
+        await course.begin(settings.play)
+    if settings.shift_to is not None:
+        follower.shift = await past.shift(await course.now())
+    try:
+        yield
+    finally:
+        await course.close()
+        follower.close()
+
+
+def door_of(request: Request) -> Door:
+    """Return what the handlers use."""
+    found: Door = request.app.state.kubernetes
+    return found
+
+
+class Exchange(NamedTuple):
+    """A request, and the state that it is about.
+
+    :param path: below the moment, in parts. :param view: gives the state.
+    :param pinned: the moment that the path names, or None.
+    :param shift: by how much times are moved.
+    """
+
+    request: Request
+    door: Door
+    path: tuple[str, ...]
+    view: View
+    pinned: Moment | None = None
+    shift: Shift = NONE
+
+    async def ask(self, question: Callable[[State], Any]) -> Any:
+        """Return what a question about the state answers."""
+        return await self.door.past.ask(self.view, question)
+
+    @property
+    def branch(self) -> Changing | None:
+        """What is served, if it can be changed."""
+        return self.door.branch if self.pinned is None else None
+
+    @property
+    def verbs(self) -> Sequence[str]:
+        """What can be done with every resource."""
+        return READ if self.branch is None else READ_AND_WRITE
+
+
+async def _answer(request: Request) -> Response:
+    """Answer a request; whatever is wrong with it becomes a Status."""
+    try:
+        exchange = await _exchange(request)
+        answer = await _answered(exchange)
+    except StatusError as fault:
+        return fault.response()
+    except PlinianError as fault:
+        return of_fault(fault).response()
+    except RecursionError:
+        return StatusError(400, "the body is nested too deeply").response()
+    if _is_fixed(request.path_params.get("point", "")):
+        answer.headers.setdefault("Cache-Control", _FOREVER)
+    else:
+        answer.headers.setdefault("Cache-Control", "no-cache, private")
+    return answer
+
+
+async def _socket(connection: WebSocket) -> None:
+    """Answer the handshake of a WebSocket: it is a GET, and only a watch accepts it."""
+    answer = await _answer(Request({**connection.scope, "type": "http", "method": "GET"}))
+    if isinstance(answer, WatchResponse):
+        await sent(connection, answer)
+    else:
+        await connection.send_denial_response(answer)
+
+
+def _is_fixed(point: str) -> bool:
+    """Return whether a point names the same state for ever: all that was known at a position."""
+    return "@" in point
+
+
+async def _exchange(request: Request) -> Exchange:
+    door = door_of(request)
+    point = request.path_params.get("point")
+    rest = request.path_params.get("rest", "")
+    if point is None:
+        root = request.url.path.lstrip("/").partition("/")[0]
+        rest = f"{root}/{rest}" if rest else root
+    parts = tuple(part for part in rest.split("/") if part)
+    if point is None and door.branch is not None:
+        return Exchange(request, door, parts, door.branch.view())
+    if point is None or (door.branch is None and door.course.serves(point)):
+        shift = door.follower.shift
+        view = door.past.view(await door.course.now(), shift)
+        return Exchange(request, door, parts, view, shift=shift)
+    moment = await door.past.moment(point)
+    shift = await door.past.shift(moment)
+    return Exchange(request, door, parts, door.past.view(moment, shift), moment, shift)
+
+
+async def _answered(exchange: Exchange) -> Response:
+    """Return the answer to a request.
+
+    :raises StatusError: it cannot be answered.
+    """
+    path, request = exchange.path, exchange.request
+    match path:
+        case ():
+            return _json({"paths": [f"/{root}" for root in ROOTS]})
+        case ("version",):
+            parts = exchange.door.past.parts
+            found = await exchange.ask(
+                lambda state: parts.part(("version", state.key), lambda: version_of(state))
+            )
+            return Response(found, media_type=JSON)
+        case ("healthz" | "livez" | "readyz", *_):
+            return PlainTextResponse("ok")
+        case ("api" | "apis", *_):
+            return await _api(exchange)
+        case ("openapi", "v2") if openapi.V2 in request.headers.get("accept", ""):
+            return Response(openapi.EMPTY_V2, media_type=openapi.V2_ANSWER)
+        case ("openapi", "v3", *rest):
+            return await _openapi(exchange, tuple(rest))
+    return PlainTextResponse("404 page not found\n", status_code=404)
+
+
+async def _openapi(exchange: Exchange, path: tuple[str, ...]) -> Response:
+    if not path:
+        found = await exchange.ask(lambda state: openapi.index(state.catalog))
+        return discovery.tagged(exchange.request, found, JSON)
+    match path:
+        case ("api", version):
+            group = ""
+        case ("apis", group, version):
+            pass
+        case _:
+            return PlainTextResponse("404 page not found\n", status_code=404)
+    found = await exchange.ask(lambda state: openapi.document(state, group, version))
+    if found is None:
+        return PlainTextResponse("404 page not found\n", status_code=404)
+    return discovery.tagged(exchange.request, found, JSON)
+
+
+def _json(document: Any, code: int = 200) -> Response:
+    return Response(msgspec.json.encode(document), status_code=code, media_type=JSON)
+
+
+async def _api(exchange: Exchange) -> Response:
+    path, request = exchange.path, exchange.request
+    catalog: Catalog = await exchange.ask(lambda state: state.catalog)
+    depth = 2 if path[0] == "api" else 3
+    if len(path) <= depth:
+        if request.method not in READING:
+            raise refusal(request.method, await exchange.ask(shown_time))
+        return discovery.answer(request, catalog, exchange.verbs, path)
+    review = _review(path)
+    if review is not None and request.method == "POST":
+        body = await request.body()
+        return _json(await exchange.ask(lambda _: reviewed(*review, body, exchange.verbs)), 201)
+    place = place_in(catalog, path)
+    if place.below in _NOT_RECORDED:
+        raise _not_recorded(place)
+    if exchange.branch is not None and (request.method not in READING or place.below == "scale"):
+        return await exchange.branch.write(await _asking(exchange, place))
+    if request.method == "POST":
+        await _check_new(exchange, place)
+    if request.method in {"POST", "PATCH"} and request.query_params.get("dryRun") == "All":
+        return await _tried(exchange, place)
+    if request.method not in READING:
+        raise refusal(request.method, await exchange.ask(shown_time))
+    return await _read(exchange, place)
+
+
+async def _asking(exchange: Exchange, place: Place) -> Asking:
+    request = exchange.request
+    headers = request.headers
+    program = headers.get("user-agent", "").split("/")[0].strip()
+    return Asking(
+        method=request.method,
+        place=place,
+        body=await request.body(),
+        media=headers.get("content-type", "").partition(";")[0].strip(),
+        query=dict(request.query_params),
+        actor=headers.get("impersonate-user") or program,
+    )
+
+
+def _review(path: Sequence[str]) -> tuple[str, str] | None:
+    """Return the plural and the group of a review that a path names; None if it names none."""
+    match tuple(path):
+        case ("apis", group, version, plural) if (group, version) in REVIEWS:
+            known = {name for _, name in REVIEWS[group, version]}
+            return (plural, group) if plural in known else None
+    return None
+
+
+async def _tried(exchange: Exchange, place: Place) -> Response:
+    """Answer what an object would become: nothing is stored, so the past allows it.
+
+    :raises StatusError: it does not exist, or the change does not fit.
+    """
+    request, resource = exchange.request, place.resource
+    body = await request.body()
+    if body.startswith(MAGIC):
+        raise StatusError(415, "try it with a body in JSON", reason="UnsupportedMediaType")
+    if request.method == "POST":
+        return Response(body, status_code=201, media_type=JSON)
+    media = request.headers.get("content-type", "").partition(";")[0]
+
+    def patched(state: State) -> tuple[bytes, int]:
+        try:
+            held = object_of(state, resource, place.namespace, place.name, Form())
+        except StatusError as fault:
+            if fault.code != _NOT_FOUND or media != APPLY:
+                raise
+            made = patched_object(named(place), body, media, resource)
+            return msgspec.json.encode(made), 201
+        made = patched_object(msgspec.json.decode(held), body, media, resource)
+        return msgspec.json.encode(made), 200
+
+    made, code = await exchange.ask(patched)
+    return Response(made, status_code=code, media_type=JSON)
+
+
+async def _check_new(exchange: Exchange, place: Place) -> None:
+    """Say that an object exists, if a request would create it: clients go on then.
+
+    :raises StatusError: it exists.
+    """
+    body = await exchange.request.body()
+    resource, namespace = place.resource, place.namespace
+
+    def check(state: State) -> None:
+        name = "" if place.name else _name_in(body)
+        if name and any(
+            (entry.reference.namespace, entry.reference.name) == (namespace, name)
+            for entry in state.of(resource.pair)
+        ):
+            raise already_exists(resource, name)
+
+    await exchange.ask(check)
+
+
+def _name_in(body: bytes) -> str:
+    """Return the name of an object in a body; empty if it has none."""
+    if body.startswith(MAGIC):  # Of every kind, both are the first fields.
+        _, message = unwrapped(body)
+        return text(fields(fields(message).get(1, b"")), 1)
+    try:
+        return msgspec.json.decode(body, type=_Named).metadata.name
+    except msgspec.MsgspecError:
+        return ""
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Named(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+async def _read(exchange: Exchange, place: Place) -> Response:
+    request, resource = exchange.request, place.resource
+    query, accept = request.query_params, request.headers.get("accept", "")
+    if not place.name or query.get("watch", "0") not in {"0", "false"}:
+
+        def found(state: State) -> Asked | Page:
+            # A selector can be long, so even to read it is no work for the event loop.
+            asked = asked_of(resource, place.namespace, query, accept)
+            return asked if asked.watch else page_of(state, resource, asked)
+
+        asked = await exchange.ask(found)
+        if isinstance(asked, Asked):
+            return await _watched(exchange, place, asked)
+        return await _listed(exchange, place, asked)
+    if place.below not in {"", "status"}:
+        raise _not_recorded(place)
+    form = form_of(accept, query.get("includeObject", ""))
+    body = await exchange.ask(
+        lambda state: object_of(state, resource, place.namespace, place.name, form)
+    )
+    return Response(body, media_type=JSON, headers=_headers(exchange, ()))
+
+
+async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
+    selection = asked.selection._replace(name=place.name)
+    asked = asked._replace(selection=selection)
+    follower = exchange.door.follower
+    branch = exchange.branch
+    try:
+        if branch is not None:
+            opening = await branch.open(place.resource, asked)
+            return watched(branch, opening, asked, lambda: branch.revision)
+        opening = await follower.open(place.resource, asked, exchange.pinned, exchange.shift)
+    except StatusError as fault:
+        if fault.code != _GONE:
+            raise
+        return refused(Watcher(place.resource, asked.form), fault)
+    if exchange.pinned is None:
+        exchange.door.course.watched()
+        return watched(follower, opening, asked, lambda: follower.revision)
+    return watched(follower, opening, asked, lambda: opening.revision)
+
+
+def _not_recorded(place: Place) -> StatusError:
+    """Return the answer for what a log of objects does not hold."""
+    said = _NOT_RECORDED.get(place.below)
+    if said is None:
+        return no_resource()
+    return StatusError(405, said)
+
+
+async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
+    past = exchange.door.past
+    doubts = await past.ask(
+        page.state.on, lambda state: state.doubts(place.resource.pair, place.namespace)
+    )
+    parts = list(page.parts())
+    first = await _items(past, parts[0]) if parts else b""
+
+    async def written() -> AsyncIterator[bytes]:
+        yield page.begin() + first
+        for part in parts[1:]:
+            yield b"," + await _items(past, part)
+        yield b"]}"
+
+    headers = _headers(exchange, doubts)
+    if len(parts) > 1:
+        return StreamingResponse(written(), media_type=JSON, headers=headers)
+    body = page.begin() + first + b"]}"
+    return Response(body, media_type=JSON, headers=headers)
+
+
+async def _items(past: Past, part: Page) -> bytes:
+    return await past.ask(
+        part.state.on, lambda state: past.parts.part(part.key, lambda: part.items(state))
+    )
+
+
+def _headers(exchange: Exchange, doubts: Sequence[str]) -> dict[str, str]:
+    """Return the headers that say what a client should know of an answer."""
+    said = [*doubts, *([exchange.shift.said] if exchange.shift.seconds else [])]
+    return {"Warning": warning(said)} if said else {}
+
+
+def warnings(texts: Sequence[str]) -> str:
+    """Return several warnings as a header; clients show each in a separate line."""
+    return ", ".join(warning([one]) for one in texts[:_MOST_WARNINGS])
+
+
+def warning(doubts: Sequence[str]) -> str:
+    """Return sentences as a header that clients show to people."""
+    text = "; ".join(doubts).encode("ascii", "replace").decode()
+    text = "".join(one if one.isprintable() else "?" for one in text)
+    text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 plinian "{text}"'

@@ -1,0 +1,360 @@
+"""The objects of a cluster at a moment: all that answers are made of.
+
+:class:`State` is the interface; :class:`LoggedState` reads it from a log. Something else that holds
+objects, such as a branch that changes, can be served by implementing it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+from uuid import NAMESPACE_DNS, uuid5
+
+import msgspec
+
+from .....engine.events import Reference
+from .....engine.kubernetes.resources import GroupKind
+from .....engine.kubernetes.units import SECOND_US, format_time
+from .....engine.state.clock import Span, span_at
+from .....engine.state.facts import OtherFact
+from .....engine.state.truth import Entry
+from ....coverage.coverage import reasons, unknown_at
+from ....logs.log import Log
+from ....moments.moment import Moment
+from ....moments.times import is_one_time, span_text
+from ....truth.truth import bound_document
+from ..wire.event_groups import event_in_group
+from ..wire.resources import (
+    CRD,
+    EVENT,
+    NAMESPACE,
+    NEW_EVENT,
+    Catalog,
+    HeldKind,
+    Resource,
+    catalog_of,
+)
+from ..wire.shifted_times import NONE, Shift
+
+T = TypeVar("T")
+
+MOST_ENTRIES = 80_000
+"""Entries that are kept for further answers."""
+
+MOST_CATALOGS = 16
+
+SECRETS = "the log never holds the content of Secrets: their data and annotations are missing"
+NEVER_SEEN = "the log has no object of this kind, and no input that would show one"
+_STALE = "{} of these may be outdated: a later write was accepted, but its result was not recorded"
+
+
+class State(Protocol):
+    """The objects of a cluster at a moment."""
+
+    @property
+    def key(self) -> Hashable:
+        """What distinguishes it from all other states."""
+
+    @property
+    def revision(self) -> int:
+        """The last resourceVersion that had been given out in the whole cluster."""
+
+    @property
+    def time(self) -> int | None:
+        """The best estimate of its time, in microseconds; None if it is not known."""
+
+    @property
+    def when(self) -> Span:
+        """Between which times it is, for ages."""
+
+    @property
+    def label(self) -> str:
+        """The moment, for messages."""
+
+    @property
+    def shift(self) -> Shift:
+        """By how much times are moved where they are shown."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The resources."""
+
+    def of(self, kind: GroupKind) -> Sequence[Entry]:
+        """Return the objects of a kind, by namespace and name."""
+
+    def bodies(self, entries: Sequence[Entry], resource: Resource) -> list[bytes]:
+        """Return objects as JSON, in the version of a resource."""
+
+    def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
+        """Return what is not certain of a kind, one sentence each."""
+
+    def at(self, revision: int) -> State:
+        """Return the state at an earlier revision."""
+
+    def on(self, log: Log) -> State:
+        """Return the same state, for the thread of another log."""
+
+
+class Kept:
+    """Entries and catalogs of moments, for further answers; threads share it.
+
+    :param most: the number of entries; those of one moment are kept even if they are more.
+    """
+
+    def __init__(self, most: int = MOST_ENTRIES) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[tuple[Moment, GroupKind], Sequence[Entry]] = OrderedDict()
+        self._catalogs: OrderedDict[Moment, Catalog] = OrderedDict()
+        self._count = 0
+
+    def entries(
+        self, moment: Moment, kind: GroupKind, make: Callable[[], Sequence[Entry]]
+    ) -> Sequence[Entry]:
+        """Return what was kept of a kind at a moment, or make and keep it."""
+        key = moment, kind
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None:
+                self._entries.move_to_end(key)
+                return found
+        made = make()
+        with self._lock:
+            if key not in self._entries:
+                self._count += len(made)
+                self._entries[key] = made
+            while self._count > self._most and len(self._entries) > 1:
+                self._count -= len(self._entries.popitem(last=False)[1])
+        return made
+
+    def catalog(self, moment: Moment, make: Callable[[], Catalog]) -> Catalog:
+        """Return the resources at a moment, or find and keep them."""
+        with self._lock:
+            found = self._catalogs.get(moment)
+        if found is not None:
+            return found
+        made = make()
+        with self._lock:
+            self._catalogs[moment] = made
+            while len(self._catalogs) > MOST_CATALOGS:
+                self._catalogs.popitem(last=False)
+        return made
+
+
+class LoggedState:
+    """The objects of a log at a moment.
+
+    It is used in the thread of its log, and not for long.
+
+    :param kept: what was read before, of any moment.
+    :param shift: by how much times are moved where they are shown.
+    """
+
+    def __init__(self, log: Log, moment: Moment, kept: Kept, shift: Shift = NONE) -> None:
+        self._log, self._kept = log, kept
+        self.moment, self.shift = moment, shift
+        self.label = moment.label
+
+    @property
+    def key(self) -> tuple[Moment, Shift]:
+        """The moment, and the shift."""
+        return self.moment, self.shift
+
+    @property
+    def revision(self) -> int:
+        """The last revision that had happened."""
+        moment = self.moment
+        extent = self._log.store.extent(
+            known=moment.known, cluster=moment.cluster, branch=moment.branch
+        )
+        last = extent.last_revision or 0
+        # A moment may be given by a revision that is yet to come.
+        return last if moment.revision is None else min(moment.revision, last)
+
+    @property
+    def time(self) -> int | None:
+        """The best estimate of the time of the moment."""
+        return self.when.estimate
+
+    @property
+    def when(self) -> Span:
+        """Between which times the moment is, for ages."""
+        if self.moment.time is not None:
+            return span_at(self.moment.time)
+        return self._log.truth(self.moment).when
+
+    @property
+    def catalog(self) -> Catalog:
+        """The resources that the cluster had, as far as the log shows them."""
+        return self._kept.catalog(self.moment, self._catalog)
+
+    def of(self, kind: GroupKind) -> Sequence[Entry]:
+        """Return the objects of a kind; events are those of both of their groups."""
+        return self._kept.entries(self.moment, kind, lambda: self._of(kind))
+
+    def bodies(self, entries: Sequence[Entry], resource: Resource) -> list[bytes]:
+        """Return objects as JSON: the bytes of the log, unless the log lacks something of them."""
+        stored = [entry.position for entry in entries if entry.position]
+        payloads = self._log.store.payloads(stored, self.moment.branch)
+        return [
+            self.shown(
+                entry,
+                payloads[entry.position] if entry.position else _derived_namespace(entry),
+                resource,
+            )
+            for entry in entries
+        ]
+
+    def shown(self, entry: Entry, body: bytes, resource: Resource) -> bytes:
+        """Return an object of the log as a resource shows it."""
+        if entry.node_bound:
+            body = _bound(entry, body)
+        if resource.pair in {EVENT, NEW_EVENT}:
+            return event_in_group(body, resource.group)
+        if resource.is_custom and not _is_in(body, resource):
+            return _in_version(body, resource)
+        return body
+
+    def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
+        """Return what the log does not know of a kind at the moment, and what may be outdated."""
+        if kind == NEW_EVENT:
+            kind = EVENT
+        found = []
+        if kind in self._log.coverage(self.moment).kinds() or self._log.truth(self.moment).of(
+            *kind
+        ):
+            found = reasons(unknown_at(self._log, self.moment, [kind], namespace or None))
+        elif kind != NAMESPACE:
+            found = [NEVER_SEEN]
+        stale = sum(entry.stale and not entry.ending for entry in self.of(kind))
+        if stale:
+            found.append(_STALE.format(stale))
+        if kind == ("", "Secret"):
+            found.append(SECRETS)
+        return found
+
+    def at(self, revision: int) -> LoggedState:
+        """Return the state at an earlier revision, with what is known at this moment.
+
+        :raises PointTooEarly: the log begins later.
+        """
+        if revision >= self.revision:
+            return self
+        point = self._log.on_branch_of(self.moment).moment(
+            f"rv:{revision}", as_known_at=f"@{self.moment.known}"
+        )
+        return LoggedState(self._log, point, self._kept, self.shift)
+
+    def on(self, log: Log) -> LoggedState:
+        """Return the same state, for the thread of another log."""
+        return LoggedState(log, self.moment, self._kept, self.shift)
+
+    def _of(self, kind: GroupKind) -> Sequence[Entry]:
+        truth = self._log.truth(self.moment)
+        if kind in {EVENT, NEW_EVENT}:
+            return _merged([*truth.of(*EVENT), *truth.of(*NEW_EVENT)])
+        found: Sequence[Entry] = truth.of(*kind)
+        if kind == NAMESPACE:
+            known = {entry.reference.name for entry in found}
+            named = {record.reference.namespace for record in truth.records()}
+            missing = sorted(named - known - {""})
+            found = _merged([*found, *(_namespace_entry(name) for name in missing)])
+        return found
+
+    def _held(self) -> Mapping[GroupKind, HeldKind]:
+        truth = self._log.truth(self.moment)
+        found = {}
+        for kind in truth.kinds():
+            first = next(iter(truth.of(*kind)))
+            body = self._log.store.payloads([first.position], self.moment.branch)[first.position]
+            version = msgspec.json.decode(body, type=_Versioned).api_version.rpartition("/")[2]
+            found[kind] = HeldKind(version=version, namespaced=bool(first.reference.namespace))
+        return found
+
+    def _catalog(self) -> Catalog:
+        crds = self._log.truth(self.moment).of(*CRD)
+        documents = self._log.documents(crds, branch=self.moment.branch)
+        return catalog_of(self._held(), list(documents))
+
+
+class _Versioned(msgspec.Struct, rename="camel"):
+    api_version: str
+
+
+def _merged(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Return the newest object of each name, by namespace and name."""
+    found: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        name = entry.reference.namespace, entry.reference.name
+        held = found.get(name)
+        if held is None or held.revision < entry.revision:
+            found[name] = entry
+    return [found[name] for name in sorted(found)]
+
+
+def _namespace_entry(name: str) -> Entry:
+    """Return a namespace that only its objects show."""
+    uid = str(uuid5(NAMESPACE_DNS, f"{name}.namespace.plinian"))
+    return Entry(
+        reference=Reference("", "Namespace", "", name, uid),
+        position=0,
+        revision=1,
+        fact=OtherFact(labels={"kubernetes.io/metadata.name": name}),
+    )
+
+
+def _derived_namespace(entry: Entry) -> bytes:
+    reference = entry.reference
+    return msgspec.json.encode(
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {
+                "annotations": {"plinian/derived": "the log holds objects in it, but not itself"},
+                "creationTimestamp": None,
+                "labels": entry.fact.labels,
+                "name": reference.name,
+                "resourceVersion": entry.resource_version,
+                "uid": reference.uid,
+            },
+            "spec": {"finalizers": ["kubernetes"]},
+            "status": {"phase": "Active"},
+        }
+    )
+
+
+def _bound(entry: Entry, body: bytes) -> bytes:
+    """Return a pod with a binding that no version shows.
+
+    Its version is the next after the last one that is known: the log holds no other with it.
+    """
+    document = bound_document(body, entry.node_bound)
+    metadata = {**document["metadata"], "resourceVersion": str(entry.revision + 1)}
+    return msgspec.json.encode({**document, "metadata": metadata})
+
+
+def _is_in(body: bytes, resource: Resource) -> bool:
+    """Return whether an object is of a resource's version; payloads begin with it."""
+    return body.startswith(b'{"apiVersion":"%s"' % resource.group_version.encode())
+
+
+def _in_version(body: bytes, resource: Resource) -> bytes:
+    document: dict[str, Any] = msgspec.json.decode(body)
+    return msgspec.json.encode({**document, "apiVersion": resource.group_version})
+
+
+def shown_time(state: State) -> str:
+    """Return the moment of a state for people, with its time to the second, or with its bounds."""
+    when, label, time = state.when, state.label, state.time
+    if time is None:
+        return label
+    text = format_time(time - time % SECOND_US) if is_one_time(when) else span_text(when)
+    return text if text == label else f"{label} ({text})"
+
+
+def in_parts(entries: Sequence[Entry], size: int) -> Iterator[Sequence[Entry]]:
+    """Yield entries a few at a time."""
+    for start in range(0, len(entries), size):
+        yield entries[start : start + size]

@@ -1,0 +1,192 @@
+"""Discovery: which resources there are, group by group and all at once.
+
+Source: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..wire.api_status import JSON, StatusError
+from ..wire.resources import REVIEWS, Catalog, Resource
+from ..wire.subresources import subresources_of
+
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
+
+
+def answer(
+    request: Request, catalog: Catalog, verbs: Sequence[str], path: Sequence[str]
+) -> Response:
+    """Answer a request to ``/api``, ``/apis``, or a group or version below.
+
+    :param verbs: what can be done with every resource.
+    :raises StatusError: there is no such group or version.
+    """
+    match tuple(path):
+        case ("api" | "apis",) as root:
+            accept = request.headers.get("accept", "")
+            version = _aggregated(accept)
+            if version:
+                document = _all(catalog, version, verbs, core=root == ("api",))
+                return tagged(request, document, _AGGREGATED.format(version))
+            return tagged(request, _plain(catalog, core=root == ("api",)), JSON)
+        case ("apis", group) if group in catalog.groups():
+            return tagged(request, _group(group, catalog.groups()[group], top=True), JSON)
+        case ("api", version) if version in catalog.groups()[""]:
+            return tagged(request, _resources(catalog, "", version, verbs), JSON)
+        case ("apis", group, version) if version in catalog.groups().get(group, ()):
+            return tagged(request, _resources(catalog, group, version, verbs), JSON)
+    raise StatusError(404, "the server could not find the requested resource", details={})
+
+
+def _aggregated(accept: str) -> str:
+    """Return the version of the aggregated form that a client accepts first; empty if none."""
+    for choice in accept.split(","):
+        fields = dict(part.strip().partition("=")[::2] for part in choice.split(";"))
+        version = fields.get("v", "")
+        if fields.get("g") == "apidiscovery.k8s.io" and version in {"v2", "v2beta1"}:
+            return version
+        if choice.strip() == JSON:
+            return ""
+    return ""
+
+
+def tagged(request: Request, document: dict[str, Any], media: str) -> Response:
+    """Return an answer that clients keep, and ask again whether it still holds."""
+    body = msgspec.json.encode(document)
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32].upper()}"'
+    headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "public"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers={**headers, "Content-Type": media})
+
+
+def _plain(catalog: Catalog, *, core: bool) -> dict[str, Any]:
+    groups = catalog.groups()
+    if core:
+        return {
+            "kind": "APIVersions",
+            "versions": groups[""],
+            "serverAddressByClientCIDRs": [],
+        }
+    return {
+        "kind": "APIGroupList",
+        "apiVersion": "v1",
+        "groups": [_group(name, versions) for name, versions in groups.items() if name],
+    }
+
+
+def _group(name: str, versions: Sequence[str], *, top: bool = False) -> dict[str, Any]:
+    named = [{"groupVersion": f"{name}/{one}", "version": one} for one in versions]
+    head = {"kind": "APIGroup", "apiVersion": "v1"} if top else {}
+    return {**head, "name": name, "versions": named, "preferredVersion": named[0]}
+
+
+def _resources(catalog: Catalog, group: str, version: str, verbs: Sequence[str]) -> dict[str, Any]:
+    found: list[dict[str, Any]] = []
+    for one in catalog.of(group, version):
+        found.append(
+            {
+                "name": one.plural,
+                "singularName": one.singular,
+                "namespaced": one.namespaced,
+                "kind": one.kind,
+                "verbs": list(verbs),
+                **({"shortNames": list(one.short_names)} if one.short_names else {}),
+                **({"categories": list(one.categories)} if one.categories else {}),
+            }
+        )
+        found += [
+            {
+                "name": f"{one.plural}/{below.name}",
+                "singularName": "",
+                "namespaced": one.namespaced,
+                **below.written,
+                "kind": below.kind,
+                "verbs": list(below.verbs),
+            }
+            for below in subresources_of(one, verbs)
+        ]
+    found += [
+        {
+            "name": plural,
+            "singularName": kind.lower(),
+            "namespaced": False,
+            "kind": kind,
+            "verbs": ["create"],
+        }
+        for kind, plural in REVIEWS.get((group, version), ())
+    ]
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": f"{group}/{version}" if group else version,
+        "resources": found,
+    }
+
+
+def _all(catalog: Catalog, form: str, verbs: Sequence[str], *, core: bool) -> dict[str, Any]:
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": f"apidiscovery.k8s.io/{form}",
+        "metadata": {},
+        "items": [
+            {
+                "metadata": {"name": group, "creationTimestamp": None}
+                if group
+                else {"creationTimestamp": None},
+                "versions": [
+                    {
+                        "version": version,
+                        "resources": list(_discovered(catalog, group, version, verbs)),
+                        "freshness": "Current",
+                    }
+                    for version in versions
+                ],
+            }
+            for group, versions in catalog.groups().items()
+            if (not group) == core
+        ],
+    }
+
+
+def _discovered(
+    catalog: Catalog, group: str, version: str, verbs: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    for one in catalog.of(group, version):
+        kind = _response_kind(one.kind, one)
+        yield {
+            "resource": one.plural,
+            "responseKind": kind,
+            "scope": "Namespaced" if one.namespaced else "Cluster",
+            "singularResource": one.singular,
+            "verbs": list(verbs),
+            **({"shortNames": list(one.short_names)} if one.short_names else {}),
+            **({"categories": list(one.categories)} if one.categories else {}),
+            "subresources": [
+                {
+                    "subresource": below.name,
+                    "responseKind": below.answered(kind),
+                    "verbs": list(below.verbs),
+                }
+                for below in subresources_of(one, verbs)
+            ],
+        }
+    for kind_name, plural in REVIEWS.get((group, version), ()):
+        yield {
+            "resource": plural,
+            "responseKind": {"group": group, "version": version, "kind": kind_name},
+            "scope": "Cluster",
+            "singularResource": kind_name.lower(),
+            "verbs": ["create"],
+        }
+
+
+def _response_kind(kind: str, resource: Resource) -> dict[str, str]:
+    return {"group": resource.group, "version": resource.version, "kind": kind}

@@ -1,0 +1,178 @@
+"""Objects in the form of an answer: whole, as rows of a table, or their metadata alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from .....engine.kubernetes.expressions.jsonpath import Allowance
+from .....engine.state.clock import Span
+from .....engine.state.truth import Entry
+from ..tables.columns import Column, Row
+from ..tables.table_columns import columns_of
+from ..wire.list_options import Form, Shape
+from ..wire.resources import Resource
+from ..wire.shifted_times import NONE, Shift
+
+MOST_SEEN = 2_000_000
+"""The values that the paths of custom columns may come by in one part of a table.
+
+A part has at most a thousand objects, so a path may come by some hundred values of each.
+"""
+
+_META = "meta.k8s.io"
+
+
+class _OnlyMetadata(msgspec.Struct):
+    metadata: msgspec.Raw
+
+
+_METADATA = msgspec.json.Decoder(_OnlyMetadata)
+_ENCODER = msgspec.json.Encoder()
+
+
+class ListHead(NamedTuple):
+    """The metadata of a list."""
+
+    revision: int
+    token: str = ""
+    remaining: int | None = None
+
+    @property
+    def json(self) -> bytes:
+        """The metadata as JSON."""
+        fields: dict[str, str | int] = {"resourceVersion": str(self.revision)}
+        if self.token:
+            fields["continue"] = self.token
+        if self.remaining is not None:
+            fields["remainingItemCount"] = self.remaining
+        return _ENCODER.encode(fields)
+
+
+class Shaper:
+    """Puts the objects of a resource in a form.
+
+    :param now: the moment in microseconds, for ages.
+    :param shift: by how much the times of objects are moved; ages are not.
+    """
+
+    def __init__(self, form: Form, resource: Resource, when: Span, shift: Shift = NONE) -> None:
+        self._form, self._resource, self._when, self._shift = form, resource, when, shift
+        self._columns: Sequence[Column] = ()
+        self._allowance = Allowance(MOST_SEEN)
+        if form.shape is Shape.TABLE:
+            self._columns = columns_of(resource)
+
+    def items(self, entries: Sequence[Entry], bodies: Sequence[bytes]) -> list[bytes]:
+        """Return objects as items of a list."""
+        match self._form.shape:
+            case Shape.WHOLE:
+                return [self._shift.applied(body) for body in bodies]
+            case Shape.METADATA:
+                return [self._metadata(body) for body in bodies]
+            case Shape.TABLE:
+                pairs = zip(entries, bodies, strict=True)
+                return [self._row(entry, body) for entry, body in pairs]
+
+    def one(self, entry: Entry, body: bytes, *, columns: bool = True) -> bytes:
+        """Return one object as an answer, or as the object of a watch.
+
+        :param columns: whether a table says what its columns are.
+        """
+        (item,) = self.items([entry], [body])
+        if self._form.shape is not Shape.TABLE:
+            return item
+        version = _METADATA.decode(body).metadata
+        revision = msgspec.json.decode(version, type=_Revision).resource_version
+        head = _ENCODER.encode({"resourceVersion": revision})
+        return b"".join(self._table(head, [item], columns=columns))
+
+    def begin(self, head: ListHead) -> bytes:
+        """Return what stands before the items of a list."""
+        form, resource = self._form, self._resource
+        if form.shape is Shape.TABLE:
+            return self._table_begin(head.json, columns=True)
+        kind, version = resource.list_kind or f"{resource.kind}List", resource.group_version
+        if form.shape is Shape.METADATA:
+            kind, version = f"{form.shape}List", f"{_META}/{form.version}"
+        return b'{"kind":"%s","apiVersion":"%s","metadata":%s,"items":[' % (
+            kind.encode(),
+            version.encode(),
+            head.json,
+        )
+
+    def bookmark(self, revision: int, *, ends_initial: bool) -> bytes:
+        """Return an object that only says how far a watch is.
+
+        :param ends_initial: whether all objects that existed at the begin were sent.
+        """
+        metadata: dict[str, object] = {"resourceVersion": str(revision), "creationTimestamp": None}
+        if ends_initial:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        resource, form = self._resource, self._form
+        if form.shape is Shape.WHOLE:
+            return _ENCODER.encode(
+                {
+                    "kind": resource.kind,
+                    "apiVersion": resource.group_version,
+                    "metadata": metadata,
+                }
+            )
+        bare = _ENCODER.encode(self._partial(metadata))
+        if form.shape is Shape.METADATA:
+            return bare
+        row = b'{"cells":%s,"object":%s}' % (
+            _ENCODER.encode([None] * len(self._columns)),
+            bare,
+        )
+        head = _ENCODER.encode({"resourceVersion": str(revision)})
+        return b"".join(self._table(head, [row], columns=False))
+
+    def _table(self, head: bytes, rows: Sequence[bytes], *, columns: bool) -> Iterator[bytes]:
+        yield self._table_begin(head, columns=columns)
+        yield b",".join(rows)
+        yield b"]}"
+
+    def _table_begin(self, head: bytes, *, columns: bool) -> bytes:
+        shown = [column.definition for column in self._columns] if columns else []
+        return (
+            b'{"kind":"Table","apiVersion":"%s/%s","metadata":%s,"columnDefinitions":%s,"rows":['
+            % (
+                _META.encode(),
+                self._form.version.encode(),
+                head,
+                _ENCODER.encode(shown),
+            )
+        )
+
+    def _row(self, entry: Entry, body: bytes) -> bytes:
+        row = Row(entry, body, self._when, self._allowance)
+        cells = _ENCODER.encode([column.shown(row) for column in self._columns])
+        match self._form.include:
+            case "None":
+                shown = b"null"
+            case "Object":
+                shown = self._shift.applied(body)
+            case _:
+                shown = self._metadata(body)
+        return b'{"cells":%s,"object":%s}' % (cells, shown)
+
+    def _metadata(self, body: bytes) -> bytes:
+        return b'{"kind":"PartialObjectMetadata","apiVersion":"%s/%s","metadata":%s}' % (
+            _META.encode(),
+            self._form.version.encode(),
+            self._shift.applied(bytes(_METADATA.decode(body).metadata)),
+        )
+
+    def _partial(self, metadata: dict[str, object]) -> dict[str, object]:
+        return {
+            "kind": "PartialObjectMetadata",
+            "apiVersion": f"{_META}/{self._form.version}",
+            "metadata": metadata,
+        }
+
+
+class _Revision(msgspec.Struct, rename="camel"):
+    resource_version: str = ""

@@ -1,0 +1,53 @@
+"""Kubeconfigs for a server: one context for each moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ...guard import TOKEN_PREFIX
+
+
+def kubeconfig(server: str, log: str, points: Sequence[str], token: str = "") -> dict[str, Any]:
+    """Return a kubeconfig whose contexts are named ``log@point``; the first one is in use.
+
+    :param server: the server's address. :param log: the name of the log.
+    :param points: the moments; without any, the one that the server serves.
+    :param token: the server's. Over plain HTTP clients send no token, so it is in the address.
+    """
+    base = server.rstrip("/")
+    if token:
+        base += f"{TOKEN_PREFIX}{token}"
+    name = Path(log.partition("?")[0].rstrip("/")).stem or "log"
+    places = [
+        (f"{name}@{_bare(point)}", f"{base}/at/{quote(point, safe='@:')}") for point in points
+    ]
+    places = places or [(name, base)]
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": places[0][0],
+        "clusters": [{"name": place, "cluster": _cluster(address)} for place, address in places],
+        "contexts": [
+            {
+                "name": place,
+                "context": {"cluster": place, "namespace": "default", "user": "reader"},
+            }
+            for place, _ in places
+        ],
+        "users": [{"name": "reader", "user": {"token": token} if token else {}}],
+    }
+
+
+def _bare(point: str) -> str:
+    """Return a point for the name of a context, which already has an ``@``."""
+    return point.removeprefix("@")
+
+
+def _cluster(address: str) -> dict[str, Any]:
+    if address.startswith("https:"):
+        return {"server": address}
+    # The JavaScript client refuses plain HTTP without it.
+    return {"server": address, "insecure-skip-tls-verify": True}

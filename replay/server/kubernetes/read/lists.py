@@ -1,0 +1,172 @@
+"""Lists and single objects: which objects, at which revision, in which form.
+
+Source: https://kubernetes.io/docs/reference/using-api/api-concepts/
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .....engine.errors import PointTooEarly
+from .....engine.kubernetes.expressions.selectors import matcher
+from .....engine.kubernetes.resources import CLUSTER_SCOPED
+from .....engine.state.clock import UNDATED, Span
+from .....engine.state.truth import Entry
+from ..wire.api_status import expired, not_found, too_large
+from ..wire.list_options import Asked, Form, Selection, Shape, Start, token_of
+from ..wire.resources import EVENT, NEW_EVENT, Resource
+from .cluster_state import State, in_parts
+from .forms import ListHead, Shaper
+
+AT_ONCE = 1000
+"""Objects that are encoded in one go, and written before the next are."""
+
+
+_LARGE_PAGE, _TABLE_FACTOR = 500, 10
+"""A table's pages after the first are so many times longer, if a client asks for large ones."""
+
+
+class Page(NamedTuple):
+    """The objects of a list, and what stands around them."""
+
+    state: State
+    resource: Resource
+    form: Form
+    entries: Sequence[Entry]
+    head: ListHead
+    selection: Selection
+
+    @property
+    def key(self) -> Hashable:
+        """What the encoded items depend on."""
+        names = (_name(self.entries[0]), len(self.entries)) if self.entries else ()
+        return self.state.key, self.resource.key, self.form, self.selection.key, names
+
+    def parts(self) -> Iterator[Page]:
+        """Yield the page a part at a time."""
+        for some in in_parts(self.entries, AT_ONCE):
+            yield self._replace(entries=some)
+
+    def items(self, state: State) -> bytes:
+        """Return the objects as items of the list.
+
+        :param state: the same state, in the thread that asks.
+        """
+        bodies = state.bodies(self.entries, self.resource)
+        shaper = Shaper(self.form, self.resource, _when(self.form, state), state.shift)
+        return b",".join(shaper.items(self.entries, bodies))
+
+    def begin(self) -> bytes:
+        """Return what stands before the first item."""
+        return Shaper(self.form, self.resource, UNDATED).begin(self.head)
+
+
+def _when(form: Form, state: State) -> Span:
+    return state.when if form.shape is Shape.TABLE else UNDATED
+
+
+def page_of(state: State, resource: Resource, asked: Asked) -> Page:
+    """Return what a list holds.
+
+    :raises StatusError: it asks for a revision of the future, or one that the log does not know.
+    """
+    state, after = _state_for(state, asked)
+    entries = selected(state, resource, asked.selection)
+    if after is not None:
+        entries = entries[bisect_right(entries, after, key=_name) :]
+    revision = state.revision
+    head = ListHead(revision)
+    limit = _limit(asked)
+    if limit and len(entries) > limit:
+        left = len(entries) - limit
+        entries = entries[:limit]
+        token = token_of(Start(revision, _name(entries[-1])))
+        head = ListHead(revision, token, left if asked.selection.is_all else None)
+    return Page(state, resource, asked.form, entries, head, asked.selection)
+
+
+def _limit(asked: Asked) -> int:
+    """Return how many objects a page may hold; 0 is all.
+
+    kubectl waits 0.2 s before each page after the tenth, so a large table would take it long. The
+    API lets a server ignore the limit.
+    """
+    goes_on = asked.start is not None and asked.limit >= _LARGE_PAGE
+    return (
+        asked.limit * _TABLE_FACTOR if goes_on and asked.form.shape is Shape.TABLE else asked.limit
+    )
+
+
+def _state_for(state: State, asked: Asked) -> tuple[State, tuple[str, str] | None]:
+    """Return the state that a list is of, and after which object it begins."""
+    if asked.start is not None:
+        if asked.start.revision > state.revision:
+            raise expired("the continue key is of a later moment than the one that is served")
+        return _at(state, asked.start.revision), asked.start.after
+    revision = asked.revision or 0
+    if revision > state.revision:
+        raise too_large(revision, state.revision)
+    exact = asked.match == "Exact" or (asked.limit and revision and not asked.match)
+    return (_at(state, revision) if exact else state), None
+
+
+def _at(state: State, revision: int) -> State:
+    try:
+        return state.at(revision)
+    except PointTooEarly as fault:
+        raise expired(f"The provided resource version is too old: {fault.what}") from fault
+
+
+def _name(entry: Entry) -> tuple[str, str]:
+    return entry.reference.namespace, entry.reference.name
+
+
+def selected(state: State, resource: Resource, selection: Selection) -> list[Entry]:
+    """Return the objects of a resource that are selected, by namespace and name."""
+    return chosen(state, resource, selection, state.of(resource.pair))
+
+
+def chosen(
+    state: State, resource: Resource, selection: Selection, entries: Sequence[Entry]
+) -> list[Entry]:
+    """Return those of some objects that are selected."""
+    found = list(entries)
+    if selection.namespace and resource.pair not in CLUSTER_SCOPED:
+        found = [one for one in found if one.reference.namespace == selection.namespace]
+    if selection.name:
+        found = [one for one in found if one.reference.name == selection.name]
+    if selection.labels.requirements:
+        matches = matcher(selection.labels)
+        found = [one for one in found if matches(one.fact.labels)]
+    if not selection.fields.conditions:
+        return found
+    return selection.fields.select(
+        found, lambda some: _documents(state, resource, some), strict=False
+    )
+
+
+def _documents(
+    state: State, resource: Resource, entries: Sequence[Entry]
+) -> Iterator[dict[str, Any]]:
+    """Yield objects for field selectors; those of events name the fields of ``v1``."""
+    if resource.pair == NEW_EVENT:
+        resource = state.catalog.find("", "v1", "events") or resource
+        assert resource.pair == EVENT, "every cluster has it"
+    for some in in_parts(entries, AT_ONCE):
+        yield from map(msgspec.json.decode, state.bodies(some, resource))
+
+
+def object_of(state: State, resource: Resource, namespace: str, name: str, form: Form) -> bytes:
+    """Return one object.
+
+    :raises StatusError: there is none.
+    """
+    for entry in state.of(resource.pair):
+        if _name(entry) == (namespace, name):
+            (body,) = state.bodies([entry], resource)
+            return Shaper(form, resource, _when(form, state), state.shift).one(entry, body)
+    raise not_found(resource, name)

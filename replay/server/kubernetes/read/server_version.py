@@ -1,0 +1,73 @@
+"""The version that the API server says it has: the recorded cluster's, as far as its nodes tell.
+
+A kubelet is never newer than the API server, so the newest kubelet is the best that a log of
+objects knows. Kubelets that are simulated have other versions, which are no Kubernetes'.
+
+Source: https://kubernetes.io/releases/version-skew-policy/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from .....engine.version import __version__
+from ..wire.resources import NODE
+from .cluster_state import State, in_parts
+from .lists import AT_ONCE
+
+EMULATED = 1, 35, 0
+"""The version whose API is served: its columns, schemas and resources."""
+
+_VERSION = re.compile(r"v(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?![0-9.])")
+
+
+class _Info(msgspec.Struct, rename="camel"):
+    kubelet_version: str = ""
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    node_info: _Info = msgspec.field(default_factory=_Info)
+
+
+class _Node(msgspec.Struct):
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+def version_of(state: State) -> bytes:
+    """Return the answer to ``/version``."""
+    major, minor, patch = max(_kubelets(state), default=EMULATED)
+    return msgspec.json.encode(
+        {
+            "major": str(major),
+            "minor": str(minor),
+            "gitVersion": f"v{major}.{minor}.{patch}+plinian-{__version__}",
+            "gitCommit": "",
+            "gitTreeState": "clean",
+            "buildDate": "",
+            "goVersion": "",
+            "compiler": "",
+            "platform": "",
+        }
+    )
+
+
+def _kubelets(state: State) -> Iterator[tuple[int, int, int]]:
+    """Yield the versions of the kubelets."""
+    resource = state.catalog.find("", "v1", "nodes")
+    assert resource is not None, "every cluster has it"
+    for some in in_parts(state.of(NODE), AT_ONCE):
+        for body in state.bodies(some, resource):
+            found = _VERSION.match(_version_in(body))
+            if found:
+                major, minor, patch = map(int, found.groups())
+                yield major, minor, patch
+
+
+def _version_in(body: bytes) -> str:
+    try:
+        return msgspec.json.decode(body, type=_Node).status.node_info.kubelet_version
+    except msgspec.MsgspecError:
+        return ""  # What an API server would not have accepted says nothing.

@@ -1,0 +1,461 @@
+"""The columns of built-in kinds.
+
+Source: k8s.io/kubernetes pkg/printers/internalversion/printers.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from .....engine.kubernetes.resources import GroupKind
+from .....engine.state.facts import NodeFact, PodFact
+from .....engine.state.object_status import status_of
+from ....render.amounts import age, duration
+from .columns import (
+    AGE_COLUMN,
+    NAME_COLUMN,
+    NONE,
+    WIDE,
+    Cell,
+    Column,
+    Row,
+    count_column,
+    field_column,
+    time_in,
+    wide_column,
+)
+
+
+def _share(part: Sequence[str], whole: Sequence[str]) -> Cell:
+    return lambda row: f"{row.at(*part) or 0}/{row.at(*whole) or 0}"
+
+
+def _containers(*path: str) -> tuple[Column, Column]:
+    """Return the columns with names and images of the containers of a template."""
+
+    def of(field: str) -> Cell:
+        return lambda row: ",".join(one.get(field, "") for one in row.at(*path) or ())
+
+    return wide_column("Containers", of("name")), wide_column("Images", of("image"))
+
+
+_OF_TEMPLATE = ("spec", "template", "spec", "containers")
+
+
+def _labels(labels: Mapping[str, str] | None) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
+
+
+_OPERATORS = MappingProxyType({"In": "in", "NotIn": "notin"})
+
+
+def selector_text(selector: Mapping[str, Any] | None) -> str:
+    """Return a label selector as text."""
+    if not selector:
+        return NONE
+    terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for one in selector.get("matchExpressions") or ():
+        key, operator = one.get("key", ""), one.get("operator", "")
+        if operator in _OPERATORS:
+            terms.append(f"{key} {_OPERATORS[operator]} ({','.join(one.get('values') or ())})")
+        else:
+            terms.append(f"!{key}" if operator == "DoesNotExist" else key)
+    return ",".join(terms) or NONE
+
+
+_SELECTOR = wide_column("Selector", lambda row: selector_text(row.at("spec", "selector")))
+_PLAIN_SELECTOR = wide_column("Selector", lambda row: _labels(row.at("spec", "selector")))
+
+
+def _ready(row: Row) -> str:
+    fact = row.entry.fact
+    return f"{fact.ready}/{fact.containers}" if isinstance(fact, PodFact) else ""
+
+
+def _pod_status(row: Row) -> str:
+    fact = row.entry.fact
+    return status_of(fact) if isinstance(fact, PodFact) else ""
+
+
+def _restarts(row: Row) -> str:
+    fact = row.entry.fact
+    count = fact.restarts if isinstance(fact, PodFact) else 0
+    if not count:
+        return "0"
+    states = (one.get("lastState") or {} for one in row.at("status", "containerStatuses") or ())
+    ended = (time_in((state.get("terminated") or {}).get("finishedAt")) for state in states)
+    last = max((time for time in ended if time is not None), default=None)
+    return str(count) if last is None else f"{count} ({age(row.when, last)} ago)"
+
+
+def _pod_ip(row: Row) -> str:
+    for one in row.at("status", "podIPs") or ():
+        return one.get("ip") or NONE
+    return NONE
+
+
+def _gates(row: Row) -> str:
+    gates = row.at("spec", "readinessGates")
+    if not gates:
+        return NONE
+    conditions = row.at("status", "conditions") or ()
+    true = {one.get("type") for one in conditions if one.get("status") == "True"}
+    return f"{sum(one.get('conditionType') in true for one in gates)}/{len(gates)}"
+
+
+def _node_of_pod(row: Row) -> str:
+    fact = row.entry.fact
+    return (fact.node if isinstance(fact, PodFact) else "") or NONE
+
+
+def _node_word(row: Row) -> str:
+    fact = row.entry.fact
+    return status_of(fact) if isinstance(fact, NodeFact) else "Unknown"
+
+
+def _roles(row: Row) -> str:
+    fact = row.entry.fact
+    return (",".join(fact.roles) if isinstance(fact, NodeFact) else "") or NONE
+
+
+def _address(kind: str) -> Cell:
+    def cell(row: Row) -> str:
+        for one in row.at("status", "addresses") or ():
+            if one.get("type") == kind:
+                return one.get("address") or NONE
+        return NONE
+
+    return cell
+
+
+def _first(row: Row) -> str:
+    text = row.at("firstTimestamp") or row.at("deprecatedFirstTimestamp") or row.at("eventTime")
+    return row.age_of(text)
+
+
+def _last_seen(row: Row) -> str:
+    series = row.at("series", "lastObservedTime")
+    last = series or row.at("lastTimestamp") or row.at("deprecatedLastTimestamp")
+    return row.age_of(last) if last else _first(row)
+
+
+def _times_seen(row: Row) -> int:
+    count = row.at("count") or row.at("deprecatedCount")
+    return row.at("series", "count") or count or 1
+
+
+def _about(row: Row) -> str:
+    about = row.at("involvedObject") or row.at("regarding") or {}
+    kind = (about.get("kind") or "").lower()
+    return f"{kind}/{about['name']}" if about.get("name") else kind
+
+
+def _event_source(row: Row) -> str:
+    source = row.at("source") or row.at("deprecatedSource") or {}
+    names = [source.get("component"), source.get("host")]
+    if not any(names):
+        names = [
+            row.at("reportingComponent") or row.at("reportingController"),
+            row.at("reportingInstance"),
+        ]
+    return ", ".join(name for name in names if name)
+
+
+def _message(row: Row) -> str:
+    return (row.at("message") or row.at("note") or "").strip()
+
+
+def _sub_object(row: Row) -> str:
+    about = row.at("involvedObject") or row.at("regarding") or {}
+    return about.get("fieldPath") or ""
+
+
+_EVENT = (
+    Column("Last Seen", _last_seen),
+    field_column("Type", "type"),
+    field_column("Reason", "reason"),
+    Column("Object", _about),
+    wide_column("Subobject", _sub_object),
+    wide_column("Source", _event_source),
+    Column("Message", _message),
+    wide_column("First Seen", _first),
+    wide_column("Count", _times_seen),
+    Column("Name", NAME_COLUMN.cell, format="name", priority=WIDE),
+)
+
+
+def _ports(row: Row) -> str:
+    texts = []
+    for one in row.at("spec", "ports") or ():
+        node = f":{one['nodePort']}" if one.get("nodePort") else ""
+        texts.append(f"{one.get('port', 0)}{node}/{one.get('protocol') or 'TCP'}")
+    return ",".join(texts) or NONE
+
+
+def _cluster_ip(row: Row) -> str:
+    found = row.at("spec", "clusterIPs") or [row.at("spec", "clusterIP") or NONE]
+    return str(found[0])
+
+
+def _external_ip(row: Row) -> str:
+    found = list(row.at("spec", "externalIPs") or ())
+    match row.at("spec", "type"):
+        case "ExternalName":
+            return row.at("spec", "externalName") or NONE
+        case "LoadBalancer":
+            ingress = row.at("status", "loadBalancer", "ingress") or ()
+            found = [one.get("ip") or one.get("hostname") or "" for one in ingress] + found
+            return ",".join(found) or "<pending>"
+    return ",".join(found) or NONE
+
+
+_JOB_WORDS = (
+    *(("Complete", "Complete"), ("Failed", "Failed"), ("", "Terminating")),
+    *(("Suspended", "Suspended"), ("FailureTarget", "FailureTarget")),
+    ("SuccessCriteriaMet", "SuccessCriteriaMet"),
+)
+
+
+def _job_status(row: Row) -> str:
+    conditions = row.at("status", "conditions") or ()
+    true = {one.get("type") for one in conditions if one.get("status") == "True"}
+    if row.at("metadata", "deletionTimestamp"):
+        true.add("")
+    return next((word for kind, word in _JOB_WORDS if kind in true), "Running")
+
+
+def _completions(row: Row) -> str:
+    done, wanted = row.at("status", "succeeded") or 0, row.at("spec", "completions")
+    if wanted is not None:
+        return f"{done}/{wanted}"
+    parallel = row.at("spec", "parallelism") or 0
+    return f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
+
+
+def _duration(row: Row) -> str:
+    begin = time_in(row.at("status", "startTime"))
+    if begin is None:
+        return ""
+    end = time_in(row.at("status", "completionTime"))
+    return age(row.when, begin) if end is None else duration(begin, end)
+
+
+def _data(row: Row) -> int:
+    return sum(len(row.at(field) or ()) for field in ("data", "binaryData"))
+
+
+_MODES: Mapping[str, str] = MappingProxyType(
+    {
+        "ReadWriteOnce": "RWO",
+        "ReadOnlyMany": "ROX",
+        "ReadWriteMany": "RWX",
+        "ReadWriteOncePod": "RWOP",
+    }
+)
+
+
+def _modes(modes: Iterable[str] | None) -> str:
+    given = set(modes or ())
+    return ",".join(short for mode, short in _MODES.items() if mode in given)
+
+
+def _claim(row: Row) -> str:
+    claim = row.at("spec", "claimRef")
+    return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
+
+
+def _claim_phase(row: Row) -> str:
+    ending = row.at("metadata", "deletionTimestamp")
+    return "Terminating" if ending else row.at("status", "phase") or ""
+
+
+def _volume_class(row: Row) -> str:
+    annotations = row.at("metadata", "annotations") or {}
+    old = annotations.get("volume.beta.kubernetes.io/storage-class")
+    return old or row.at("spec", "storageClassName") or ""
+
+
+_NOT_SET = "<unset>"
+_VOLUME_ENDS = (
+    field_column("VolumeAttributesClass", "spec", "volumeAttributesClassName", default=_NOT_SET),
+)
+
+_REPLICAS = (
+    NAME_COLUMN,
+    count_column("Desired", "spec", "replicas"),
+    count_column("Current", "status", "replicas"),
+    count_column("Ready", "status", "readyReplicas"),
+    AGE_COLUMN,
+    *_containers(*_OF_TEMPLATE),
+)
+
+BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
+    {
+        ("", "Pod"): (
+            NAME_COLUMN,
+            Column("Ready", _ready),
+            Column("Status", _pod_status),
+            Column("Restarts", _restarts),
+            AGE_COLUMN,
+            wide_column("IP", _pod_ip),
+            wide_column("Node", _node_of_pod),
+            field_column(
+                *("Nominated Node", "status", "nominatedNodeName"), default=NONE, priority=WIDE
+            ),
+            wide_column("Readiness Gates", _gates),
+        ),
+        ("", "Node"): (
+            NAME_COLUMN,
+            Column("Status", _node_word),
+            Column("Roles", _roles),
+            AGE_COLUMN,
+            field_column("Version", "status", "nodeInfo", "kubeletVersion"),
+            wide_column("Internal-IP", _address("InternalIP")),
+            wide_column("External-IP", _address("ExternalIP")),
+            *(
+                field_column(
+                    *(name, "status", "nodeInfo", field), default="<unknown>", priority=WIDE
+                )
+                for name, field in (
+                    ("OS-Image", "osImage"),
+                    ("Kernel-Version", "kernelVersion"),
+                    ("Container-Runtime", "containerRuntimeVersion"),
+                )
+            ),
+        ),
+        ("", "Event"): _EVENT,
+        ("events.k8s.io", "Event"): _EVENT,
+        ("", "Namespace"): (NAME_COLUMN, field_column("Status", "status", "phase"), AGE_COLUMN),
+        ("", "Service"): (
+            NAME_COLUMN,
+            field_column("Type", "spec", "type"),
+            Column("Cluster-IP", _cluster_ip),
+            Column("External-IP", _external_ip),
+            Column("Port(s)", _ports),
+            AGE_COLUMN,
+            _PLAIN_SELECTOR,
+        ),
+        ("", "ConfigMap"): (NAME_COLUMN, Column("Data", _data), AGE_COLUMN),
+        ("", "Secret"): (
+            NAME_COLUMN,
+            field_column("Type", "type"),
+            Column("Data", _data),
+            AGE_COLUMN,
+        ),
+        ("", "ReplicationController"): (*_REPLICAS, _PLAIN_SELECTOR),
+        ("", "PersistentVolume"): (
+            NAME_COLUMN,
+            field_column("Capacity", "spec", "capacity", "storage"),
+            Column("Access Modes", lambda row: _modes(row.at("spec", "accessModes"))),
+            field_column("Reclaim Policy", "spec", "persistentVolumeReclaimPolicy"),
+            Column("Status", _claim_phase),
+            Column("Claim", _claim),
+            Column("StorageClass", _volume_class),
+            *_VOLUME_ENDS,
+            field_column("Reason", "status", "reason"),
+            AGE_COLUMN,
+            field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
+        ),
+        ("", "PersistentVolumeClaim"): (
+            NAME_COLUMN,
+            Column("Status", _claim_phase),
+            field_column("Volume", "spec", "volumeName"),
+            field_column("Capacity", "status", "capacity", "storage"),
+            Column("Access Modes", lambda row: _modes(row.at("status", "accessModes"))),
+            Column("StorageClass", _volume_class),
+            *_VOLUME_ENDS,
+            AGE_COLUMN,
+            field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
+        ),
+        ("apps", "Deployment"): (
+            NAME_COLUMN,
+            Column("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
+            count_column("Up-to-date", "status", "updatedReplicas"),
+            count_column("Available", "status", "availableReplicas"),
+            AGE_COLUMN,
+            *_containers(*_OF_TEMPLATE),
+            _SELECTOR,
+        ),
+        ("apps", "ReplicaSet"): (*_REPLICAS, _SELECTOR),
+        ("apps", "StatefulSet"): (
+            NAME_COLUMN,
+            Column("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
+            AGE_COLUMN,
+            *_containers(*_OF_TEMPLATE),
+        ),
+        ("apps", "DaemonSet"): (
+            NAME_COLUMN,
+            count_column("Desired", "status", "desiredNumberScheduled"),
+            count_column("Current", "status", "currentNumberScheduled"),
+            count_column("Ready", "status", "numberReady"),
+            count_column("Up-to-date", "status", "updatedNumberScheduled"),
+            count_column("Available", "status", "numberAvailable"),
+            Column(
+                "Node Selector",
+                lambda row: _labels(row.at("spec", "template", "spec", "nodeSelector")),
+            ),
+            AGE_COLUMN,
+            *_containers(*_OF_TEMPLATE),
+            _SELECTOR,
+        ),
+        ("batch", "Job"): (
+            NAME_COLUMN,
+            Column("Status", _job_status),
+            Column("Completions", _completions),
+            Column("Duration", _duration),
+            AGE_COLUMN,
+            *_containers(*_OF_TEMPLATE),
+            _SELECTOR,
+        ),
+        ("batch", "CronJob"): (
+            NAME_COLUMN,
+            field_column("Schedule", "spec", "schedule"),
+            field_column("Timezone", "spec", "timeZone", default=NONE),
+            Column("Suspend", lambda row: str(bool(row.at("spec", "suspend"))), "boolean"),
+            Column("Active", lambda row: len(row.at("status", "active") or ()), "integer"),
+            Column(
+                "Last Schedule",
+                lambda row: (
+                    row.age_of(row.at("status", "lastScheduleTime"))
+                    if row.at("status", "lastScheduleTime")
+                    else NONE
+                ),
+            ),
+            AGE_COLUMN,
+            *_containers("spec", "jobTemplate", *_OF_TEMPLATE),
+        ),
+        ("policy", "PodDisruptionBudget"): (
+            NAME_COLUMN,
+            Column("Min Available", lambda row: _or_na(row.at("spec", "minAvailable"))),
+            Column("Max Unavailable", lambda row: _or_na(row.at("spec", "maxUnavailable"))),
+            count_column("Allowed Disruptions", "status", "disruptionsAllowed"),
+            AGE_COLUMN,
+        ),
+        ("scheduling.k8s.io", "PriorityClass"): (
+            NAME_COLUMN,
+            count_column("Value", "value"),
+            Column("Global-Default", lambda row: bool(row.at("globalDefault")), "boolean"),
+            AGE_COLUMN,
+            field_column("PreemptionPolicy", "preemptionPolicy", default=NONE),
+        ),
+        ("storage.k8s.io", "StorageClass"): (
+            NAME_COLUMN,
+            field_column("Provisioner", "provisioner"),
+            field_column("ReclaimPolicy", "reclaimPolicy", default="Delete"),
+            field_column("VolumeBindingMode", "volumeBindingMode", default="Immediate"),
+            Column("AllowVolumeExpansion", lambda row: bool(row.at("allowVolumeExpansion"))),
+            AGE_COLUMN,
+        ),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"): (
+            NAME_COLUMN,
+            field_column("Created At", "metadata", "creationTimestamp", kind="date"),
+        ),
+    }
+)
+"""The columns of kinds; the others show names and ages."""
+
+
+def _or_na(value: object) -> str:
+    return "N/A" if value is None else str(value)

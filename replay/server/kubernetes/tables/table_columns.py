@@ -1,0 +1,129 @@
+"""The columns of each resource, as an API server prints them.
+
+Sources: k8s.io/kubernetes pkg/printers/internalversion/printers.go; k8s.io/apiextensions-apiserver
+pkg/registry/customresource/tableconvertor; what the API server of a cluster with Volcano answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from .....engine.errors import UsageError
+from .....engine.kubernetes.expressions.jsonpath import find, parse_path
+from .....engine.kubernetes.resources import GroupKind
+from ..wire.resources import PrinterColumn, Resource
+from .cells import BUILT_IN
+from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, Cell, Column, Row
+from .device_cells import MORE
+from .other_cells import OTHERS
+
+_CUSTOM_AGE = Column("Age", lambda row: row.age, "date", description=CREATED)
+
+
+def _printed(name: str, path: str, kind: str = "string", priority: int = 0) -> PrinterColumn:
+    return PrinterColumn(name=name, type=kind, json_path=path, priority=priority)
+
+
+_AGE = _printed("AGE", ".metadata.creationTimestamp", "date")
+_PHASE = _printed("STATUS", ".status.state.phase")
+
+VOLCANO: Mapping[GroupKind, tuple[PrinterColumn, ...]] = MappingProxyType(
+    {
+        ("batch.volcano.sh", "Job"): (
+            _PHASE,
+            _printed("minAvailable", ".status.minAvailable", "integer"),
+            _printed("RUNNINGS", ".status.running", "integer"),
+            _AGE,
+            _printed("QUEUE", ".spec.queue", priority=1),
+        ),
+        ("scheduling.volcano.sh", "PodGroup"): (
+            _printed("STATUS", ".status.phase"),
+            _printed("minMember", ".spec.minMember", "integer"),
+            _printed("RUNNINGS", ".status.running", "integer"),
+            _AGE,
+            _printed("QUEUE", ".spec.queue", priority=1),
+        ),
+        ("scheduling.volcano.sh", "Queue"): (_printed("PARENT", ".spec.parent"),),
+        ("flow.volcano.sh", "JobFlow"): (_PHASE, _AGE),
+        ("topology.volcano.sh", "HyperNode"): (
+            _printed("Tier", ".spec.tier"),
+            _printed("NodeCount", ".status.nodeCount", "integer"),
+            _AGE,
+        ),
+    }
+)
+"""The columns of Volcano's resources where the log has no definitions of them."""
+
+
+def columns_of(resource: Resource) -> Sequence[Column]:
+    """Return the columns of a resource."""
+    columns = resource.columns
+    if columns is None:
+        built_in = (
+            BUILT_IN.get(resource.pair) or OTHERS.get(resource.pair) or MORE.get(resource.pair)
+        )
+        if built_in is not None:
+            return built_in
+        columns = VOLCANO.get(resource.pair)
+    if columns is None and not resource.is_custom:
+        return (NAME_COLUMN, AGE_COLUMN)
+    if not columns:
+        return (NAME_COLUMN, _CUSTOM_AGE)
+    return (NAME_COLUMN, *map(_custom, columns))
+
+
+def _custom(column: PrinterColumn) -> Column:
+    said = column.description
+    said = said or f"Custom resource definition column (in JSONPath format): {column.json_path}"
+    return Column(
+        column.name,
+        _by_path(column.json_path, column.type),
+        column.type,
+        column.format,
+        said,
+        column.priority,
+    )
+
+
+def _by_path(text: str, kind: str) -> Cell:
+    try:
+        path = parse_path(text)
+    except UsageError:
+        return lambda _row: None
+
+    def cell(row: Row) -> Any:
+        try:
+            found = find(path, row.document, row.allowance)
+        except UsageError:
+            return None
+        if not found:
+            return None
+        if kind == "string" and len(found) > 1:
+            return " ".join(_text(value) for value in found)
+        return _typed(found[0], kind, row)
+
+    return cell
+
+
+def _typed(value: Any, kind: str, row: Row) -> Any:
+    """Return a value as the type of its column; one that does not fit is left out."""
+    match kind:
+        case "integer":
+            fits = isinstance(value, int | float) and not isinstance(value, bool)
+            return int(value) if fits else None
+        case "number":
+            return value if isinstance(value, int | float) else None
+        case "boolean":
+            return value if isinstance(value, bool) else None
+        case "date":
+            return row.age_of(value)
+        case _:
+            return _text(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

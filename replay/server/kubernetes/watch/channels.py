@@ -1,0 +1,230 @@
+"""Watches that see the same: what is selected in one form is encoded once for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from .....engine.state.clock import UNDATED
+from .....engine.state.truth import Entry
+from ..read.cluster_state import State, in_parts
+from ..read.forms import Shaper
+from ..read.lists import chosen
+from ..wire.api_status import StatusError
+from ..wire.list_options import Form, Selection, Shape
+from ..wire.resources import Resource
+from .resource_changes import Change, at_revision, name_of
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+
+MOST_QUEUED, MOST_QUEUED_IN_ALL = 32 << 20, 128 << 20
+"""Bytes that wait for a client that reads slowly, and for all; beyond that its watch ends."""
+
+_FAIR = 256 << 10
+"""A client with less that waits is not slow, whatever waits for the others."""
+
+_AT_ONCE = 500
+
+_PART_BYTES = 64 << 10
+"""A part of news ends with the line that exceeds this: each connection copies what it sends."""
+
+
+class Queued:
+    """The bytes that wait for all clients; a part that several watches share counts for each.
+
+    :ivar size: so many.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+
+
+class Watcher:
+    """What waits for one client. It is used in the thread of the event loop.
+
+    :param resource: what is watched. :param form: how objects are shown.
+    :param queued: what waits for all clients of the server.
+    :ivar drained: whether its end was taken, so that nothing more comes.
+    """
+
+    def __init__(self, resource: Resource, form: Form, queued: Queued | None = None) -> None:
+        self.resource, self.form = resource, form
+        self._queued = queued or Queued()
+        self._parts: deque[bytes] = deque()
+        self._size = 0
+        self._news = asyncio.Event()
+        self._last: bytes | None = None
+        self.drained = False
+
+    def put(self, part: bytes) -> None:
+        """Add lines; a client that is too slow loses all that waits, and its watch."""
+        if self._last is not None or not part:
+            return
+        self._parts.append(part)
+        self._count(len(part))
+        is_slow = self._size > _FAIR and self._queued.size > MOST_QUEUED_IN_ALL
+        if self._size > MOST_QUEUED or is_slow:
+            self.forget()
+            self.end(410, "the client reads too slowly")
+        self._news.set()
+
+    def forget(self) -> None:
+        """Drop all that waits."""
+        self._parts.clear()
+        self._count(-self._size)
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        self._queued.size += size
+
+    def end(self, code: int, message: str) -> None:
+        """Let the watch end, with an error after what waits."""
+        if self._last is None:
+            self._last = line("ERROR", msgspec.json.encode(StatusError(code, message).document))
+            self._news.set()
+
+    async def take(self, seconds: float) -> list[bytes]:
+        """Return all that waits, with the error at the end; nothing if nothing comes in time."""
+        if not self._parts and self._last is None:
+            try:
+                await asyncio.wait_for(self._news.wait(), seconds)
+            except TimeoutError:
+                return []
+        self._news.clear()
+        found = [*self._parts, *([] if self._last is None else [self._last])]
+        self.drained = self._last is not None
+        self.forget()
+        return found
+
+    def bookmark(self, revision: int, *, ends_initial: bool = False) -> bytes:
+        """Return a line that only says how far the watch is."""
+        shaper = Shaper(self.form, self.resource, UNDATED)
+        return line("BOOKMARK", shaper.bookmark(revision, ends_initial=ends_initial))
+
+
+def line(kind: str, body: bytes) -> bytes:
+    """Return an event of a watch."""
+    return b'{"type":"%s","object":%s}\n' % (kind.encode(), body)
+
+
+class Told(NamedTuple):
+    """A change as the watches of one channel see it."""
+
+    kind: str
+    entry: Entry
+    body: bytes
+
+
+class Channel:
+    """The watches of one resource with one selection and one form.
+
+    :param held: the objects of the resource that exist.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        resource: Resource,
+        selection: Selection,
+        form: Form,
+        held: Sequence[Entry],
+    ) -> None:
+        self.resource, self._selection, self._form = resource, selection, form
+        self._shown = {name_of(entry): entry for entry in chosen(state, resource, selection, held)}
+        self.watchers: list[Watcher] = []
+        self._fresh: set[int] = set()
+
+    def add(self, watcher: Watcher, *, fresh: bool) -> None:
+        """Let a watch see what comes.
+
+        :param fresh: no table was sent to it yet, so the next one says what its columns are.
+        """
+        self.watchers.append(watcher)
+        if fresh and self._form.shape is Shape.TABLE:
+            self._fresh.add(id(watcher))
+
+    def remove(self, watcher: Watcher) -> None:
+        """Let a watch see no more."""
+        self.watchers.remove(watcher)
+        self._fresh.discard(id(watcher))
+
+    def initial(self, state: State) -> Iterator[bytes]:
+        """Yield lines that add all objects, some at a time."""
+        entries = [self._shown[name] for name in sorted(self._shown)]
+        first = True
+        for some in in_parts(entries, _AT_ONCE):
+            bodies = state.bodies(some, self.resource)
+            told = [Told(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)]
+            yield b"".join(self._lines(state, told, columns=first))
+            first = False
+
+    def past(self, state: State, changes: Iterable[Change]) -> Iterator[bytes]:
+        """Yield lines for a watch that begins with some changes."""
+        first, told = True, list[Told]()
+        for one in self._told(state, changes):
+            told.append(one)
+            if len(told) == _AT_ONCE:
+                yield b"".join(self._lines(state, told, columns=first))
+                first, told = False, []
+        if told:
+            yield b"".join(self._lines(state, told, columns=first))
+
+    def news(self, state: State, changes: Sequence[Change]) -> list[tuple[Watcher, bytes]]:
+        """Return what each watch is to see of some changes, in parts; all watches share them."""
+        told = list(self._told(state, changes))
+        if not told:
+            return []
+        usual = list(_parts(self._lines(state, told, columns=False)))
+        first = list(_parts(self._lines(state, told, columns=True))) if self._fresh else usual
+        found = [
+            (watcher, part)
+            for watcher in self.watchers
+            for part in (first if id(watcher) in self._fresh else usual)
+        ]
+        self._fresh.clear()
+        return found
+
+    def _told(self, state: State, changes: Iterable[Change]) -> Iterator[Told]:
+        """Yield changes with their meaning for what is selected."""
+        for change in changes:
+            before = self._shown.get(change.name)
+            after = change.after
+            if after is not None and not chosen(state, self.resource, self._selection, [after]):
+                after = None
+            if after is not None:
+                self._shown[change.name] = after
+                yield Told(ADDED if before is None else MODIFIED, after, change.body)
+            elif before is not None:
+                del self._shown[change.name]
+                yield Told(DELETED, before, self._last(state, change, before))
+
+    def _last(self, state: State, change: Change, before: Entry) -> bytes:
+        """Return the last state that was selected, at the revision of the change."""
+        if change.after is None:
+            return change.body
+        (body,) = state.bodies([before], self.resource)
+        return at_revision(body, change.revision)
+
+    def _lines(self, state: State, told: Sequence[Told], *, columns: bool) -> Iterator[bytes]:
+        when = state.when if self._form.shape is Shape.TABLE else UNDATED
+        shaper = Shaper(self._form, self.resource, when, state.shift)
+        for one in told:
+            yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
+            columns = False
+
+
+def _parts(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Join lines to parts."""
+    held, size = list[bytes](), 0
+    for one in lines:
+        held.append(one)
+        size += len(one)
+        if size > _PART_BYTES:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)

@@ -1,0 +1,241 @@
+"""The moment that is served where a path names none: it stands still, follows the log, or plays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from .....engine.errors import UsageError
+from .....engine.kubernetes.units import format_time
+from .....engine.state.clock import Span
+from ....coverage.coverage import beginning_of
+from ....logs.log import Log
+from ....moments.clock import when_is
+from ....moments.moment import Moment
+from .follower import Follower
+
+POLL_SECONDS = 0.5
+"""How often the log is looked at for more, while somebody watches."""
+
+TICK_SECONDS = 0.1
+"""How often the moment moves while it is played."""
+
+_FASTEST = 100_000.0
+
+
+Resolve = Callable[[str], Awaitable[Moment]]
+
+
+class Position(NamedTuple):
+    """Where the course is.
+
+    :param when: between which times it is.
+    :param speed: how many times faster than it happened; of a paused one, what it would be.
+    """
+
+    moment: Moment
+    revision: int
+    when: Span
+    speed: float
+    playing: bool
+
+
+class Course:
+    """Moves the moment that is served.
+
+    :param point: where it begins. :param follower: follows every move.
+    :param resolve: returns the moment of a point; it does not wait for watches.
+    """
+
+    def __init__(self, point: str, follower: Follower, resolve: Resolve) -> None:
+        self._point, self._follower, self._resolve = point, follower, resolve
+        self._lock = asyncio.Lock()
+        self._moment: Moment | None = None
+        self._held = False
+        self._speed, self._since, self._from = 0.0, 0.0, 0
+        self._usual_speed = 1.0
+        self._task: asyncio.Task[None] | None = None
+
+    async def now(self) -> Moment:
+        """Return the moment that is served."""
+        async with self._lock:
+            if self._held and self._moment is not None:
+                return self._moment
+            moment = await self._resolve(self._point)
+            if self._moment is None or moment.known != self._moment.known:
+                await self._follower.advance(moment)
+                self._moment = moment
+            return self._moment
+
+    def serves(self, point: str) -> bool:
+        """Return whether a point is what is served: then its watches follow the log, too."""
+        return point == self._point and not self._held
+
+    def watched(self) -> None:
+        """Look for news from now on, while somebody watches."""
+        self._awake()
+
+    async def position(self) -> Position:
+        """Return where the course is."""
+        moment = await self.now()
+        revision, when = await self._follower.ask(lambda log: _place(log, moment))
+        speed = self._speed or self._usual_speed
+        return Position(moment, revision, when, speed, bool(self._speed))
+
+    async def play(self, speed: float | None = None) -> None:
+        """Play on from where the course is.
+
+        :param speed: how many times faster than it happened.
+        :raises UsageError: the speed is not positive, or the log holds no times.
+        """
+        if speed is not None and not 0 < speed <= _FASTEST:
+            raise UsageError(f"{speed:g} is no speed", now="write a number such as 10x or 0.5x")
+        moment = await self.now()
+        _, when = await self._follower.ask(lambda log: _place(log, moment))
+        if when.estimate is None:
+            raise UsageError("the log holds no times to play by", now="use plinian play step")
+        self._usual_speed = speed or self._usual_speed
+        self._held = True
+        self._start_clock(when.estimate)
+        self._awake()
+
+    async def begin(self, speed: float) -> None:
+        """Play from the beginning of what is known, if no moment was asked for."""
+        if self._point == "end":
+            await self.to(await self._follower.ask(_first))
+        await self.play(speed)
+
+    async def pause(self) -> None:
+        """Stand still."""
+        await self.now()
+        self._held, self._speed = True, 0.0
+
+    async def set_speed(self, speed: float) -> None:
+        """Play faster or slower; a paused course stays paused, and plays so later.
+
+        :raises UsageError: the speed is not positive.
+        """
+        if self._speed:
+            await self.play(speed)
+        elif not 0 < speed <= _FASTEST:
+            raise UsageError(f"{speed:g} is no speed", now="write a number such as 10x or 0.5x")
+        else:
+            self._usual_speed = speed
+
+    async def step(self) -> None:
+        """Go on by one revision, and stand still.
+
+        :raises UsageError: the log ends here.
+        """
+        await self.pause()
+        moment = await self.now()
+        point = await self._follower.ask(lambda log: _next(log, moment))
+        if point is None:
+            raise UsageError("the log ends here", now="go back with plinian play to POINT")
+        await self._go(point)
+
+    async def to(self, point: str) -> None:
+        """Go to a point of the log, earlier or later; it plays on if it played.
+
+        :raises PointUnknown: the log has no such point.
+        """
+        moment = await self._follower.ask(lambda log: log.moment(point))
+        self._held = True
+        await self._move(moment)
+        if self._speed:
+            _, when = await self._follower.ask(lambda log: _place(log, moment))
+            self._start_clock(when.estimate or 0)
+
+    async def close(self) -> None:
+        """Move no more."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def _start_clock(self, time: int) -> None:
+        self._speed = self._usual_speed
+        self._since, self._from = asyncio.get_running_loop().time(), time
+
+    def _awake(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._live())
+
+    async def _live(self) -> None:
+        """Move while it plays, and look for news while somebody watches."""
+        while self._speed or self._follower.has_watchers:
+            if self._speed:
+                await asyncio.sleep(TICK_SECONDS)
+                await self._tick()
+            else:
+                await asyncio.sleep(POLL_SECONDS)
+                await self.now()
+
+    async def _tick(self) -> None:
+        if not self._speed:
+            return
+        passed = asyncio.get_running_loop().time() - self._since
+        time = self._from + int(passed * self._speed * 1_000_000)
+        speed = self._speed
+        moment, ends = await self._follower.ask(lambda log: _at_time(log, time))
+        if speed == self._speed:
+            await self._move(moment)
+        if ends:
+            self._speed, self._held, self._point = 0.0, False, "end"
+
+    async def _go(self, point: str) -> None:
+        await self._move(await self._follower.ask(lambda log: log.moment(point)))
+
+    async def _move(self, moment: Moment) -> None:
+        """Serve another moment: watches see what happens until then, or end if it is earlier."""
+        async with self._lock:
+            before = self._moment
+            if before is not None and _is_before(moment, before):
+                await self._follower.rewind(moment)
+            else:
+                await self._follower.advance(moment)
+            self._moment = moment
+
+
+def _is_before(moment: Moment, other: Moment) -> bool:
+    """Return whether a moment is earlier than another, or of another branch."""
+    if moment.branch != other.branch or moment.known < other.known:
+        return True
+    if moment.revision is None or other.revision is None:
+        return moment.revision is not None
+    if moment.revision == other.revision and moment.time is not None and other.time is not None:
+        return moment.time < other.time
+    return moment.revision < other.revision
+
+
+def _place(log: Log, moment: Moment) -> tuple[int, Span]:
+    """Return the revision of a moment, and between which times it is."""
+    revision = moment.revision
+    if revision is None:
+        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+        revision = extent.last_revision or 0
+    return revision, when_is(log.store, moment)
+
+
+def _first(log: Log) -> str:
+    """Return the point from which on most is known."""
+    end = log.moment("end")
+    begin = beginning_of(log, end).revision
+    if begin is None:
+        extent = log.store.extent(known=end.known, cluster=end.cluster, branch=end.branch)
+        begin = extent.first_revision
+    return "end" if begin is None else f"rv:{begin}"
+
+
+def _next(log: Log, moment: Moment) -> str | None:
+    if moment.revision is None:
+        return None
+    following = log.clock(moment).next_revision(moment.revision)
+    return None if following is None else f"rv:{following}"
+
+
+def _at_time(log: Log, time: int) -> tuple[Moment, bool]:
+    """Return the moment at a time, and whether the log ends there."""
+    last = log.clock().last()
+    if last is None or time >= last:
+        return log.moment("end"), True
+    return log.moment(format_time(time)), False

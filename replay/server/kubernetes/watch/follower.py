@@ -1,0 +1,169 @@
+"""Follows the moment that is served, for all watches: one thread with a separate log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from .....engine.errors import PointTooEarly
+from ....logs.log import Log, opened
+from ....moments.moment import Moment
+from ...settings import Settings
+from ..read.cluster_state import Kept, LoggedState
+from ..wire.api_status import StatusError, expired, too_large
+from ..wire.list_options import Asked, Selection
+from ..wire.resources import Resource
+from ..wire.shifted_times import NONE, Shift
+from .channels import Channel, Watcher
+from .resource_changes import changes_between, held_at
+from .watching import Opening, Watching
+
+T = TypeVar("T")
+
+_MOST_ENTRIES = 1
+
+
+class Follower(Watching):
+    """The watches of a server; close it at the end.
+
+    All of it but the watchers themselves is used in its thread alone, so nothing is missed
+    between what a watch begins with and what follows.
+
+    :ivar revision: up to where all watches have seen everything.
+    :ivar shift: by how much times are moved at the moment that is served.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        # Moments that are played pass quickly: what is kept of them would be of no use to others.
+        self._settings, self._kept = settings, Kept(_MOST_ENTRIES)
+        super().__init__("follower")
+        self._log: Log | None = None
+        self.revision = 0
+        self.shift = NONE
+        self._moment: Moment | None = None
+
+    @property
+    def has_watchers(self) -> bool:
+        """Whether anybody watches."""
+        return bool(self._feeds.watchers)
+
+    async def ask(self, question: Callable[[Log], T]) -> T:
+        """Return what a question to the log answers, in the thread."""
+        return await self._run(lambda: question(self._opened()))
+
+    async def advance(self, moment: Moment) -> None:
+        """Go on to a later moment, and let watches see what happened until then.
+
+        If that is too much they end, and their clients ask again.
+        """
+        try:
+            found, revision = await self._run(lambda: self._advance(moment))
+        except StatusError as fault:
+            await self._end(moment, str(fault))
+            return
+        for watcher, part in found:
+            watcher.put(part)
+        self.revision = revision
+
+    async def rewind(self, moment: Moment) -> None:
+        """Go back to an earlier moment: watches end, and their clients ask again."""
+        await self._end(moment, f"the moment that is served went back to {moment.label}")
+
+    async def open(
+        self, resource: Resource, asked: Asked, at: Moment | None, shift: Shift = NONE
+    ) -> Opening:
+        """Open a watch.
+
+        :param at: a moment that does not move; None is the one that is served.
+        :param shift: by how much times are moved at that moment.
+        :raises StatusError: it begins at a revision that does not exist yet, or no more.
+        """
+        watcher = Watcher(resource, asked.form, self._queued)
+        return await self._run(lambda: self._open(watcher, asked, at, shift))
+
+    def close(self) -> None:
+        """End the thread, and close its log."""
+        self._thread.shutdown(cancel_futures=True)
+        if self._log is not None:
+            self._log.close()
+
+    def _opened(self) -> Log:
+        if self._log is None:
+            settings = self._settings
+            self._log = opened(
+                settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
+            )
+        return self._log
+
+    def _state(self, moment: Moment, shift: Shift | None = None) -> LoggedState:
+        shift = self.shift if shift is None else shift
+        return LoggedState(self._opened(), moment, self._kept, shift)
+
+    def _advance(self, moment: Moment) -> tuple[list[tuple[Watcher, bytes]], int]:
+        if self._moment is None or not self._feeds.feeds:
+            self._moment = moment
+            return [], self._state(moment).revision
+        self._opened().forget()  # States are large, and of those that passed none is needed.
+        before, after = self._state(self._moment), self._state(moment)
+        found = []
+        for feed in self._feeds.feeds:
+            changes = list(changes_between(self._opened(), before, after, feed.resource, feed.held))
+            for channel in feed.channels.values():
+                found += channel.news(after, changes)
+        self._moment = moment
+        return found, after.revision
+
+    async def _end(self, moment: Moment, why: str) -> None:
+        """End all watches, and serve another moment."""
+        ended, self.revision = await self._run(lambda: self._forget(moment))
+        for watcher in ended:
+            watcher.end(410, why)
+
+    def _forget(self, moment: Moment) -> tuple[list[Watcher], int]:
+        self._moment = moment
+        return self._feeds.clear(), self._state(moment).revision
+
+    def _open(self, watcher: Watcher, asked: Asked, at: Moment | None, shift: Shift) -> Opening:
+        moment, resource = at or self._moment, watcher.resource
+        assert moment is not None, "a moment is served before anybody watches"
+        state = self._state(moment) if at is None else self._state(moment, shift)
+        since, now = asked.revision or 0, state.revision
+        if since > now:
+            raise (
+                too_large(since, now)
+                if asked.initial
+                else expired(
+                    f"resourceVersion {since} is later than the moment that is served, at rv:{now}"
+                )
+            )
+        if asked.initial or not since:
+            parts = self._made(state, watcher, asked.selection).initial(state)
+        else:
+            parts = self._since(state, since, watcher, asked.selection)
+        first = next(parts, None)
+        if at is None:
+            self._feeds.add(
+                watcher,
+                asked.selection,
+                lambda: self._made(state, watcher, asked.selection),
+                lambda: held_at(state, resource),
+                fresh=first is None,
+            )
+        return Opening(watcher, first, parts, now)
+
+    def _made(self, state: LoggedState, watcher: Watcher, selection: Selection) -> Channel:
+        held = list(state.of(watcher.resource.pair))
+        return Channel(state, watcher.resource, selection, watcher.form, held)
+
+    def _since(
+        self, state: LoggedState, since: int, watcher: Watcher, selection: Selection
+    ) -> Iterator[bytes]:
+        """Return what happened after a revision."""
+        try:
+            before = state.at(since)
+        except PointTooEarly as fault:
+            raise expired(f"too old resource version: {since}: {fault.what}") from fault
+        channel = self._made(before, watcher, selection)
+        held = held_at(before, watcher.resource)
+        changes = changes_between(self._opened(), before, state, watcher.resource, held)
+        return channel.past(state, changes)

@@ -1,0 +1,80 @@
+"""The control of what is played: where the served moment is, and where it goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from .....engine.errors import UsageError
+from .....engine.kubernetes.units import format_time
+from ..wire.api_status import JSON
+from .course import Course, Position
+
+COMMANDS = ("play", "pause", "step", "to", "speed")
+
+
+class Command(msgspec.Struct, forbid_unknown_fields=True):
+    """What to do with the served moment.
+
+    :param command: one of :data:`COMMANDS`. :param point: where to go, for ``to``.
+    :param speed: how many times faster than it happened, for ``play`` and ``speed``.
+    """
+
+    command: str
+    point: str | None = None
+    speed: float | None = None
+
+
+async def play(request: Request) -> Response:
+    """Answer where the served moment is, after doing what a POST says."""
+    course: Course = request.app.state.kubernetes.course
+    if request.method == "POST":
+        await _done(course, _command(await request.body()))
+    return Response(msgspec.json.encode(document(await course.position())), media_type=JSON)
+
+
+def _command(body: bytes) -> Command:
+    try:
+        return msgspec.json.decode(body, type=Command)
+    except (msgspec.MsgspecError, RecursionError) as fault:
+        raise UsageError(f"no command: {fault}", now=_ways()) from fault
+
+
+def _ways() -> str:
+    return f'send {{"command": …}} with one of {", ".join(COMMANDS)}'
+
+
+async def _done(course: Course, command: Command) -> None:
+    match command:
+        case Command(command="play", speed=speed):
+            await course.play(speed)
+        case Command(command="pause"):
+            await course.pause()
+        case Command(command="step"):
+            await course.step()
+        case Command(command="to", point=str(point)):
+            await course.to(point)
+        case Command(command="speed", speed=float(speed)):
+            await course.set_speed(speed)
+        case _:
+            raise UsageError(f"no command {command.command!r} with these fields", now=_ways())
+
+
+def _time(micros: int | None) -> str | None:
+    return None if micros is None else format_time(micros)
+
+
+def document(position: Position) -> dict[str, Any]:
+    """Return where a course is, for JSON."""
+    return {
+        "at": position.moment.label,
+        "revision": position.revision,
+        "time": _time(position.when.estimate),
+        "earliest": _time(position.when.earliest),
+        "latest": _time(position.when.latest),
+        "speed": position.speed,
+        "playing": position.playing,
+    }

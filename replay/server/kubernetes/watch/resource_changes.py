@@ -1,0 +1,186 @@
+"""What becomes of a resource's objects between two moments of a log.
+
+Versions and deletions come in the order of their revisions. In the end the state of the later
+moment decides: it knows bindings and deletions whose versions the log does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from .....engine.events import KINDS, Effect, Recorded
+from .....engine.kubernetes.resources import GroupKind
+from .....engine.log.store import Query
+from .....engine.state.extract import extract_fact
+from .....engine.state.truth import Entry
+from ....logs.log import Log
+from ..read.cluster_state import LoggedState
+from ..wire.api_status import expired
+from ..wire.resources import EVENT, NEW_EVENT, Resource
+
+Name = tuple[str, str]
+"""Namespace and name."""
+
+_PAYLOADS_AT_ONCE = 512
+
+MOST_STEPS = 250_000
+"""Events of one resource that are gone through in one go."""
+
+
+class Change(NamedTuple):
+    """One change of an object.
+
+    :param revision: at which it happened. :param before: None if the object is new.
+    :param after: None if it is gone. :param body: the object as JSON; of a deleted one, its last.
+    """
+
+    revision: int
+    before: Entry | None
+    after: Entry | None
+    body: bytes
+
+    @property
+    def name(self) -> Name:
+        """The object's namespace and name."""
+        entry = self.after or self.before
+        assert entry is not None, "one of them is there"
+        return name_of(entry)
+
+
+class _Step(NamedTuple):
+    """An event of the log that makes or deletes a version."""
+
+    revision: int
+    position: int
+    recorded: Recorded
+
+
+def name_of(entry: Entry) -> Name:
+    """Return what an object is found by, among those of its kind."""
+    return entry.reference.namespace, entry.reference.name
+
+
+def held_at(state: LoggedState, resource: Resource) -> dict[Name, Entry]:
+    """Return the objects of a resource by name."""
+    return {name_of(entry): entry for entry in state.of(resource.pair)}
+
+
+def changes_between(
+    log: Log, before: LoggedState, after: LoggedState, resource: Resource, held: dict[Name, Entry]
+) -> Iterator[Change]:
+    """Yield the changes from one moment to a later one.
+
+    :param held: the objects at the earlier moment; they become those of the later one.
+    :raises StatusError: too much happened in between; clients then list again.
+    """
+    walk = _Walk(after, resource, held)
+    steps = _steps(log, before, after, resource)
+    for start in range(0, len(steps), _PAYLOADS_AT_ONCE):
+        some = steps[start : start + _PAYLOADS_AT_ONCE]
+        positions = [step.position for step in some]
+        payloads = log.store.payloads(positions, after.moment.branch)
+        for step in some:
+            yield from walk.applied(step, payloads[step.position])
+    yield from walk.reconciled()
+
+
+def _pairs(resource: Resource) -> tuple[GroupKind, ...]:
+    return (EVENT, NEW_EVENT) if resource.pair in {EVENT, NEW_EVENT} else (resource.pair,)
+
+
+def _steps(log: Log, before: LoggedState, after: LoggedState, resource: Resource) -> list[_Step]:
+    """Return the events between two moments in order of revisions, without their payloads."""
+    moment = after.moment
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=_pairs(resource),
+        revisions=(before.revision + 1, moment.revision),
+    )
+    steps = []
+    for recorded in log.store.read(query):
+        event = recorded.event
+        if event.revision is not None and _effect(recorded) in {Effect.VERSION, Effect.DELETED}:
+            bare = msgspec.structs.replace(
+                recorded, event=msgspec.structs.replace(event, payload=b"")
+            )
+            steps.append(_Step(event.revision, recorded.position, bare))
+            if len(steps) > MOST_STEPS:
+                raise expired(f"more than {MOST_STEPS} changes happened since then: list again")
+    return sorted(steps, key=lambda step: step[:2])
+
+
+def _effect(recorded: Recorded) -> Effect:
+    return KINDS[recorded.event.kind].effect
+
+
+class _Walk:
+    """The objects of a resource on the way to a later moment."""
+
+    def __init__(self, after: LoggedState, resource: Resource, held: dict[Name, Entry]) -> None:
+        self._after, self._resource, self._held = after, resource, held
+
+    def applied(self, step: _Step, payload: bytes) -> Iterator[Change]:
+        """Yield what one event changes."""
+        reference = step.recorded.event.reference
+        name = reference.namespace, reference.name
+        old = self._held.get(name)
+        is_other = old is not None and reference.uid not in {"", old.reference.uid}
+        if _effect(step.recorded) is Effect.DELETED:
+            if old is not None and not is_other and old.revision <= step.revision:
+                yield self._gone(old, step.revision, payload)
+            return
+        if old is not None and old.revision >= step.revision:
+            return
+        if old is not None and is_other:  # Its deletion was not recorded.
+            yield self._gone(old, step.revision - 1)
+            old = None
+        entry = Entry(
+            reference=reference,
+            position=step.position,
+            revision=step.revision,
+            fact=extract_fact(reference.group, reference.kind, payload),
+        )
+        self._held[name] = entry
+        body = self._after.shown(entry, payload, self._resource)
+        yield Change(step.revision, old, entry, body)
+
+    def reconciled(self) -> Iterator[Change]:
+        """Yield what is otherwise at the later moment than its versions and deletions say."""
+        after, held = self._after, self._held
+        now = held_at(after, self._resource)
+        for name in sorted(held.keys() - now.keys()):
+            yield self._gone(held[name], after.revision)
+        for name, entry in now.items():
+            old = held.get(name)
+            held[name] = entry
+            if old is None or _version(old) != _version(entry):
+                (body,) = after.bodies([entry], self._resource)
+                yield Change(after.revision, old, entry, body)
+
+    def _gone(self, old: Entry, revision: int, payload: bytes = b"") -> Change:
+        """Return the deletion of an object: its last state, with the revision of the deletion."""
+        del self._held[name_of(old)]
+        if b'"metadata":' in payload:
+            body = self._after.shown(old, payload, self._resource)
+        else:
+            (body,) = self._after.bodies([old], self._resource)
+        return Change(revision, old, None, at_revision(body, revision))
+
+
+def at_revision(body: bytes, revision: int) -> bytes:
+    """Return an object with another resourceVersion."""
+    document: Mapping[str, object] = msgspec.json.decode(body)
+    metadata = document.get("metadata")
+    assert isinstance(metadata, dict), "every stored object has metadata"
+    return msgspec.json.encode(
+        {**document, "metadata": {**metadata, "resourceVersion": str(revision)}}
+    )
+
+
+def _version(entry: Entry) -> tuple[str, int, str]:
+    return entry.reference.uid, entry.revision, entry.node_bound

@@ -1,0 +1,103 @@
+"""Watches as answers: events that come as long as a client reads them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from ..wire.api_status import JSON, StatusError
+from ..wire.list_options import Asked
+from .channels import Watcher
+from .watching import Opening
+
+BOOKMARK_SECONDS = 30.0
+LONGEST_SECONDS = 3600.0
+"""How long a watch goes on that does not say."""
+
+
+class Watched(Protocol):
+    """What watches are opened with."""
+
+    def begin(self, opening: Opening) -> AsyncIterator[bytes]:
+        """Yield what a watch begins with."""
+
+    def drop(self, watcher: Watcher) -> None:
+        """End a watch, soon."""
+
+
+Revision = Callable[[], int]
+"""Returns the revision up to which a watch has seen everything."""
+
+
+class WatchResponse(StreamingResponse):
+    """A watch: one event on each line.
+
+    :param end: ends the watch; called even if the client goes before the first line.
+    """
+
+    def __init__(
+        self, lines: AsyncIterator[bytes], end: Callable[[], None], warning: str = ""
+    ) -> None:
+        headers = {"Cache-Control": "no-cache, private"}
+        if warning:
+            headers["Warning"] = warning
+        super().__init__(lines, media_type=JSON, headers=headers)
+        self.lines, self.end = lines, end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the lines until the watch ends, or its client goes."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.end()
+
+
+def watched(
+    follower: Watched, opening: Opening, asked: Asked, revision: Revision, warning: str = ""
+) -> WatchResponse:
+    """Return the answer to a watch that was opened."""
+    lines = _lines(follower, opening, asked, revision)
+    return WatchResponse(lines, lambda: follower.drop(opening.watcher), warning)
+
+
+def refused(watcher: Watcher, fault: StatusError) -> WatchResponse:
+    """Return a watch that only says why it ends: clients expect that after the begin."""
+    watcher.end(fault.code, str(fault))
+
+    async def lines() -> AsyncIterator[bytes]:
+        for part in await watcher.take(0):
+            yield part
+
+    return WatchResponse(lines(), lambda: None)
+
+
+async def _lines(
+    follower: Watched, opening: Opening, asked: Asked, revision: Revision
+) -> AsyncIterator[bytes]:
+    watcher = opening.watcher
+    async for part in follower.begin(opening):
+        yield part
+    if asked.initial:
+        yield watcher.bookmark(opening.revision, ends_initial=True)
+    async for part in _news(watcher, asked, revision):
+        yield part
+
+
+async def _news(watcher: Watcher, asked: Asked, revision: Revision) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + min(asked.seconds or LONGEST_SECONDS, LONGEST_SECONDS)
+    while True:
+        left = until - loop.time()
+        if left <= 0:
+            return
+        parts = await watcher.take(max(0.0, min(left, BOOKMARK_SECONDS)))
+        for part in parts:  # Not joined: all watches share them.
+            yield part
+        if watcher.drained:
+            return
+        if not parts and asked.bookmarks:
+            yield watcher.bookmark(revision())

@@ -1,0 +1,53 @@
+"""What a path of the API names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .api_status import StatusError
+from .resources import Catalog, Resource
+
+
+class Place(NamedTuple):
+    """What a path names.
+
+    :param name: of one object; empty is all of the resource. :param below: a subresource.
+    """
+
+    resource: Resource
+    namespace: str = ""
+    name: str = ""
+    below: str = ""
+
+
+def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
+    """Return what a path below a group and version names.
+
+    :raises StatusError: there is no such resource.
+    """
+    core = path[0] == "api"
+    group, version = ("", path[1]) if core else (path[1], path[2])
+    rest = list(path[2 if core else 3 :])
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) > 2 and catalog.find(group, version, rest[2]):
+        namespace, rest = rest[1], rest[2:]
+    resource = catalog.find(group, version, rest[0])
+    if resource is None or len(rest) > 3 or (namespace and not resource.namespaced):
+        raise no_resource()
+    name, below = ([*rest[1:], "", ""])[:2]
+    if name and resource.namespaced and not namespace:
+        raise no_resource()
+    return Place(resource, namespace, name, below)
+
+
+def named(place: Place) -> dict[str, Any]:
+    """Return an object of which only its name is known: what server-side apply begins with."""
+    resource = place.resource
+    metadata = {"name": place.name, **({"namespace": place.namespace} if place.namespace else {})}
+    return {"apiVersion": resource.group_version, "kind": resource.kind, "metadata": metadata}
+
+
+def no_resource() -> StatusError:
+    """Return the answer for a path that names nothing that is served."""
+    return StatusError(404, "the server could not find the requested resource", details={})

@@ -1,0 +1,332 @@
+"""The resources that are served: those that every cluster has, Volcano's, and the log's own.
+
+Sources: api/discovery/aggregated_v2.json of Kubernetes; the CustomResourceDefinitions in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from .....engine.kubernetes.resources import (
+    CLUSTER_SCOPED,
+    RESOURCE_TYPES,
+    VOLCANO_VERSIONS,
+    GroupKind,
+    kind_plural,
+)
+
+READ = ("get", "list", "watch")
+READ_AND_WRITE = (*READ, "create", "update", "patch", "delete", "deletecollection")
+SUBRESOURCES = ("status", "binding", "eviction", "scale")
+"""What can be written below objects of some kinds."""
+
+CRD: GroupKind = ("apiextensions.k8s.io", "CustomResourceDefinition")
+EVENT: GroupKind = ("", "Event")
+NEW_EVENT: GroupKind = ("events.k8s.io", "Event")
+NAMESPACE: GroupKind = ("", "Namespace")
+NODE: GroupKind = ("", "Node")
+
+_VERSIONS: Mapping[str, str] = MappingProxyType({"": "v1", "autoscaling": "v2", **VOLCANO_VERSIONS})
+"""The version of a group of which the log has no object; ``v1`` where it is not listed."""
+
+_ORDER = (
+    *("", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io"),
+    *("authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io"),
+    *("networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io"),
+    *("admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io"),
+    *("coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "resource.k8s.io"),
+    "flowcontrol.apiserver.k8s.io",
+)
+"""The order of groups: of equal plurals, clients take that of the first group."""
+
+_IN_ALL: frozenset[GroupKind] = frozenset(
+    {
+        *(("", kind) for kind in ("Pod", "ReplicationController", "Service")),
+        *(("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
+        *(("batch", "CronJob"), ("batch", "Job"), ("autoscaling", "HorizontalPodAutoscaler")),
+    }
+)
+
+_WITHOUT_STATUS: frozenset[GroupKind] = frozenset(
+    {
+        *(("", kind) for kind in ("ConfigMap", "Secret", "ServiceAccount", "Event", "LimitRange")),
+        *(("", kind) for kind in ("PodTemplate", "Endpoints")),
+        *(("apps", "ControllerRevision"), EVENT, NEW_EVENT),
+        *(("scheduling.k8s.io", "PriorityClass"), ("node.k8s.io", "RuntimeClass")),
+        *(("storage.k8s.io", kind) for kind in ("StorageClass", "CSINode", "CSIDriver")),
+        *(("storage.k8s.io", "CSIStorageCapacity"), ("discovery.k8s.io", "EndpointSlice")),
+        *(("networking.k8s.io", kind) for kind in ("NetworkPolicy", "IngressClass")),
+        *(
+            ("resource.k8s.io", kind)
+            for kind in ("ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
+        ),
+        *(
+            ("rbac.authorization.k8s.io", kind)
+            for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+        ),
+        *(
+            ("admissionregistration.k8s.io", f"{kind}WebhookConfiguration")
+            for kind in ("Mutating", "Validating")
+        ),
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
+        *(("bus.volcano.sh", "Command"), ("scheduling.volcano.sh", "PodGroup")),
+        ("nodeinfo.volcano.sh", "Numatopology"),
+    }
+)
+"""Kinds whose objects have no status, or one that is written like all else of them."""
+
+_LEASES = ("coordination.k8s.io", "Lease")
+
+
+class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A column that a CustomResourceDefinition asks for."""
+
+    name: str
+    type: str = "string"
+    json_path: str = ""
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
+    """One resource of the API, in one version.
+
+    :param columns: those of its CustomResourceDefinition; None if it has none that is known.
+    :param schema: the OpenAPI schema of its CustomResourceDefinition, or None.
+    :param selectable: the fields that field selectors may name, by its CustomResourceDefinition.
+    :param has_status: its status is written by separate requests.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str
+    namespaced: bool
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    list_kind: str = ""
+    columns: tuple[PrinterColumn, ...] | None = None
+    schema: Mapping[str, Any] | None = None
+    selectable: tuple[str, ...] = ()
+    has_status: bool = True
+
+    @property
+    def pair(self) -> GroupKind:
+        """The group and the kind."""
+        return self.group, self.kind
+
+    @property
+    def group_version(self) -> str:
+        """As in ``apiVersion``."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Its place in URLs."""
+        return self.group, self.version, self.plural
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether a CustomResourceDefinition defines it."""
+        return self.columns is not None or self.group not in _ORDER
+
+
+class Catalog:
+    """The resources at a moment.
+
+    :param resources: in the order of discovery.
+    """
+
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        self.resources = tuple(sorted(resources, key=_order))
+        self._by_name = {one.key: one for one in self.resources}
+
+    def find(self, group: str, version: str, plural: str) -> Resource | None:
+        """Return a resource by its place in URLs, or None."""
+        return self._by_name.get((group, version, plural))
+
+    def of_kind(self, group: str, kind: str) -> Resource:
+        """Return the resource of a kind that there are objects of."""
+        return next(one for one in self.resources if one.pair == (group, kind))
+
+    def groups(self) -> dict[str, list[str]]:
+        """Return the versions of each group, the preferred one first."""
+        found: dict[str, list[str]] = {}
+        for one in self.resources:
+            versions = found.setdefault(one.group, [])
+            if one.version not in versions:
+                versions.append(one.version)
+        for group, version in REVIEWS:
+            found.setdefault(group, [version])
+        return found
+
+    def of(self, group: str, version: str) -> list[Resource]:
+        """Return the resources of a group and version."""
+        return [one for one in self.resources if (one.group, one.version) == (group, version)]
+
+
+REVIEWS: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        ("authentication.k8s.io", "v1"): (("SelfSubjectReview", "selfsubjectreviews"),),
+        ("authorization.k8s.io", "v1"): (
+            ("SelfSubjectAccessReview", "selfsubjectaccessreviews"),
+            ("SelfSubjectRulesReview", "selfsubjectrulesreviews"),
+        ),
+    }
+)
+"""Queries that are sent as objects: kinds and plurals by group and version."""
+
+
+def _order(resource: Resource) -> tuple[int, str, str]:
+    group = resource.group
+    place = _ORDER.index(group) if group in _ORDER else len(_ORDER)
+    return place, group, resource.plural
+
+
+class HeldKind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind that the log has objects of.
+
+    :param version: of these objects. :param namespaced: whether they have namespaces.
+    """
+
+    version: str
+    namespaced: bool
+
+
+def catalog_of(
+    held: Mapping[GroupKind, HeldKind], definitions: Sequence[Mapping[str, Any]]
+) -> Catalog:
+    """Return the resources of a cluster.
+
+    :param held: the kinds that have objects.
+    :param definitions: the CustomResourceDefinitions.
+    """
+    found: dict[GroupKind, list[Resource]] = {
+        one.group_kind: [
+            Resource(
+                group=one.group,
+                version=_version(one.group_kind, held),
+                kind=one.kind,
+                plural=one.plural,
+                singular=one.singular,
+                namespaced=one.namespaced,
+                short_names=one.short_names,
+                categories=("all",) if one.group_kind in _IN_ALL else (),
+                has_status=one.group_kind not in _WITHOUT_STATUS,
+            )
+        ]
+        for one in RESOURCE_TYPES
+    }
+    found[_LEASES] = [
+        Resource(
+            group=_LEASES[0],
+            version="v1",
+            kind=_LEASES[1],
+            plural="leases",
+            singular="lease",
+            namespaced=True,
+            has_status=False,
+        )
+    ]
+    for pair, kind in held.items():
+        found.setdefault(pair, [_unlisted(pair, kind)])
+    for definition in definitions:
+        defined = list(_defined(definition))
+        if defined:
+            found[defined[0].pair] = defined
+    return Catalog(one for some in found.values() for one in some)
+
+
+def _version(pair: GroupKind, held: Mapping[GroupKind, HeldKind]) -> str:
+    """Return the version of a kind: that of its objects in the log."""
+    default = _VERSIONS.get(pair[0], "v1")
+    if pair in {EVENT, NEW_EVENT}:
+        return default  # Both are made of the objects of either.
+    kind = held.get(pair)
+    return default if kind is None else kind.version
+
+
+def _unlisted(pair: GroupKind, kind: HeldKind) -> Resource:
+    """Return the resource of a kind that only its objects show."""
+    return Resource(
+        group=pair[0],
+        version=kind.version,
+        kind=pair[1],
+        plural=kind_plural(pair[1]),
+        singular=pair[1].lower(),
+        namespaced=kind.namespaced and pair not in CLUSTER_SCOPED,
+    )
+
+
+class _Names(msgspec.Struct, rename="camel"):
+    kind: str
+    plural: str
+    singular: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    list_kind: str = ""
+
+
+class _Selectable(msgspec.Struct, rename="camel"):
+    json_path: str
+
+
+class _Schema(msgspec.Struct):
+    schema: dict[str, Any] | None = msgspec.field(default=None, name="openAPIV3Schema")
+
+
+class _Subresources(msgspec.Struct):
+    status: dict[str, Any] | None = None
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    name: str
+    served: bool = True
+    storage: bool = False
+    additional_printer_columns: tuple[PrinterColumn, ...] = ()
+    selectable_fields: tuple[_Selectable, ...] = ()
+    schema: _Schema = msgspec.field(default_factory=_Schema)
+    subresources: _Subresources = msgspec.field(default_factory=_Subresources)
+
+
+class _Spec(msgspec.Struct):
+    group: str
+    names: _Names
+    scope: str
+    versions: tuple[_Version, ...] = ()
+
+
+class _Definition(msgspec.Struct):
+    spec: _Spec
+
+
+def _defined(definition: Mapping[str, Any]) -> Iterable[Resource]:
+    """Yield the versions that a CustomResourceDefinition serves, the stored one first."""
+    try:
+        spec = msgspec.convert(definition, _Definition).spec
+    except msgspec.ValidationError:
+        return  # What an API server would not have accepted defines nothing.
+    names = spec.names
+    for version in sorted(spec.versions, key=lambda one: not one.storage):
+        if version.served:
+            yield Resource(
+                group=spec.group,
+                version=version.name,
+                kind=names.kind,
+                plural=names.plural,
+                singular=names.singular or names.kind.lower(),
+                namespaced=spec.scope == "Namespaced",
+                short_names=names.short_names,
+                categories=names.categories,
+                list_kind=names.list_kind,
+                columns=version.additional_printer_columns,
+                schema=version.schema.schema,
+                selectable=tuple(one.json_path.lstrip(".") for one in version.selectable_fields),
+                has_status=version.subresources.status is not None,
+            )

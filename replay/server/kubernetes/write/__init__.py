@@ -1,0 +1,1 @@
+"""What an API server makes of a write: checked, filled in, patched, and stored on a branch."""

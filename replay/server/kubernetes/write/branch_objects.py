@@ -1,0 +1,184 @@
+"""The objects of a branch as a value: each write makes a new one, and requests keep the old one."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .....engine.kubernetes.resources import GroupKind
+from .....engine.state.clock import Span, span_at
+from .....engine.state.truth import Entry
+from ....coverage.coverage import unknown_at
+from ....logs.log import Log
+from ....moments.moment import Moment
+from ..read.cluster_state import SECRETS, Kept, LoggedState
+from ..watch.resource_changes import Name, name_of
+from ..wire.resources import EVENT, NEW_EVENT, Catalog
+
+SECRET: GroupKind = ("", "Secret")
+
+
+class Altered(NamedTuple):
+    """A version of an object that was appended to the branch.
+
+    :param before: None if it is new. :param after: None if it is gone.
+    :param payload: the object as JSON; of a deleted one, its last state.
+    """
+
+    pair: GroupKind
+    revision: int
+    before: Entry | None
+    after: Entry | None
+    payload: bytes
+
+
+class Tables(NamedTuple):
+    """All objects of a branch at one position.
+
+    :param moment: the end of the branch. :param revision: the last one that was given out.
+    :param when: between which times the last write was.
+    :param kinds: the objects of each kind, by namespace and name.
+    """
+
+    moment: Moment
+    revision: int
+    when: Span
+    kinds: Mapping[GroupKind, Sequence[Entry]]
+    catalog: Catalog
+
+    def of(self, kind: GroupKind) -> Sequence[Entry]:
+        """Return the objects of a kind, by namespace and name."""
+        return self.kinds.get(one_pair(kind), ())
+
+    def find(self, kind: GroupKind, name: Name) -> Entry | None:
+        """Return an object, or None."""
+        entries = self.of(kind)
+        place = bisect_left(entries, name, key=name_of)
+        found = entries[place] if place < len(entries) else None
+        return found if found is not None and name_of(found) == name else None
+
+    def after(self, moment: Moment, time: int, changes: Iterable[Altered]) -> Tables:
+        """Return the objects after some changes."""
+        kinds = dict(self.kinds)
+        copied: dict[GroupKind, list[Entry]] = {}
+        revision = self.revision
+        for change in changes:
+            pair = one_pair(change.pair)
+            if pair not in copied:
+                kinds[pair] = copied[pair] = list(kinds.get(pair, ()))
+            _apply(copied[pair], change)
+            revision = max(revision, change.revision)
+        when = span_at(max(self.when.estimate or time, time))
+        return Tables(moment, revision, when, kinds, self.catalog)
+
+
+def one_pair(kind: GroupKind) -> GroupKind:
+    """Return the kind under which objects are kept: events of both groups are the same."""
+    return EVENT if kind == NEW_EVENT else kind
+
+
+def _apply(entries: list[Entry], change: Altered) -> None:
+    entry = change.after or change.before
+    assert entry is not None, "one of them is there"
+    name = name_of(entry)
+    place = bisect_left(entries, name, key=name_of)
+    there = place < len(entries) and name_of(entries[place]) == name
+    entries[place : place + there] = [] if change.after is None else [change.after]
+
+
+class BranchState(LoggedState):
+    """The objects of a branch, for the thread of a log.
+
+    :param kept: for states at earlier revisions, which are read from the log.
+    """
+
+    def __init__(self, log: Log, tables: Tables, kept: Kept) -> None:
+        super().__init__(log, tables.moment, kept)
+        self._tables = tables
+
+    @property
+    def revision(self) -> int:
+        """The last revision that was given out."""
+        return self._tables.revision
+
+    @property
+    def when(self) -> Span:
+        """Between which times the last write was."""
+        return self._tables.when
+
+    @property
+    def catalog(self) -> Catalog:
+        """The resources."""
+        return self._tables.catalog
+
+    def of(self, kind: GroupKind) -> Sequence[Entry]:
+        """Return the objects of a kind."""
+        return self._tables.of(kind)
+
+    def find(self, kind: GroupKind, name: Name) -> Entry | None:
+        """Return an object, or None."""
+        return self._tables.find(kind, name)
+
+    @property
+    def kinds(self) -> Sequence[GroupKind]:
+        """The kinds that have objects."""
+        return tuple(self._tables.kinds)
+
+    def stored(self, entries: Sequence[Entry]) -> list[bytes]:
+        """Return objects as the log has them, which must have them."""
+        positions = [entry.position for entry in entries]
+        payloads = self._log.store.payloads(positions, self.moment.branch)
+        return [payloads[position] for position in positions]
+
+    def document(self, entry: Entry) -> dict[str, Any]:
+        """Return an object in the version in which it is stored."""
+        reference = entry.reference
+        resource = self.catalog.of_kind(reference.group, reference.kind)
+        (body,) = self.bodies([entry], resource)
+        document: dict[str, Any] = msgspec.json.decode(body)
+        return document
+
+    def doubts(self, kind: GroupKind, namespace: str) -> list[str]:  # noqa: ARG002
+        """Return what is not certain: on a branch, only what no log holds."""
+        return [SECRETS] if kind == SECRET else []
+
+    def uids_ever(self, kind: GroupKind) -> Iterable[str]:
+        """Return the uids of the objects of a kind that the log has or had."""
+        known = self._log.store.objects_of(*kind, cluster=self.moment.cluster)
+        return (reference.uid for reference in known)
+
+    def on(self, log: Log) -> BranchState:
+        """Return the same state, for the thread of another log."""
+        return BranchState(log, self._tables, self._kept)
+
+
+def loaded(log: Log) -> Tables:
+    """Return all objects at the end of the branch of a log."""
+    moment = log.moment("end")
+    state = LoggedState(log, moment, Kept(0))
+    pairs = {one_pair(pair) for pair in log.truth(moment).kinds()} | {("", "Namespace")}
+    kinds = {pair: list(state.of(pair)) for pair in sorted(pairs)}
+    shown = (entry.revision + bool(entry.node_bound) for some in kinds.values() for entry in some)
+    revision = max(state.revision, *shown) if any(kinds.values()) else state.revision
+    return Tables(moment, revision, state.when, kinds, state.catalog)
+
+
+def known_kinds(log: Log, tables: Tables) -> frozenset[GroupKind]:
+    """Return the kinds of which the log knows all objects where the branch ends.
+
+    A watch that was recorded is summed up at its end. If the branch begins before that, only what
+    it continues knows it.
+    """
+    info = {one.name: one for one in log.store.branches()}[tables.moment.branch]
+    asked = [(log, tables.moment)]
+    if info.parent is not None and info.last == info.fork:
+        parent = Log(log.store, branch=info.parent, cluster=tables.moment.cluster)
+        asked.append((parent, parent.moment(f"rv:{tables.revision}")))
+    return frozenset(
+        pair
+        for pair in tables.kinds
+        if any(not unknown_at(one, moment, [pair]) for one, moment in asked)
+    )

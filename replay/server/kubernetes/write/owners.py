@@ -1,0 +1,107 @@
+"""Which objects a write may concern besides: what an owner owns, and what is in a namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from .....engine.kubernetes.resources import GroupKind
+from .....engine.state.truth import Entry
+from ..read.cluster_state import in_parts
+from ..watch.resource_changes import Name, name_of
+from .branch_objects import BranchState
+from .storing import Document, owners_of
+
+_AT_ONCE = 500
+_NAMES_OWNERS = b'"ownerReferences":'
+
+
+class Owned:
+    """Which objects name an owner, by its uid; built when it is first asked.
+
+    What no longer names it may be among them.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, dict[tuple[GroupKind, Name], None]] | None = None
+
+    def add(self, document: Document, pair: GroupKind, entry: Entry) -> None:
+        """Take notice of a new version."""
+        if self._places is not None:
+            for uid in owners_of(document):
+                self._places.setdefault(uid, {})[pair, name_of(entry)] = None
+
+    def places(self, uid: str, state: BranchState) -> list[tuple[GroupKind, Name]]:
+        """Return the objects that name an owner."""
+        if self._places is None:
+            self._places = {}
+            for pair, entry, owner in _named(state):
+                self._places.setdefault(owner, {})[pair, name_of(entry)] = None
+        return list(self._places.get(uid, ()))
+
+
+def _named(state: BranchState) -> Iterator[tuple[GroupKind, Entry, str]]:
+    for pair in state.kinds:
+        for some in in_parts([one for one in state.of(pair) if one.position], _AT_ONCE):
+            for entry, body in zip(some, state.stored(some), strict=True):
+                if _NAMES_OWNERS in body:
+                    yield from ((pair, entry, uid) for uid in owners_of(msgspec.json.decode(body)))
+
+
+class Neighbours:
+    """The objects of a branch that a write may concern besides.
+
+    :param known: the kinds of which the log knows all objects.
+    """
+
+    def __init__(
+        self, state: BranchState, owned: Owned, known: Container[GroupKind] = frozenset()
+    ) -> None:
+        self._state, self._owned, self._known = state, owned, known
+        self._uids: dict[GroupKind, Container[str]] = {}
+        self._ever: dict[GroupKind, Container[str]] = {}
+
+    def owned_by(self, uid: str) -> Iterable[Document]:
+        """Return the objects that name an owner."""
+        for pair, name in self._owned.places(uid, self._state):
+            entry = self._state.find(pair, name)
+            if entry is not None:
+                document = self._state.document(entry)
+                if uid in owners_of(document):
+                    yield document
+
+    def inside(self, namespace: str) -> Iterable[Document]:
+        """Return the objects in a namespace."""
+        for pair in self._state.kinds:
+            for entry in self._state.of(pair):
+                if entry.reference.namespace == namespace:
+                    yield self._state.document(entry)
+
+    def has(self, uid: str) -> bool:
+        """Return whether there is an object with a uid."""
+        return any(uid in self._uids_of(pair) for pair in self._state.kinds)
+
+    def is_gone(self, owner: Mapping[str, Any]) -> bool:
+        """Return whether the object of an owner reference is known not to exist (any more).
+
+        One that the log never had may exist, if it does not know all objects of that kind.
+        """
+        kind = str(owner["apiVersion"]).rpartition("/")[0], str(owner["kind"])
+        uid = owner["uid"]
+        if uid in self._uids_of(kind):
+            return False
+        return kind in self._known or uid in self._ever_of(kind)
+
+    def _uids_of(self, kind: GroupKind) -> Container[str]:
+        """Return the uids of the objects of a kind; a write may name thousands of owners."""
+        if kind not in self._uids:
+            self._uids[kind] = frozenset(entry.reference.uid for entry in self._state.of(kind))
+        return self._uids[kind]
+
+    def _ever_of(self, kind: GroupKind) -> Container[str]:
+        """Return the uids of all objects of a kind that the log has or had."""
+        if kind not in self._ever:
+            self._ever[kind] = frozenset(self._state.uids_ever(kind))
+        return self._ever[kind]

@@ -1,0 +1,263 @@
+"""Bodies in protobuf, which typed clients of Kubernetes send: decoded to the JSON that they mean.
+
+The messages come with Plinian, from the Go source of k8s.io/api and k8s.io/apimachinery 1.35
+(Apache License 2.0); ``tools/protobuf_messages.py`` writes them. Custom resources have none: their
+clients send JSON.
+
+Source: https://protobuf.dev/programming-guides/encoding/; k8s.io/apimachinery
+pkg/runtime/serializer/protobuf, pkg/apis/meta/v1/time_proto.go, pkg/api/resource/generated.proto.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+import zstandard
+
+from .....engine.nesting import MAX_DEPTH
+from ..wire.api_status import StatusError, too_large_body
+from ..wire.protobuf_fields import BYTES, MAGIC, broken, fields, records, text
+from .patches import MOST_VALUES
+
+_META = "apimachinery/pkg/apis/meta/v1"
+_SIGNED, _ALL = 1 << 63, 1 << 64
+_ZERO_YEAR = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Field(NamedTuple):
+    """A field of a message.
+
+    :param shape: ``one``, ``list`` or ``map``; keys of maps are texts.
+    :param type: a scalar, a special type, or the name of a message.
+    :param use: ``plain`` fields are left out if they are zero, ``inline`` ones have no own name.
+    """
+
+    name: str
+    shape: str
+    type: str
+    use: str
+
+
+Messages = Mapping[str, Mapping[str, Field]]
+
+
+@cache
+def _messages() -> Messages:
+    packed = files(__package__).joinpath("messages.json.zst").read_bytes()
+    return msgspec.json.decode(
+        zstandard.ZstdDecompressor().decompress(packed), type=dict[str, dict[str, Field]]
+    )
+
+
+def decoded(body: bytes) -> dict[str, Any]:
+    """Return the object in a body.
+
+    :raises StatusError: it is none, or of a kind that has no message.
+    """
+    if not body.startswith(MAGIC):
+        raise broken()
+    outer = fields(body[len(MAGIC) :])
+    meta = fields(outer.get(1, b""))
+    version, kind = text(meta, 1), text(meta, 2)
+    name = _message_of(version, kind)
+    if name is None:
+        raise StatusError(
+            415,
+            f"no {kind} of {version} can be read from protobuf: send JSON",
+            reason="UnsupportedMediaType",
+        )
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        **_Decoding(_messages()).message(name, outer.get(2, b"")),
+    }
+
+
+def _message_of(version: str, kind: str) -> str | None:
+    group, _, last = version.rpartition("/")
+    package = f"api/{group.partition('.')[0] or 'core'}/{last}"
+    found = (f"{package}.{kind}", f"{_META}.{kind}")
+    return next((name for name in found if name in _messages()), None)
+
+
+class _Decoding:
+    """Decodes messages by the names of their types."""
+
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+        self._depth = self._records = 0
+
+    def message(self, name: str, body: bytes) -> dict[str, Any]:
+        """Return a message as JSON; fields that are not known are left out.
+
+        :raises StatusError: it is no message, or has more levels or fields than any object has.
+        """
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise broken()
+        made = self._message(self._messages.get(name, {}), body)
+        self._depth -= 1
+        return made
+
+    def _message(self, known: Mapping[str, Field], body: bytes) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for number, wire, value in records(body):
+            self._records += 1
+            if self._records > MOST_VALUES:
+                raise too_large_body(f"the body has more than {MOST_VALUES:,} values")
+            field = known.get(str(number))
+            if field is not None:
+                self._take(made, field, wire, value)
+        return made
+
+    def _take(self, made: dict[str, Any], field: Field, wire: int, value: int | bytes) -> None:
+        if field.use == "inline":
+            made.update(self.message(field.type, _bytes(value)))
+        elif field.shape == "map":
+            key, one = self._pair(field.type, _bytes(value))
+            made.setdefault(field.name, {})[key] = one
+        elif field.shape == "list":
+            made.setdefault(field.name, []).extend(self._items(field.type, wire, value))
+        else:
+            found = self._value(field.type, value)
+            if found is None or (
+                field.use == "plain" and not found and not isinstance(found, dict)
+            ):
+                return
+            made[field.name] = found
+
+    def _pair(self, kind: str, body: bytes) -> tuple[str, Any]:
+        """Return the key and the value of one entry of a map."""
+        key, found = "", self._zero(kind)
+        for number, _, value in records(body):
+            if number == 1:
+                key = _text(value)
+            else:
+                found = self._value(kind, value)
+        return key, found
+
+    def _zero(self, kind: str) -> Any:
+        empty: int | bytes = 0 if kind in {"int", "bool"} else b""
+        return self._value(kind, empty)
+
+    def _items(self, kind: str, wire: int, value: int | bytes) -> list[Any]:
+        if kind == "int" and wire == BYTES:  # Numbers may be packed together.
+            packed = _bytes(value)
+            framed = b"".join(b"\x08" + one for one in _numbers(packed))
+            return [self._value(kind, one) for _, _, one in records(framed)]
+        return [self._value(kind, value)]
+
+    def _value(self, kind: str, value: int | bytes) -> Any:
+        match kind:
+            case "int":
+                return _signed(_number(value))
+            case "bool":
+                return bool(_number(value))
+            case "string" | "quantity" | "bytes":
+                return _TEXTS[kind](_bytes(value))
+            case "strings":
+                return [_text(one) for _, _, one in records(_bytes(value))]
+            case "double":
+                return _double(value)
+            case "time" | "microtime":
+                return _time(_bytes(value), micro=kind == "microtime")
+            case "intorstring":
+                return _int_or_string(_bytes(value))
+            case "raw":
+                return _raw(_bytes(value))
+            case "duration":
+                raise StatusError(415, "durations cannot be read from protobuf: send JSON")
+        return self.message(kind, _bytes(value))
+
+
+def _bytes(value: int | bytes) -> bytes:
+    if not isinstance(value, bytes):
+        raise broken()
+    return value
+
+
+def _number(value: int | bytes) -> int:
+    if not isinstance(value, int):
+        raise broken()
+    return value
+
+
+def _signed(value: int) -> int:
+    value %= _ALL
+    return value - _ALL if value >= _SIGNED else value
+
+
+def _numbers(packed: bytes) -> list[bytes]:
+    """Return the bytes of each of the numbers that are packed together."""
+    found, begin = [], 0
+    for place, byte in enumerate(packed):
+        if not byte & 0x80:
+            found.append(packed[begin : place + 1])
+            begin = place + 1
+    return found
+
+
+def _text(value: int | bytes) -> str:
+    try:
+        return _bytes(value).decode()
+    except UnicodeDecodeError as fault:
+        raise broken() from fault
+
+
+def _double(value: int | bytes) -> float:
+    body = _bytes(value)
+    if len(body) != struct.calcsize("<d"):
+        raise broken()
+    found: float = struct.unpack("<d", body)[0]
+    return found
+
+
+def _quantity(body: bytes) -> str:
+    return text(fields(body), 1) or "0"
+
+
+def _base64(body: bytes) -> str:
+    return base64.b64encode(body).decode()
+
+
+_TEXTS = MappingProxyType({"string": _text, "quantity": _quantity, "bytes": _base64})
+
+
+def _time(body: bytes, *, micro: bool) -> str | None:
+    """Return a time as an API server writes it; None if it is zero."""
+    found = {number: value for number, _, value in records(body)}
+    seconds, nanos = _signed(_number(found.get(1, 0))), _number(found.get(2, 0))
+    if not found:
+        return None
+    try:
+        at = _ZERO_YEAR + timedelta(seconds=seconds, microseconds=nanos // 1000)
+    except OverflowError as fault:
+        raise broken() from fault
+    whole = at.replace(tzinfo=None, microsecond=0).isoformat()
+    return f"{whole}.{at.microsecond:06}Z" if micro else f"{whole}Z"
+
+
+def _int_or_string(body: bytes) -> int | str:
+    found = {number: value for number, _, value in records(body)}
+    if _number(found.get(1, 0)):
+        return _text(found.get(3, b""))
+    return _signed(_number(found.get(2, 0)))
+
+
+def _raw(body: bytes) -> Any:
+    """Return an object inside another one, which is JSON."""
+    inner = fields(body).get(1, b"")
+    if not inner:
+        return None
+    try:
+        return msgspec.json.decode(inner)
+    except msgspec.MsgspecError as fault:
+        raise StatusError(415, "an object inside the object is no JSON") from fault

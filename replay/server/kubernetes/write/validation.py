@@ -1,0 +1,270 @@
+"""Fields of a write that no server keeps or takes: unknown and repeated ones, and wrong types.
+
+A schema that comes with Plinian may be older than the recorded server. So a field is known, too, if
+the object that is there has it: nothing that was recorded is lost. A value of a wrong type stays if
+it is there.
+
+Source: k8s.io/apimachinery pkg/runtime/serializer/json and pkg/util/managedfields;
+k8s.io/apiextensions-apiserver pkg/apiserver/schema/pruning; k8s.io/apiserver
+pkg/endpoints/handlers/patch.go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..read.openapi_v3 import Schema, resolved, schema_of
+from ..wire.api_paths import Place
+from ..wire.api_status import StatusError, invalid, of_wrong_types
+from ..wire.protobuf_fields import MAGIC
+from ..wire.resources import Resource
+from .bodies import YAML
+from .changing import Asking
+from .field_types import fault_of_type
+from .patches import APPLY, read_yaml
+from .storing import Document
+
+MOST_FAULTS = 100
+"""So many fields are named; those after them are left out without a word."""
+
+_MOST_LETTERS = 200
+STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
+_KEEPS = "x-kubernetes-preserve-unknown-fields"
+
+
+class Checked(NamedTuple):
+    """An object without the fields that no server keeps.
+
+    :param faults: what was wrong, one text for each field.
+    """
+
+    document: Document
+    faults: Sequence[str]
+
+
+def validated(asking: Asking, document: Document, held: Document | None) -> Checked:
+    """Return the object of a write without the fields that a server does not keep.
+
+    :param held: the object that is there; its fields are known.
+    :raises StatusError: a field has another type than its schema says; or the client asks for
+        strict validation, and there are such fields; or it applies an unknown field, which no
+        manager can own.
+    """
+    how = _directive(asking)
+    if asking.body.startswith(MAGIC):  # Protobuf has no names of fields, and no other fields.
+        return Checked(document, ())
+    resource = asking.place.resource
+    twice = [] if how == IGNORE else _repeated_in(asking)
+    unknown: list[str] = []
+    schema = schema_of(resource)
+    if schema is not None:
+        walk = _Walk(by_keys=asking.media == APPLY)
+        document = walk.object(document, schema, [held], "", closed=resource.is_custom)
+        unknown = [one[:_MOST_LETTERS] for one in walk.unknown[:MOST_FAULTS]]
+        if walk.wrong:
+            name = asking.place.name or document["metadata"].get("name", "")
+            raise of_wrong_types(resource, name, walk.wrong)
+    if unknown and asking.media == APPLY:
+        raise _not_declared(asking.place, unknown)
+    if how == IGNORE:
+        return Checked(document, ())
+    unknown = [f'unknown field "{one}"' for one in unknown[: MOST_FAULTS - len(twice)]]
+    if how == STRICT and (twice or unknown):
+        raise _refused(asking, resource, twice, unknown)
+    return Checked(document, [*twice, *unknown])
+
+
+def _directive(asking: Asking) -> str:
+    """Return what to do about such fields; a server warns if it is not told."""
+    said = asking.query.get("fieldValidation") or WARN
+    if said not in {STRICT, WARN, IGNORE}:
+        raise invalid(
+            f"fieldValidation: Unsupported value: {said[:40]!r}: supported values:"
+            f' "{IGNORE}", "{STRICT}", "{WARN}"'
+        )
+    return said
+
+
+def _repeated_in(asking: Asking) -> list[str]:
+    """Return what a server says of repeated fields of a body."""
+    if not _is_yaml(asking):
+        found = [f'duplicate field "{one}"' for one in repeated(asking.body)]
+    else:
+        keys: list[tuple[int, str]] = []
+        read_yaml(asking.body, keys)
+        found = [
+            f"line {line}: key {json.dumps(one[:_MOST_LETTERS])} already set in map"
+            for line, one in keys
+        ]
+    return [one[: 2 * _MOST_LETTERS] for one in found[:MOST_FAULTS]]
+
+
+def _is_yaml(asking: Asking) -> bool:
+    return asking.media == APPLY or asking.media in YAML
+
+
+def _not_declared(place: Place, unknown: Sequence[str]) -> StatusError:
+    """Return the answer to an apply of unknown fields.
+
+    Its text is that of a real server, which has no better code for it than 500.
+    """
+    resource = place.resource
+    kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+    said = [f".{one}: field not declared in schema" for one in unknown]
+    faults = said[0] if len(said) == 1 else "\n  ".join(["errors:", *said])
+    what = f"{place.namespace}/{place.name}; {kind}"
+    return StatusError(400, f"failed to create typed patch object ({what}): {faults}")
+
+
+def _refused(
+    asking: Asking, resource: Resource, twice: Sequence[str], unknown: Sequence[str]
+) -> StatusError:
+    if twice and _is_yaml(asking):
+        twice = ["\n  ".join(["yaml: unmarshal errors:", *twice])]
+    if asking.media == APPLY:
+        said = f"error strict decoding YAML: error converting YAML to JSON: {twice[0]}"
+        return StatusError(400, said)
+    said = f"strict decoding error: {', '.join([*twice, *unknown])}"
+    if asking.method == "PATCH":
+        return invalid(f"{resource.kind} is invalid: patch: Invalid value: {said}")
+    kind, version = resource.kind, resource.version
+    return StatusError(400, f'{kind} in version "{version}" cannot be handled as a {kind}: {said}')
+
+
+class _Walk:
+    """Goes through an object and its schema at once.
+
+    :param by_keys: elements of a list are named by their keys, as ``[name="c"]``, if it has keys.
+    :ivar unknown: the fields that were left out, in their order.
+    :ivar wrong: the fields of a wrong type, each with what is wrong.
+    """
+
+    def __init__(self, *, by_keys: bool) -> None:
+        self._by_keys = by_keys
+        self.unknown: list[str] = []
+        self.wrong: list[tuple[str, str]] = []
+        self._below: dict[int, dict[str | None, list[Any]]] = {}
+        self._kept: list[object] = []
+
+    def object(
+        self, value: Document, schema: Schema, held: Sequence[Any], path: str, *, closed: bool
+    ) -> Document:
+        """Return an object without unknown fields.
+
+        :param held: what is there in its place; of an element of a list, what may be.
+        :param closed: a schema without fields has none; else it does not say which there are.
+        """
+        fields: Mapping[str, Schema] = schema.get("properties", {})
+        others = schema.get("additionalProperties")
+        keeps = bool(schema.get(_KEEPS) or others) or not (fields or closed)
+        made = {}
+        for name, one in value.items():
+            there = self._inside(held, name)
+            below = f"{path}.{name}" if path else name
+            if name in fields:
+                made[name] = self._value(one, fields[name], there, below, closed=closed)
+            elif isinstance(others, dict):
+                made[name] = self._value(one, others, there, below, closed=closed)
+            elif keeps or there:
+                made[name] = one
+            else:
+                self.unknown.append(below)
+        return made
+
+    def _value(
+        self, value: Any, schema: Schema, held: Sequence[Any], path: str, *, closed: bool
+    ) -> Any:
+        whole = resolved(schema)
+        closed = closed and whole is schema  # What is referred to is of Kubernetes' own.
+        fault = fault_of_type(value, whole)
+        if fault and not any(_is_same(value, one) for one in held):
+            self.wrong.append((path, fault))
+        if fault:
+            return value
+        if isinstance(value, dict):
+            return self.object(value, whole, held, path, closed=closed)
+        items = whole.get("items")
+        if not isinstance(value, list) or not isinstance(items, dict):
+            return value
+        there = self._inside(held, None)
+        keys = whole.get("x-kubernetes-list-map-keys", ()) if self._by_keys else ()
+        return [
+            self._value(one, items, there, f"{path}[{_element(one, keys, place)}]", closed=closed)
+            for place, one in enumerate(value)
+        ]
+
+    def _inside(self, held: Sequence[Any], name: str | None) -> list[Any]:
+        """Return the values of a field, or the elements of lists; looked up once for all.
+
+        :param held: all elements of a list share it, so its identity says what it is.
+        :param name: of the field; None for the elements.
+        """
+        below = self._below.get(id(held))
+        if below is None:
+            self._kept.append(held)  # While it lives, nothing else has its identity.
+            below = self._below[id(held)] = _by_name(held)
+        return below.setdefault(name, [])
+
+
+def _by_name(held: Sequence[Any]) -> dict[str | None, list[Any]]:
+    """Return what is inside values: of objects by name, all elements of lists under None.
+
+    It is one pass for all names.
+    """
+    found: dict[str | None, list[Any]] = {}
+    for old in held:
+        if isinstance(old, list):
+            found.setdefault(None, []).extend(old)
+        elif isinstance(old, dict):
+            for name, one in old.items():
+                found.setdefault(name, []).append(one)
+    return found
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _element(value: Any, keys: Sequence[str], place: int) -> str:
+    """Return what names an element of a list: its keys, or else its place."""
+    if not keys or not isinstance(value, dict) or not all(one in value for one in keys):
+        return str(place)
+    return ",".join(f"{one}={json.dumps(value[one])}" for one in keys)
+
+
+class _Pairs(dict[str, Any]):
+    """An object of JSON. :ivar repeated: the names that it has more than once."""
+
+    def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        names = [name for name, _ in pairs]
+        self.repeated = [] if len(names) == len(self) else _more_than_once(names)
+
+
+def _more_than_once(names: Sequence[str]) -> list[str]:
+    seen: set[str] = set()
+    again: list[str] = []
+    for name in names:
+        (again.append if name in seen else seen.add)(name)
+    return again
+
+
+def repeated(body: bytes) -> list[str]:
+    """Return the fields that an object in JSON has more than once; of other bodies none."""
+    try:
+        return list(_repeated(json.loads(body, object_pairs_hook=_Pairs), ""))
+    except ValueError:
+        return []
+
+
+def _repeated(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, _Pairs):
+        for name in value.repeated:
+            yield f"{path}.{name}" if path else name
+        for name, one in value.items():
+            yield from _repeated(one, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for place, one in enumerate(value):
+            yield from _repeated(one, f"{path}[{place}]")
