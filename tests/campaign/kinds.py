@@ -21,10 +21,10 @@ from plinian.engine.state.extract import extract_fact
 from plinian.engine.state.truth import Entry
 from plinian.replay.server.kubernetes.read.forms import Shaper
 from plinian.replay.server.kubernetes.read.openapi_v3 import schema_of
-from plinian.replay.server.kubernetes.wire.protobuf_fields.api_paths import Place
-from plinian.replay.server.kubernetes.wire.protobuf_fields.api_status import StatusError
-from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import Form, Shape
-from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource, catalog_of
+from plinian.replay.server.kubernetes.wire.api_paths import Place
+from plinian.replay.server.kubernetes.wire.api_status import StatusError
+from plinian.replay.server.kubernetes.wire.list_options import Form, Shape
+from plinian.replay.server.kubernetes.wire.resources import Resource, catalog_of
 from plinian.replay.server.kubernetes.write.changing import Asking
 from plinian.replay.server.kubernetes.write.validation import validated
 

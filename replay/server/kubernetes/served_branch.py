@@ -26,7 +26,6 @@ from ..faults import report
 from ..settings import Settings
 from .kubernetes_routes import warnings
 from .read.cluster_state import Kept, LoggedState
-from .tables import Altered, BranchState, Tables, known_kinds, loaded, one_pair
 from .tables.columns import MALFORMED
 from .watch.channels import Channel, Watcher
 from .watch.resource_changes import Change, Name, name_of
@@ -35,6 +34,7 @@ from .wire.api_status import JSON, StatusError, expired, invalid, too_large
 from .wire.list_options import Asked, Selection
 from .wire.resources import CRD, Resource
 from .write.appending import Batch, Writer, batch_of, covered
+from .write.branch_objects import Altered, BranchState, Tables, known_kinds, loaded, one_pair
 from .write.changing import Asking, View
 from .write.owners import Neighbours, Owned
 from .write.writing import Given, Outcome, Writing

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protobufs import MAGIC, message, metadata, time, wrapped
 
-from plinian.replay.server.kubernetes.wire.protobuf_fields.api_status import StatusError
+from plinian.replay.server.kubernetes.wire.api_status import StatusError
 from plinian.replay.server.kubernetes.write.protobuf import decoded
 
 

@@ -16,8 +16,8 @@ from starlette.responses import Response
 import plinian
 from plinian.replay.logs.log import opened
 from plinian.replay.server.kubernetes.served_branch import Branch
-from plinian.replay.server.kubernetes.wire.protobuf_fields.api_paths import place_in
-from plinian.replay.server.kubernetes.wire.protobuf_fields.api_status import StatusError
+from plinian.replay.server.kubernetes.wire.api_paths import place_in
+from plinian.replay.server.kubernetes.wire.api_status import StatusError
 from plinian.replay.server.kubernetes.write.branch_objects import Tables, loaded
 from plinian.replay.server.kubernetes.write.changing import Asking
 from plinian.replay.server.kubernetes.write.patches import APPLY, JSON_PATCH, MERGE, STRATEGIC

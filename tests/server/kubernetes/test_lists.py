@@ -16,7 +16,7 @@ from plinian.replay.facade.log import opened
 from plinian.replay.server.kubernetes.read import lists
 from plinian.replay.server.kubernetes.read.cluster_state import Kept, LoggedState
 from plinian.replay.server.kubernetes.read.lists import page_of
-from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import asked_of
+from plinian.replay.server.kubernetes.wire.list_options import asked_of
 from tree import ROOT
 
 PODS = "/api/v1/pods"

@@ -13,7 +13,7 @@ from plinian.engine.state.facts import OtherFact
 from plinian.engine.state.truth import Entry
 from plinian.replay.server.kubernetes.tables.columns import Row
 from plinian.replay.server.kubernetes.tables.table_columns import columns_of
-from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource
+from plinian.replay.server.kubernetes.wire.resources import Resource
 
 SUBJECTS = [
     {"kind": "User", "name": "ann"},

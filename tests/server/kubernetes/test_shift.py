@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from informers import METADATA, PODS, TABLE, Informer, lines, until
 from serving import Running, ended, run, serving
 
-from plinian.replay.server.kubernetes.wire.protobuf_fields.shifted_times import Shift, shift_to
+from plinian.replay.server.kubernetes.wire.shifted_times import Shift, shift_to
 
 AT, TARGET = "2026-11-21T01:53:36Z", "2026-11-25T12:00:00Z"
 DELTA = datetime.fromisoformat(TARGET) - datetime.fromisoformat(AT)

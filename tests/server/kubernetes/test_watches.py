@@ -21,8 +21,8 @@ from plinian.replay.server.kubernetes.read.cluster_state import Kept, LoggedStat
 from plinian.replay.server.kubernetes.watch import resource_changes as changes
 from plinian.replay.server.kubernetes.watch.follower import Follower
 from plinian.replay.server.kubernetes.watch.resource_changes import changes_between, held_at
-from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import asked_of
-from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource
+from plinian.replay.server.kubernetes.wire.list_options import asked_of
+from plinian.replay.server.kubernetes.wire.resources import Resource
 from plinian.replay.server.settings import Settings
 from tree import ROOT
 

@@ -30,8 +30,8 @@ from plinian.replay.server.kubernetes.tables.cells import BUILT_IN
 from plinian.replay.server.kubernetes.tables.columns import INVALID
 from plinian.replay.server.kubernetes.tables.device_cells import MORE
 from plinian.replay.server.kubernetes.tables.other_cells import OTHERS
-from plinian.replay.server.kubernetes.wire.protobuf_fields.list_options import Form, Shape
-from plinian.replay.server.kubernetes.wire.protobuf_fields.resources import Resource, catalog_of
+from plinian.replay.server.kubernetes.wire.list_options import Form, Shape
+from plinian.replay.server.kubernetes.wire.resources import Resource, catalog_of
 from plinian.replay.server.settings import Settings
 
 KINDS = [

@@ -1,1 +1,1 @@
-"""What a request to the API server asks, and how its answer is written: paths, options, parts, status."""
+"""What a request to the API server asks, and how its answer is written: paths, parts, status."""
