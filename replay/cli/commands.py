@@ -32,7 +32,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "session": "Run one scheduling session at a moment.",
         "fidelity": "Run recorded sessions again, and compare them with the record.",
         "bisect": "Find the first moment or release with another answer.",
-        "why": "Say why an object waits.",
+        "why": QUESTIONS["why"].help,
         "blame": QUESTIONS["blame"].help,
         "what-if": "Run the session of a moment with something changed.",
         "upgrade-check": "Show what another release would have decided differently.",
@@ -62,7 +62,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
     }
 )
 COMMANDS: Mapping[str, str] = MappingProxyType(
-    {**_LISTED, **{name: QUESTIONS[name].help for name in QUESTIONS if name not in _LISTED}}
+    {**_LISTED, **{name: one.help for name, one in QUESTIONS.items() if one.help}}
 )
 """The commands that help lists, each with the first sentence of its help."""
 

@@ -40,11 +40,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian what-if --at -5m --for 10m --add-node like=node-3 --run-for job/big=5m",
             "plinian what-if -f queue.yaml --release v1.12.1 --release v1.13.0",
         ),
-        "why": (
-            "plinian why job/train -n ml --at -5m",
-            "plinian why queue/gold -v",
-            "plinian why pod/train-0 -i cluster.json --conf volcano-scheduler.conf",
-        ),
         "plot": (
             "plinian plot queues --from 2026-01-02T10:00:00Z --to 2026-01-02T12:00:00Z",
             "plinian plot nodes --resource nvidia.com/gpu -o nodes.svg",

@@ -151,45 +151,43 @@ def output(forms: str, *, default: str = "") -> Callable[[Any], Any]:
     )
 
 
-def _form(*forms: str, default: str, also: str = "") -> Callable[[Any], Any]:
-    """Return an ``-o`` option with these output forms; another one is an error that lists them.
+def form(forms: str) -> Callable[[Any], Any]:
+    """Return an ``-o`` option with output forms, as in ``text|json``; the first is the default.
 
-    :param also: what its help says after the first words.
+    Another one is an error that lists them.
     """
+    some = forms.split("|")
 
     def checked(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-        if value not in forms:
+        if value not in some:
             raise click.BadParameter(
-                f"no output form {value!r}; choose {', '.join(forms[:-1])} or {forms[-1]}"
+                f"no output form {value!r}; choose {', '.join(some[:-1])} or {some[-1]}"
             )
         return value
 
+    also = ""
+    if "wide" in some:
+        also = _WIDE_TABLE if "table" in some else _WIDE
+    if "sarif" in some:
+        also += "; sarif and junit are for code review and pipelines"
     return click.option(
         "--output",
         "-o",
-        metavar="|".join(forms),
+        metavar=forms,
         help=f"The output form{also}.",
         callback=checked,
-        default=default,
+        default=some[0],
         show_default=True,
     )
 
 
 _WIDE = "; wide prints all columns in a narrow terminal too"
+_WIDE_TABLE = "; wide prints full names of PodGroups, and all columns in a narrow terminal"
 
-table_json_or_yaml = _form(
-    *("table", "wide", "json", "yaml"),
-    default="table",
-    also="; wide prints full names of PodGroups, and all columns in a narrow terminal",
-)
-text_or_json = _form("text", "json", default="text")
-text_wide_or_json = _form(*("text", "wide", "json"), default="text", also=_WIDE)
-text_wide_json_or_yaml = _form(*("text", "wide", "json", "yaml"), default="text", also=_WIDE)
-text_wide_json_or_review = _form(
-    *("text", "wide", "json", "sarif", "junit"),
-    default="text",
-    also=f"{_WIDE}; sarif and junit are for code review and pipelines",
-)
+table_json_or_yaml = form("table|wide|json|yaml")
+text_or_json = form("text|json")
+text_wide_or_json = form("text|wide|json")
+text_wide_json_or_review = form("text|wide|json|sarif|junit")
 assume = click.option(
     "--assume",
     help="Replace an unknown release by the nearest one, and a configuration that a release "

@@ -8,28 +8,31 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
+import msgspec
 
 from ..questions.question import (
     DeclaredField,
+    Door,
     Question,
+    QuestionOfMoment,
+    QuestionOfRelease,
     QuestionOfScheduler,
+    QuestionOfSessions,
     declared_fields,
     lacking,
 )
 from . import options
-from .assumption import ChosenReleases, chosen
 from .coverage_warnings import note_assumed, warn_sessions, warn_unknown
 from .examples import epilog
 from .shell import guarded, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..logs.log import Log
-    from ..moments.moment import Moment
 
 Kind: TypeAlias = type[Question[Any]]
 
-_SELDOM = frozenset({"assume", "strict"})
-"""Fields that few people need: help shows them after the output form."""
+_NOT_USUAL = frozenset({"assume", "strict", "progress"})
+"""Fields that few people need, which help shows after the output form, and what is no option."""
 
 
 class _Form(NamedTuple):
@@ -45,6 +48,7 @@ def command_of(kind: Kind) -> click.Command:
 
     The log may be narrowed: to a branch, a cluster, and what was known at a position.
     """
+    in_words = [field.name for field in declared_fields(kind) if field.about.in_words]
 
     def run(
         *,
@@ -53,23 +57,26 @@ def command_of(kind: Kind) -> click.Command:
         as_known_at: str | None,
         cluster: str | None,
         branch: str,
+        inputs: tuple[str, ...] = (),
+        plot: bool = False,
         no_headers: bool = False,
         exit_code: bool = False,
         **given: Any,
     ) -> None:
-        from .open_log import opened
+        from .open_log import opened_or_read
+        from .pictures import check_plot, write_answer_plot
 
-        taken = _releases(kind, given)
-        with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        check_plot(output, plot=plot)
+        given |= {name: "/".join(given[name]) for name in in_words}
+        with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
             given["at"] = opened_log.moment(given["at"], as_known_at=as_known_at)
-            if taken.names:
-                given["release"] = taken.names[0]
-                question, found = _ask_of_scheduler(kind, opened_log, given, log)
-            else:
-                question, found = _ask(kind, opened_log, given)
-        _write(question, found, taken, _Form(output, no_headers, exit_code))
+            question, found = _ask(kind(**given), opened_log, "" if inputs else log)
+            assumed = _assumed(question, given.get("release"))
+            _write(question, found, assumed, _Form(output, no_headers, exit_code))
+            if plot:
+                write_answer_plot(opened_log, ", ".join(inputs) or log, found, given["at"])
 
-    run.__doc__ = inspect.getdoc(kind)
+    run.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
     made: Callable[..., Any] = guarded(run)
     for option in reversed(_options(kind)):
         made = option(made)
@@ -78,75 +85,94 @@ def command_of(kind: Kind) -> click.Command:
 
 def _options(kind: Kind) -> list[Callable[[Any], Any]]:
     """Return the options of a command: what is asked, then the form, then what few people need."""
-    fields = [field for field in declared_fields(kind) if not field.about.in_python]
-    usual = [_option(field) for field in fields if field.name not in _SELDOM]
-    seldom = [_option(field) for field in fields if field.name in _SELDOM]
-    form = options.text_wide_json_or_yaml
-    if kind.is_table:
-        usual.append(options.table_json_or_yaml)
-        form = options.no_headers
-    if kind.exit_code:
-        seldom.insert(0, click.option("--exit-code", help=kind.exit_code, is_flag=True))
-    return [options.log, *usual, form, *seldom, *_NARROWING]
-
-
-_NARROWING = (options.as_known_at, options.cluster, options.branch)
+    fields = declared_fields(kind)
+    names = {field.name for field in fields}
+    usual = [field for field in fields if field.name not in _NOT_USUAL]
+    found = [
+        options.log,
+        *(_option(field) for field in usual if field.about.only is None),
+        kind.reads_inputs and options.inputs,
+        *(_option(field) for field in usual if field.about.only is Door.COMMAND),
+        kind.is_drawn and options.plot,
+        options.table_json_or_yaml if kind.is_table else options.form(kind.forms),
+        kind.is_table and options.no_headers,
+        kind.exit_code and click.option("--exit-code", help=kind.exit_code, is_flag=True),
+        "assume" in names and options.assume,
+        options.as_known_at,
+        "strict" in names and options.strict,
+        options.cluster,
+        options.branch,
+    ]
+    return [option for option in found if option]
 
 
 def _option(field: DeclaredField) -> Callable[[Any], Any]:
     """Return the argument or the option of a field."""
     about = field.about
-    if field.is_required:
-        return click.argument(field.name, metavar=about.metavar, help=about.help)
-    names = [f"--{field.name.replace('_', '-')}", *([f"-{about.short}"] if about.short else [])]
+    if field.is_argument:
+        given: dict[str, Any] = {"metavar": about.metavar, "help": about.help}
+        if about.in_words:
+            text = f"{about.help.removesuffix('.')}; KIND NAME works too."
+            given |= {"help": text, "nargs": -1, "required": True}
+        if not field.is_required:
+            given |= {"default": field.default, "required": False}
+        return click.argument(field.name, **given)
+    name = about.name or field.name
+    names = [f"--{name.replace('_', '-')}", *([f"-{about.short}"] if about.short else [])]
     if field.of is bool:
         return click.option(*names, field.name, help=about.help, is_flag=True)
+    if field.of is int and not about.metavar:
+        return click.option(*names, field.name, help=about.help, count=True)
     shown: dict[str, Any] = {"default": field.default, "show_default": field.default is not None}
     kept = {"multiple": True} if field.many else shown
     return click.option(*names, field.name, metavar=about.metavar, help=about.help, **kept)
 
 
-def _releases(kind: Kind, given: Mapping[str, Any]) -> ChosenReleases:
-    """Return the release that a question is about; none if it is not about the scheduler."""
-    if not issubclass(kind, QuestionOfScheduler):
-        return ChosenReleases([], {})
-    return chosen([given["release"]], assume=given["assume"])
+def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], Any]:
+    """Ask a question, and say on standard error what it assumes, and what makes it uncertain.
 
-
-def _ask(kind: Kind, log: Log, given: Mapping[str, Any]) -> tuple[Question[Any], Any]:
-    """Ask a question, and warn of what makes the answer uncertain."""
-    question = kind(**given)
-    found = question.answer(log)
-    warn_unknown(lacking(found), strict=given["strict"])
-    note_assumed(log, given["at"])
-    return question, found
-
-
-def _ask_of_scheduler(
-    kind: Kind, log: Log, given: Mapping[str, Any], place: str
-) -> tuple[Question[Any], Any]:
-    """Ask a question about the scheduler; its cache is stored if it takes long to rebuild."""
+    :param place: of the log; empty if it exists only for this question.
+    """
+    if not isinstance(question, QuestionOfRelease):
+        found = question.answer(log)
+        if isinstance(question, QuestionOfMoment):
+            warn_unknown(lacking(found), strict=question.strict)
+            note_assumed(log, log.moment(question.at))
+        return question, found
     from ..render.progress import counting
     from .store_beliefs import store_beliefs
 
-    moment: Moment = given["at"]
-    warn_sessions(log, moment, strict=given["strict"])
-    store_beliefs(place, log, moment, [given["release"]])
-    with counting(kind.work, visible=shows_progress()) as progress:
-        question = kind(**{**given, "progress": progress})
-        return question, question.answer(log)
+    ready = question.prepared(log, note)
+    moment = log.moment(ready.at)
+    bare = isinstance(ready, QuestionOfSessions) and ready.conf is None
+    warn_sessions(log, moment, unconfigured=bare, strict=ready.strict)
+    if place:
+        store_beliefs(place, log, moment, [ready.as_release])
+    if not ready.work:
+        return ready, ready.answer(log)
+    with counting(ready.work, visible=shows_progress()) as progress:
+        ready = msgspec.structs.replace(ready, progress=progress)
+        return ready, ready.answer(log)
 
 
-def _write(question: Question[Any], found: Any, taken: ChosenReleases, form: _Form) -> None:
+def _assumed(question: Question[Any], release: str | None) -> Mapping[str, Any]:
+    """Return what a document says of a release that stands for the one that was named."""
+    if not isinstance(question, QuestionOfScheduler) or question.release == release:
+        return {}
+    return {"assumed": {release: question.release}}
+
+
+def _write(question: Question[Any], found: Any, assumed: Mapping[str, Any], form: _Form) -> None:
     from ..render.documents import json_text, plain, write_yaml
 
-    for text in question.notes(found):
+    is_document = form.output in {"json", "yaml"}
+    for text in (*question.notes(found), *(question.beside_document(found) if is_document else ())):
         note(text)
     if form.output == "json":
-        document = taken.marked(dict(question.document(found)))
+        document = {**question.document(found), **assumed}
         sys.stdout.write(json_text(document, indent=2) + "\n")
     elif form.output == "yaml":
-        document = taken.marked(dict(question.document(found)))
+        document = {**question.document(found), **assumed}
         write_yaml(sys.stdout, [plain(document)], single=True)
     elif question.is_table:
         _write_table(question, found, form)

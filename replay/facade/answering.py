@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from ...engine.errors import NotKnown
 from ..answers.answer import Why
-from ..answers.why import assumed_of, why_at
+from ..answers.why import assumed_of
 from ..ingest.one_off import log_of
-from ..logs.log import Log as AnyLog
+from ..logs.given_confs import Conf
 from ..logs.log import Progress
 from ..logs.scheduler_release import release_at
 from ..moments.moment import Moment
 from ..questions.blame import BlameQuestion
 from ..questions.defaults import DEFAULT_RELEASE
-from ..questions.question import Question
+from ..questions.question import Question, check_known
+from ..questions.what_would_help import WouldHelpQuestion
+from ..questions.why import WhyQuestion
+from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
-from .options import (
-    Conf,
-    FilePath,
-    Names,
-    accepted_conf,
-    paths_of,
-    release_of,
-    several,
-)
+from .options import FilePath, Names, paths_of, release_of, several
 from .question_method import method_of
 from .stored import StoredLog
 from .variants import Changes, Tried, variants_of
@@ -34,7 +28,6 @@ if TYPE_CHECKING:
     from ..fidelity.report import Fidelity
     from ..forecast.run import Forecast
     from ..plot.run import Plot
-    from ..what_if.help import WouldHelp
     from ..what_if.run import WhatIf
 
 A = TypeVar("A")
@@ -42,78 +35,6 @@ A = TypeVar("A")
 
 class AnsweringLog(StoredLog):
     """A log that says why."""
-
-    def why(
-        self,
-        named: str,
-        *,
-        at: Point = "end",
-        namespace: str | None = None,
-        release: str | None = None,
-        conf: Conf | None = None,
-        assume: bool = False,
-        strict: bool = False,
-    ) -> Why:
-        """Return why an object waits at a moment, and since when.
-
-        :param named: a pod, job, podgroup, queue or node: ``job/train``, ``pod/ml/train-0``.
-        :param namespace: by default ``default``; ignored for queues and nodes.
-        :param release: the release of Volcano; by default that of the image of the scheduler's
-            pods, if the log has them, else v1.12.1, which the answer says.
-        :param conf: a configuration instead of the log's at the moment.
-        :param assume: use the nearest release for an unknown one, and the built-in configuration
-            for one that a release rejects.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        :raises ObjectNotFound: there is no such object at that moment.
-        :raises UsageError: it is no pod, job, podgroup, queue or node; or as :meth:`session`.
-        """
-        moment = self.moment(at)
-        self._check(moment, conf, strict=strict)
-        return _why(self, named, moment, namespace, (release, conf, assume))
-
-    def what_would_help(
-        self,
-        named: str,
-        *,
-        at: Point = "end",
-        namespace: str | None = None,
-        release: str | None = None,
-        conf: Conf | None = None,
-        budget: str = "30s",
-        assume: bool = False,
-        strict: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> WouldHelp:
-        """Return changes with which an object starts, found by running the session with each.
-
-        Pairs of changes are tried if no single one but another release helps.
-
-        The other parameters are those of :meth:`why`.
-
-        :param named: a pod, job or podgroup. :param budget: how long all of it may take: no change
-            is tried that would probably take longer.
-        :param progress: called with (changes tried, all).
-        :raises UsageError: it is a queue or a node; or as :meth:`why`.
-        """
-        from ..budget import within  # noqa: PLC0415 -- only needed here
-        from ..what_if.help import startable, what_would_help  # noqa: PLC0415
-
-        moment = self.moment(at)
-        self._check(moment, conf, strict=strict)
-        name = self.object(named, moment)
-        target = startable(self, name, namespace, moment)
-        go_on = within(budget)
-        found = _why(self, named, moment, namespace, (release, conf, assume))
-        given = accepted_conf(conf, [found.asked.release], assume=assume)
-        return what_would_help(
-            self,
-            moment,
-            target,
-            found,
-            conf=given,
-            go_on=go_on,
-            progress=progress,
-        )
 
     def what_if(
         self,
@@ -179,6 +100,8 @@ class AnsweringLog(StoredLog):
         return question.ask(self)
 
     blame = method_of(BlameQuestion)
+    why = method_of(WhyQuestion)
+    what_would_help = method_of(WouldHelpQuestion)
 
     def report(
         self,
@@ -232,17 +155,8 @@ class AnsweringLog(StoredLog):
         :param conf: a configuration instead of the log's; None requires that the log has one.
         :raises NotKnown: anything is missing, and ``strict`` is set.
         """
-        from ..coverage.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
-        from ..logs.scheduler_confs import has_no_conf  # noqa: PLC0415
-
-        if not strict:
-            return
-        refuse(unknown_at(self, moment, SCHEDULING))
-        if conf is None and has_no_conf(self, moment):
-            raise NotKnown(
-                "the log holds no configuration of the scheduler",
-                now="give one as conf, or ingest it",
-            )
+        if strict:
+            check_known(self, moment, is_configured=conf is not None)
 
     def plot(
         self,
@@ -305,26 +219,5 @@ def why(
     :raises InputError: an input is missing, damaged or malformed.
     """
     with log_of(paths_of(inputs)) as log:
-        return _why(log, named, "end", namespace, (release, conf, assume))
-
-
-def _why(
-    log: AnyLog,
-    named: str,
-    at: Point,
-    namespace: str | None,
-    chosen: tuple[str | None, Conf | None, bool],
-) -> Why:
-    asked, conf, assume = chosen
-    moment = log.moment(at)
-    release = asked or release_at(log, moment)
-    name = release_of(release or DEFAULT_RELEASE, assume=assume)
-    return why_at(
-        log,
-        log.object(named, moment),
-        moment,
-        namespace=namespace,
-        release=name,
-        conf=accepted_conf(conf, [name], assume=assume),
-        assumed=assumed_of(release, name),
-    )
+        asked = WhyQuestion(named, namespace=namespace, release=release, conf=conf, assume=assume)
+        return asked.ask(log)

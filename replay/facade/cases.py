@@ -17,6 +17,7 @@ from ..compare.bisection import Bisection, over_releases, releases_between
 from ..compare.log_bisection import over_case
 from ..compare.session_claims import claim_of
 from ..compare.subjects import case_subject
+from ..logs.given_confs import Conf, conf_text
 from ..parallel import Progress
 from ..questions.defaults import DEFAULT_RELEASE
 from ..simulate import batch
@@ -27,16 +28,7 @@ from ..simulate.what_if import WhatIf, changed
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from ..what_if.names import checked_patches
-from .options import (
-    Conf,
-    FilePath,
-    Names,
-    conf_text,
-    paths_of,
-    present_time,
-    release_of,
-    several,
-)
+from .options import FilePath, Names, paths_of, present_time, release_of, several
 
 ALL = "all"
 """The name that stands for all releases of Volcano."""

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...engine.errors import UsageError
 from ...engine.volcano.session.history import resolve
 from ..invariants.task import ALL, CheckReport, CheckTask, check, settle_window
+from ..logs.given_confs import Conf
 from ..moments.moment import Moment
 from ..render.check import invariant_document
+from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
-from .options import Conf, accepted_conf, release_of
+from .options import release_of
 
 if TYPE_CHECKING:
     from ..logs.log import Log, Progress

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ..logs.given_confs import Conf
 from ..questions.defaults import DEFAULT_RELEASE
 from ..truth.points import Point
 from .answering import AnsweringLog
-from .options import Conf, FilePath, Names, several
+from .options import FilePath, Names, several
 from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:

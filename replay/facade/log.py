@@ -10,20 +10,14 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
+from ..logs.given_confs import Conf
 from ..logs.log import Progress
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.drift import DriftQuestion
+from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
 from .forecasting import ForecastingLog
-from .options import (
-    Conf,
-    FilePath,
-    Names,
-    accepted_conf,
-    conf_texts,
-    release_of,
-    several,
-)
+from .options import FilePath, Names, conf_texts, release_of, several
 from .question_method import method_of
 
 if TYPE_CHECKING:

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_time
-from ..sessions.assumed import rejections, taken_release
+from ..logs.given_confs import Conf, conf_files
+from ..sessions.assumed import taken_release
 from ..truth.points import point_text
 
 if TYPE_CHECKING:
     from ..logs.scheduler_confs import ConfText
 
 FilePath: TypeAlias = str | PathLike[str]
-
-Conf: TypeAlias = "str | PathLike[str] | ConfText"
-"""A scheduler configuration: the path of a volcano-scheduler.conf, or its text with a name."""
 
 Names: TypeAlias = str | Sequence[str]
 """One name, or several."""
@@ -46,34 +44,11 @@ def release_of(name: str, *, assume: bool, pre_releases: bool = False) -> str:
     return taken_release(name, assume=assume, pre_releases=pre_releases).release
 
 
-def conf_text(conf: Conf | None) -> ConfText | None:
-    """Return a configuration, read from its file if it is a path; None stays None.
-
-    :raises InputError: the file is missing, or is not text.
-    """
-    from ..logs.given_confs import conf_file  # noqa: PLC0415
-
-    return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
-
-
 def conf_texts(confs: Sequence[Conf | None]) -> list[ConfText | None]:
     """Return configurations as :func:`conf_text` does; those of several files differ in source."""
-    from ..logs.given_confs import conf_files  # noqa: PLC0415
-
     paths = [Path(one) for one in confs if isinstance(one, str | PathLike)]
     read = iter(conf_files(paths))
     return [next(read) if isinstance(one, str | PathLike) else one for one in confs]
-
-
-def accepted_conf(conf: Conf | None, releases: Sequence[str], *, assume: bool) -> ConfText | None:
-    """Return a configuration that these releases run with.
-
-    :param assume: a release that rejects it runs with its built-in one.
-    :raises UsageError: one rejects it, and nothing may be assumed.
-    """
-    given = conf_text(conf)
-    list(rejections([given], releases, assume=assume))
-    return given
 
 
 def present_time(now: str | datetime | None) -> int | None:

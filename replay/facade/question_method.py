@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..logs.log import Log
-from ..questions.question import Question, declared_fields
+from ..questions.question import Door, Question, declared_fields
 
 P = ParamSpec("P")
 A = TypeVar("A")
@@ -25,7 +25,7 @@ def method_of(kind: Callable[P, Question[A]]) -> Callable[Concatenate[Log, P], A
 
     assert isinstance(kind, type)
     assert issubclass(kind, Question)
-    ask.__name__ = ask.__qualname__ = kind.command.replace("-", "_").replace(" ", "_")
+    ask.__name__ = ask.__qualname__ = (kind.name or kind.command).replace("-", "_")
     ask.__doc__ = _text(kind)
     ask.__signature__ = _signature(kind)  # type: ignore[attr-defined]
     return ask
@@ -37,11 +37,12 @@ def _signature(kind: type[Question[Any]]) -> inspect.Signature:
     fields = [
         inspect.Parameter(
             field.name,
-            usual if field.is_required else named,
+            usual if field.is_argument else named,
             default=inspect.Parameter.empty if field.is_required else field.default,
             annotation=_type_of(kind, field.name),
         )
         for field in declared_fields(kind)
+        if field.about.only is not Door.COMMAND
     ]
     returned = kind.answer.__annotations__["return"]
     return inspect.Signature(
@@ -61,7 +62,7 @@ def _type_of(kind: type[Question[Any]], name: str) -> str:
 
 def _text(kind: type[Question[Any]]) -> str:
     """Return the help of a question, what its fields are, and which errors it raises."""
-    fields = declared_fields(kind)
+    fields = [one for one in declared_fields(kind) if one.about.only is not Door.COMMAND]
     lines = [f":param {field.name}: {field.about.help}" for field in fields]
     _, raises, errors = (inspect.getdoc(kind.answer) or "").partition(":raises ")
     if any(field.name == "strict" for field in fields):

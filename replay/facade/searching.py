@@ -12,11 +12,13 @@ from ..compare.crashes import Crash, PanickingReleases, panicking_at, recorded_c
 from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.session_claims import PANIC, SessionClaim
 from ..compare.subjects import LogSubject
+from ..logs.given_confs import Conf, conf_text
 from ..logs.log import Log, Progress
 from ..questions.defaults import DEFAULT_RELEASE
+from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
 from .cases import span
-from .options import Conf, accepted_conf, conf_text, release_of
+from .options import release_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .options import Conf, FilePath, Names, accepted_conf, conf_texts, paths_of, release_of, several
+from ..logs.given_confs import Conf
+from ..sessions.assumed import accepted_conf
+from .options import FilePath, Names, conf_texts, paths_of, release_of, several
 
 if TYPE_CHECKING:
     from ..logs.scheduler_confs import ConfText

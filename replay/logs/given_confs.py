@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...engine.errors import InputError
 from ...engine.events.input_names import distinct_names, without_folders
@@ -17,6 +18,18 @@ _SHOWN = 5
 
 _FIELDS = frozenset({"actions", "tiers", "configurations", "metrics"})
 """Source: pkg/scheduler/conf/scheduler_conf.go SchedulerConfiguration."""
+
+
+Conf: TypeAlias = str | PathLike[str] | ConfText
+"""A scheduler configuration: the path of a volcano-scheduler.conf, or its text with a name."""
+
+
+def conf_text(conf: Conf | None) -> ConfText | None:
+    """Return a configuration, read from its file if it is a path; None stays None.
+
+    :raises InputError: the file is missing, or is not text.
+    """
+    return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
 
 
 def conf_files(paths: Sequence[Path]) -> list[ConfText]:

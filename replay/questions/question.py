@@ -7,7 +7,8 @@ question is made in one place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -16,6 +17,7 @@ from typing import (
     ClassVar,
     Generic,
     NamedTuple,
+    Self,
     TypeVar,
     Union,
     get_args,
@@ -28,7 +30,9 @@ import msgspec
 from .defaults import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
+    from ..logs.given_confs import Conf
     from ..logs.log import Log, Progress
+    from ..moments.moment import Moment
     from ..moments.unknown import Unknown
     from ..render.tables import Style, Table
     from ..truth.points import Point
@@ -36,20 +40,31 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 
+class Door(StrEnum):
+    """A door that alone has a field; other doors give it a value by themselves."""
+
+    COMMAND = "command"
+    PYTHON = "python"
+
+
 class Field(NamedTuple):
     """What doors say of a field of a question.
 
     :param help: one sentence for people. :param metavar: what stands for its value in help.
-    :param short: a letter, if its option has one. :param name: of its parameter in the JSON API
-        and for agents, if it is another than in Python. :param in_python: only Python has it, and
-        other doors give it a value by themselves.
+    :param short: a letter, if its option has one. :param name: of its option, and of its parameter
+        in the JSON API and for agents, if it is another than in Python.
+    :param only: the door that has it; None if all have.
+    :param is_argument: commands take it without a name, although it may be left out.
+    :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
     """
 
     help: str
     metavar: str = ""
     short: str = ""
     name: str = ""
-    in_python: bool = False
+    only: Door | None = None
+    is_argument: bool = False
+    in_words: bool = False
 
 
 AT = Field(
@@ -59,11 +74,21 @@ AT = Field(
 )
 NAMESPACE = Field("The namespace to look in.", metavar="NAME", short="n")
 RELEASE = Field("The release of Volcano, as in v1.12.1.", metavar="RELEASE")
+RELEASE_OF_IMAGE = Field(
+    "The release of Volcano; by default that of the image of the scheduler's pods, if the log has "
+    f"them, else {DEFAULT_RELEASE}.",
+    metavar="RELEASE",
+)
+CONF = Field("A volcano-scheduler.conf instead of the log's at the moment.", metavar="FILE")
+IGNORE = Field(
+    "Leave out changes of this field and of all fields below it (* matches any); repeatable.",
+    metavar="PATH",
+)
 ASSUME = Field(
     "Replace an unknown release by the nearest one, and a configuration that a release rejects by "
     "its built-in one; without this, both are errors."
 )
-PROGRESS = Field("Called with (done, total).", in_python=True)
+PROGRESS = Field("Called with (done, total).", only=Door.PYTHON)
 STRICT = Field("Fail if the log does not know all that the question needs.")
 
 
@@ -82,26 +107,46 @@ class DeclaredField(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        """Whether it must be given; the command takes it without a name."""
+        """Whether it must be given."""
         return self.default is msgspec.NODEFAULT
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether the command takes it without a name."""
+        return self.is_required or self.about.is_argument
+
+
+Remark = Callable[[str], None]
+
+
+def unsaid(_text: str) -> None:
+    """Drop a remark: only people at a terminal read them."""
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True):
     """A question about a log: a class of it has the docstring that help shows.
 
     Its fields are annotated with a :class:`Field`. Class variables say the rest: ``command``, the
-    words of its command; ``about``, what it asks in one sentence, for lists of questions;
-    ``examples``, commands for the end of its help; ``is_long``, whether it may take more than half
-    a second; ``work``, what progress counts; ``is_table``, whether people read its answers as a
-    table, and not as lines; ``exit_code``, when the command exits with 1, if that can be asked for.
+    words of its command; ``name``, what Python and the API call it, if that is something else;
+    ``about``, what it asks in one sentence, for lists of questions; ``in_terminal``, what only the
+    help of the command says; ``examples``, commands for the end of its help; ``is_long``, whether
+    it may take more than half a second; ``work``, what progress counts; ``is_table``, whether
+    people read its answers as a table, and not as lines; ``forms``, how the command writes them, if
+    they are no table; ``is_drawn``, whether it can also draw them; ``reads_inputs``, whether it can
+    answer from files, without a log; ``exit_code``, when it exits with 1, if that can be asked for.
     """
 
     command: ClassVar[str]
+    name: ClassVar[str] = ""
     about: ClassVar[str]
+    in_terminal: ClassVar[str] = ""
     examples: ClassVar[Sequence[str]] = ()
     is_long: ClassVar[bool] = False
     work: ClassVar[str] = ""
     is_table: ClassVar[bool] = False
+    forms: ClassVar[str] = "text|wide|json|yaml"
+    is_drawn: ClassVar[bool] = False
+    reads_inputs: ClassVar[bool] = False
     exit_code: ClassVar[str] = ""
 
     def answer(self, log: Log) -> A:
@@ -132,6 +177,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         """Return what is said beside an answer, on standard error."""
         return ()
 
+    def beside_document(self, _found: A) -> Sequence[str]:
+        """Return what is said beside a document, because it has no place in one."""
+        return ()
+
     def differs(self, found: A) -> bool:
         """Return whether the command exits with 1, if it is asked to."""
         raise NotImplementedError
@@ -156,33 +205,125 @@ class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
         return found
 
 
-class QuestionOfScheduler(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
+class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
+    """A question about a moment whose answer depends on the release of Volcano."""
+
+    assume: Annotated[bool, ASSUME] = False
+
+    def ask(self, log: Log) -> A:
+        """Return the answer; a strict question needs all that the scheduler sees.
+
+        :raises NotKnown: it is strict, and the log lacks something.
+        :raises UsageError: the release is not known, or rejects the configuration, and nothing may
+            be assumed.
+        """
+        ready = self.prepared(log)
+        if self.strict:
+            ready.check(log)
+        return ready.answer(log)
+
+    def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
+        """Return the question with its moment, and what it takes from the log.
+
+        :param remark: called with sentences of what was taken, and why.
+        :raises UsageError: as :meth:`ask`.
+        """
+        raise NotImplementedError
+
+    def check(self, log: Log) -> None:
+        """Refuse an answer if the log lacks what it needs.
+
+        :raises NotKnown: it does.
+        """
+        check_known(log, log.moment(self.at), is_configured=True)
+
+    @property
+    def as_release(self) -> str:
+        """Return the release that the answer is about, once the question is prepared."""
+        raise NotImplementedError
+
+
+class QuestionOfScheduler(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
     """A question about the scheduler at a moment: about its cache, or what its sessions decide."""
 
     release: Annotated[str, RELEASE] = DEFAULT_RELEASE
-    assume: Annotated[bool, ASSUME] = False
     progress: Annotated[Progress | None, PROGRESS] = None
 
-    def ask(self, log: Log) -> A:
-        """Return the answer; a strict question needs complete lists of what the scheduler sees.
+    def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
+        """Return the question with its moment and a known release."""
+        taken = _taken(self.release, remark, assume=self.assume)
+        return msgspec.structs.replace(self, release=taken, at=log.moment(self.at))
 
-        :raises NotKnown: it is strict, and the log lacks one.
-        :raises UsageError: its release is not known, and nothing may be assumed.
+    @property
+    def as_release(self) -> str:
+        """Return the release that the answer is about."""
+        return self.release
+
+
+class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
+    """A question that sessions answer: of the release that runs, with a given configuration."""
+
+    release: Annotated[str | None, RELEASE_OF_IMAGE] = None
+    conf: Annotated[Conf | None, CONF] = None
+
+    def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
+        """Return the question with its moment, the release that runs, and a configuration."""
+        from ..logs.scheduler_release import running_release  # noqa: PLC0415
+        from ..sessions.assumed import accepted_conf  # noqa: PLC0415
+
+        moment, release = log.moment(self.at), self.release
+        running = None if release is not None else running_release(log, moment)
+        if running is not None:
+            release = running.release
+            remark(f"release {release}: pod {running.pod} runs the image {running.image}")
+        taken = _taken(release or DEFAULT_RELEASE, remark, assume=self.assume)
+        conf = accepted_conf(self.conf, [taken], assume=self.assume, remark=remark)
+        return msgspec.structs.replace(self, at=moment, release=release, conf=conf)
+
+    def check(self, log: Log) -> None:
+        """Refuse an answer if the log lacks what sessions need.
+
+        :raises NotKnown: it does.
         """
-        from ..coverage.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
-        from ..sessions.assumed import taken_release  # noqa: PLC0415
+        check_known(log, log.moment(self.at), is_configured=self.conf is not None)
 
-        release = taken_release(self.release, assume=self.assume).release
-        moment = log.moment(self.at)
-        if self.strict:
-            refuse(unknown_at(log, moment, SCHEDULING))
-        return msgspec.structs.replace(self, release=release, at=moment).answer(log)
+    @property
+    def as_release(self) -> str:
+        """Return the release that the answer is about; ``release`` may be one taken for it."""
+        return _taken(self.release or DEFAULT_RELEASE, unsaid, assume=self.assume)
+
+
+def _taken(release: str, remark: Remark, *, assume: bool) -> str:
+    from ..sessions.assumed import taken_release  # noqa: PLC0415 -- doors read the fields only
+
+    taken = taken_release(release, assume=assume)
+    if taken.remark:
+        remark(taken.remark)
+    return taken.release
 
 
 class QuestionInNamespace(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
     """A question about an object at a moment of a log."""
 
     namespace: Annotated[str | None, NAMESPACE] = None
+
+
+def check_known(log: Log, moment: Moment, *, is_configured: bool) -> None:
+    """Refuse a moment at which the log lacks what sessions need.
+
+    :param is_configured: a configuration is given, so the log need not have one.
+    :raises NotKnown: anything is missing.
+    """
+    from ...engine.errors import NotKnown  # noqa: PLC0415 -- doors read the fields only
+    from ..coverage.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
+    from ..logs.scheduler_confs import has_no_conf  # noqa: PLC0415
+
+    refuse(unknown_at(log, moment, SCHEDULING))
+    if not is_configured and has_no_conf(log, moment):
+        raise NotKnown(
+            "the log holds no configuration of the scheduler",
+            now="give one as conf, or ingest it",
+        )
 
 
 def lacking(found: object) -> Sequence[Unknown]:
@@ -212,5 +353,5 @@ def _declared(name: str, hint: Any, default: Any) -> DeclaredField:
     return DeclaredField(name, about, of, default, many)
 
 
-_LATE = MappingProxyType({"Point": str, "Progress": object})
+_LATE = MappingProxyType({"Conf": str, "Point": str, "Progress": object})
 """What stands for types whose modules take long to load, by the names that fields use."""

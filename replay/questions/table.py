@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A question in the table. :param name: of its class. :param help: the first sentence of it."""
+    """A question in the table.
+
+    :param name: of its class. :param help: the first sentence of its command's help; empty if it
+        has none: another command asks it, too.
+    """
 
     name: str
-    help: str
+    help: str = ""
 
 
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
@@ -24,9 +28,11 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         "drift": Listed(
             "DriftQuestion", "Show where the scheduler's cache differs from the API server."
         ),
+        "why": Listed("WhyQuestion", "Say why an object waits."),
+        "what-would-help": Listed("WouldHelpQuestion"),
     }
 )
-"""All questions, by the names of their commands; the module here has the same name."""
+"""All questions, by their names; the module of each has the same name."""
 
 
 def question_named(name: str) -> type[Question[Any]]:

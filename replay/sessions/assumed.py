@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from ..logs.given_confs import Conf
     from ..logs.scheduler_confs import ConfText
 
 
@@ -68,3 +69,25 @@ def rejections(
                         "started with this file",
                     )
                 yield f"{what}; it runs with its built-in one"
+
+
+def accepted_conf(
+    conf: Conf | None,
+    releases: Sequence[str],
+    *,
+    assume: bool,
+    remark: Callable[[str], object] | None = None,
+) -> ConfText | None:
+    """Return a configuration that these releases run with.
+
+    :param assume: a release that rejects it runs with its built-in one.
+    :param remark: called with what such a release runs with.
+    :raises UsageError: one rejects it, and nothing may be assumed.
+    """
+    from ..logs.given_confs import conf_text  # noqa: PLC0415
+
+    given = conf_text(conf)
+    for text in rejections([given], releases, assume=assume):
+        if remark is not None:
+            remark(text)
+    return given

@@ -61,6 +61,12 @@ class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
         return {"remedies": table_of(Remedy, (*self.found, *self.by_fault))}
 
 
+class HelpedWhy(Why, frozen=True, kw_only=True):
+    """Why an object waits, and what would help; None if it does not wait, or never starts."""
+
+    would_help: WouldHelp | None
+
+
 def startable(log: Log, named: ObjectName, namespace: str | None, moment: Moment) -> Target:
     """Return the object of a question that may start.
 

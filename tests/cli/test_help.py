@@ -19,7 +19,10 @@ Run = Callable[..., Result]
 
 COMMANDS = dict(reference.walk(reference.command_tree()))
 EVERY = ("", *COMMANDS)
-EXAMPLES_OF = {**EXAMPLES, **{name: question_named(name).examples for name in QUESTIONS}}
+EXAMPLES_OF = {
+    **EXAMPLES,
+    **{name: question_named(name).examples for name, one in QUESTIONS.items() if one.help},
+}
 """The examples of each command; questions declare their own."""
 
 

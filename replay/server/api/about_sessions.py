@@ -14,7 +14,6 @@ from .words import (
     CHANGES,
     CONF,
     INVARIANTS,
-    NAMED,
     NAMESPACE,
     RELEASE,
     RELEASES,
@@ -38,25 +37,6 @@ _RANGE = (
 )
 
 THE_SCHEDULER = (
-    Operation(
-        name="why",
-        about="Why a pod, job, podgroup, queue or node waits at a moment, and since when.",
-        method="Log.why",
-        command=("why",),
-        runs_sessions=True,
-        ask=method("why", "named"),
-        takes=(NAMED, AT, NAMESPACE, RELEASE, CONF),
-    ),
-    Operation(
-        name="what-would-help",
-        about="Single changes with which a pod, job or podgroup starts, found by running the "
-        "session with each.",
-        method="Log.what_would_help",
-        command=("why", "--what-would-help"),
-        runs_sessions=True,
-        ask=method("what_would_help", "named"),
-        takes=(NAMED, AT, NAMESPACE, RELEASE, CONF, BUDGET),
-    ),
     Operation(
         name="what-if",
         about="The session of a moment as it was, and with something changed.",

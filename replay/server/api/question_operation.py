@@ -8,33 +8,44 @@ from typing import Any
 
 from ...questions.question import (
     DeclaredField,
+    Door,
     Question,
-    QuestionOfScheduler,
+    QuestionOfRelease,
     declared_fields,
 )
 from .operation import Asked, Operation
 from .parameters import Kind, Parameter
-from .words import TIME
+from .words import BUDGET, CONF, TIME, TRY_CONF
 
 _KINDS: Mapping[type, Kind] = MappingProxyType({bool: Kind.FLAG, int: Kind.NUMBER, str: Kind.TEXT})
 
 _OF_SESSIONS = frozenset({"assume", "strict"})
 """The parameters of all operations that run sessions, which need not name them."""
 
+_OWN: Mapping[str, Parameter] = MappingProxyType(
+    {one.name: one for one in (BUDGET, CONF, TRY_CONF)}
+)
+"""Parameters whose values a request gives in another way than a command."""
+
 
 def operation_of(kind: type[Question[Any]]) -> Operation:
     """Return the operation that asks a question of a log."""
-    about_scheduler = issubclass(kind, QuestionOfScheduler)
+    runs_sessions = issubclass(kind, QuestionOfRelease)
+    fields = declared_fields(kind)
+    has_progress = any(
+        field.name == "progress" and field.about.only is Door.PYTHON for field in fields
+    )
 
     def ask(asked: Asked) -> Any:
-        progress = {"progress": asked.limit.progress} if about_scheduler else {}
+        progress = {"progress": asked.limit.progress} if has_progress else {}
         return kind(**asked.keywords(), **progress).ask(asked.log)
 
-    name = kind.command.replace(" ", "-")
-    fields = [field for field in declared_fields(kind) if not field.about.in_python]
-    takes = [_parameter(field) for field in fields]
-    if about_scheduler:
-        takes = [*(one for one in takes if one.name not in _OF_SESSIONS), TIME]
+    takes = [_parameter(field) for field in fields if field.about.only is None]
+    if runs_sessions:
+        takes = [one for one in takes if one.name not in _OF_SESSIONS]
+    if has_progress and BUDGET not in takes:
+        takes.append(TIME)
+    name = kind.name or kind.command
     return Operation(
         name=name,
         about=kind.about,
@@ -43,18 +54,20 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
         ask=ask,
         takes=tuple(takes),
         long=kind.is_long,
-        runs_sessions=about_scheduler,
+        runs_sessions=runs_sessions,
     )
 
 
 def _parameter(field: DeclaredField) -> Parameter:
-    name = field.about.name or field.name
-    return Parameter(
+    about, name = field.about, field.about.name or field.name
+    as_in = ", as in job/train or pod/ml/train-0." if about.in_words else ""
+    return _OWN.get(name) or Parameter(
         name=name,
-        about=field.about.help,
+        about=f"{about.help.removesuffix('.')}{as_in}" if as_in else about.help,
         kind=_KINDS[field.of],
         required=field.is_required,
+        default=field.default if about.is_argument else None,
         many=field.many,
         argument=field.name if name != field.name else "",
-        option="" if field.is_required else "--",
+        option="" if field.is_argument else "--",
     )

@@ -1,0 +1,40 @@
+"""With which changes an object starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from .question import PROGRESS
+from .why import BUDGET, QuestionOfWaiting
+
+if TYPE_CHECKING:
+    from ..logs.log import Log, Progress
+    from ..what_if.help import WouldHelp
+
+
+class WouldHelpQuestion(QuestionOfWaiting["WouldHelp"], frozen=True, kw_only=True):
+    """Find changes with which an object starts, by running the session with each.
+
+    Pairs of changes are tried if no single one but another release helps.
+    """
+
+    command = "why --what-would-help"
+    name = "what-would-help"
+    about = (
+        "Single changes with which a pod, job or podgroup starts, found by running the session "
+        "with each."
+    )
+
+    budget: Annotated[str, BUDGET] = "30s"
+    progress: Annotated[Progress | None, PROGRESS] = None
+
+    def answer(self, log: Log) -> WouldHelp:
+        """Return the changes: :func:`plinian.replay.what_if.help.what_would_help`.
+
+        :raises ObjectNotFound: there is no such object at that moment.
+        :raises UsageError: it is a queue or a node, or no object that may wait.
+        """
+        from ..budget import within  # noqa: PLC0415 -- doors read the fields only
+
+        go_on = within(self.budget)
+        return self.helps(log, self.why(log), go_on, self.progress)

@@ -1,0 +1,166 @@
+"""Why an object waits, and with which changes it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+import msgspec
+
+from .question import NAMESPACE, PROGRESS, Door, Field, QuestionOfSessions
+
+if TYPE_CHECKING:
+    from ..answers.answer import Why
+    from ..logs.log import Log, Progress
+    from ..render.tables import Style
+    from ..what_if.help import WouldHelp
+
+A = TypeVar("A")
+
+BUDGET = Field("Stop to try changes after this time.", metavar="DURATION")
+NAMED = Field("A pod, job, podgroup, queue or node.", "KIND/NAME", name="object", in_words=True)
+
+
+class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
+    """A question about an object that may wait."""
+
+    named: Annotated[str, NAMED]
+    namespace: Annotated[str | None, NAMESPACE] = None
+
+    def why(self, log: Log) -> Why:
+        """Return why it waits: :func:`plinian.replay.answers.why.why_at`."""
+        from ..answers.why import assumed_of, why_at  # noqa: PLC0415 -- doors read the fields only
+        from ..logs.given_confs import conf_text  # noqa: PLC0415
+
+        moment, release = log.moment(self.at), self.as_release
+        return why_at(
+            log,
+            log.object(self.named, moment),
+            moment,
+            namespace=self.namespace,
+            release=release,
+            conf=conf_text(self.conf),
+            assumed=assumed_of(self.release, release),
+        )
+
+    def helps(
+        self, log: Log, found: Why, go_on: Callable[[], bool], progress: Progress | None
+    ) -> WouldHelp:
+        """Return with which changes the object starts.
+
+        :param go_on: returns False when the time is over.
+        """
+        from ..logs.given_confs import conf_text  # noqa: PLC0415
+        from ..what_if.help import startable, what_would_help  # noqa: PLC0415
+
+        moment = log.moment(self.at)
+        target = startable(log, log.object(self.named, moment), self.namespace, moment)
+        return what_would_help(
+            log, moment, target, found, conf=conf_text(self.conf), go_on=go_on, progress=progress
+        )
+
+
+class WhyQuestion(QuestionOfWaiting["Why"], frozen=True, kw_only=True):
+    """Say why an object waits.
+
+    Prints one sentence, then the reasons in the order in which the scheduler comes to them: the
+    PodGroup, the queue and those above it, the gang, the nodes, evictions. And since when it waits,
+    and which events changed the reason. All numbers are those that the session compares, which is
+    run again on the scheduler's cache at that moment.
+    """
+
+    command = "why"
+    about = "Why a pod, job, podgroup, queue or node waits at a moment, and since when."
+    in_terminal = """\
+Exits with 1 if there is no such object.
+
+With --plot the answer has a picture: of a queue its shares, of a node its use; of a pod, a job
+or a PodGroup the queue that is full, if that is the answer, and else its gang."""
+    examples = (
+        "plinian why job/train -n ml --at -5m",
+        "plinian why queue/gold -v",
+        "plinian why pod/train-0 -i cluster.json --conf volcano-scheduler.conf",
+    )
+    work = "changes"
+    is_drawn = True
+    reads_inputs = True
+
+    verbose: Annotated[
+        int,
+        Field(
+            "Also print all numbers, and the changes that do not help; twice: also the steps of "
+            "the session about the object.",
+            short="v",
+            only=Door.COMMAND,
+        ),
+    ] = 0
+    what_would_help: Annotated[
+        bool,
+        Field(
+            "Also find changes with which it starts, by running the session with each; pairs of "
+            "them if none helps alone.",
+            only=Door.COMMAND,
+        ),
+    ] = False
+    budget: Annotated[str, BUDGET._replace(only=Door.COMMAND)] = "30s"
+    progress: Annotated[Progress | None, PROGRESS._replace(only=Door.COMMAND)] = None
+
+    def answer(self, log: Log) -> Why:
+        """Return why it waits; in the terminal maybe also what would help.
+
+        :raises ObjectNotFound: there is no such object at that moment.
+        :raises UsageError: it is no pod, job, podgroup, queue or node.
+        """
+        from ..budget import within  # noqa: PLC0415 -- doors read the fields only
+
+        go_on = within(self.budget)
+        found = self.why(log)
+        if not self.what_would_help:
+            return found
+        from ..what_if.help import HelpedWhy, instead  # noqa: PLC0415
+
+        may_start = found.waits and not instead(found)
+        helps = self.helps(log, found, go_on, self.progress) if may_start else None
+        return HelpedWhy(**msgspec.structs.asdict(found), would_help=helps)
+
+    def document(self, found: Why) -> Mapping[str, Any]:
+        """Return the answer as ``-o json`` prints it."""
+        from ..answers.why import why_document  # noqa: PLC0415
+
+        document = why_document(found)
+        if document.get("would_help", self) is None:
+            del document["would_help"]
+        return document
+
+    def lines(self, found: Why, style: Style) -> Iterator[str]:
+        """Yield the answer for people."""
+        from ..render.why import why_lines  # noqa: PLC0415
+
+        yield from why_lines(found, depth=self.verbose, style=style)
+        if not self.what_would_help:
+            return
+        from ..render.tables import paragraph  # noqa: PLC0415
+        from ..render.why import help_lines  # noqa: PLC0415
+        from ..what_if.help import HelpedWhy  # noqa: PLC0415
+
+        if isinstance(found, HelpedWhy) and found.would_help is not None:
+            yield from help_lines(found.would_help, depth=self.verbose, style=style)
+        for said in self.beside_document(found):
+            yield from ("\n", *paragraph(f"{said[:1].upper()}{said[1:]}.", style))
+
+    def notes(self, found: Why) -> Sequence[str]:
+        """Return what was assumed, and which session is the answer's."""
+        asked = found.asked
+        return (
+            *(f"assumed: {text}" for text in asked.assumed),
+            f"session at {asked.at} as {asked.release}, configuration {asked.conf}",
+        )
+
+    def beside_document(self, found: Why) -> Sequence[str]:
+        """Return what to ask in place of what would help."""
+        if not self.what_would_help:
+            return ()
+        from ..what_if.help import instead  # noqa: PLC0415
+
+        said = instead(found)
+        return (said,) if said else ()
