@@ -6,31 +6,31 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...engine.session.framework.details import NodeGroup
-from ...engine.session.reasons.meanings import Meaning, NodeCode
+from ...engine.session.reasons.objections import NodeCode, Objection
 
-Phrases = Mapping[str, tuple[str, str]]
-"""By a filter's reason: what is said of one node, and of several."""
+Phrases = Mapping[Objection, tuple[str, str]]
+"""By what a filter says: what is said of one node, and of several."""
 
 
 def coded(group: NodeGroup) -> Phrases:
-    """Return what is said of the nodes of a group, of the reasons that have a code."""
-    return {reason: _words(meaning, group) for reason, meaning in group.meanings.items()}
+    """Return what is said of the nodes of a group, where it says what was compared."""
+    return {one: _words(one, group) for one in group.objections if one.code in {*_USES, *_FIXED}}
 
 
-def _words(meaning: Meaning, group: NodeGroup) -> tuple[str, str]:
-    if meaning.code in _USES:
-        return _use(meaning, group)
-    one, many = _FIXED[meaning.code]
-    data = {name: value or "none" for name, value in meaning.data.items()}
-    by = f" (plugin {meaning.by})"
+def _words(said: Objection, group: NodeGroup) -> tuple[str, str]:
+    if said.code in _USES:
+        return _use(said, group)
+    one, many = _FIXED[said.code]
+    data = {name: value or "none" for name, value in said.data.items()}
+    by = f" (plugin {said.by})"
     return one.format(**data) + by, many.format(**data) + by
 
 
-def _use(meaning: Meaning, group: NodeGroup) -> tuple[str, str]:
+def _use(said: Objection, group: NodeGroup) -> tuple[str, str]:
     """Return which use of nodes is above a limit; of a node alone, how much it is."""
-    what, limit = _USES[meaning.code], f"{meaning.data['limit']:g} %"
-    by = f"plugin {meaning.by} allows (argument thresholds)"
-    alone = meaning.at.get(group.nodes[0]) if len(group.nodes) == 1 else None
+    what, limit = _USES[said.code], f"{said.data['limit']:g} %"
+    by = f"plugin {said.by} allows (argument thresholds)"
+    alone = said.at.get(group.nodes[0]) if len(group.nodes) == 1 else None
     more = f"more {what} than the {limit} that {by}"
     one = f"uses {more}" if alone is None else f"uses {alone:g} % {what}, and {limit} is what {by}"
     return one, f"use {more}"

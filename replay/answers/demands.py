@@ -17,13 +17,25 @@ from ...engine.session.kube.claims import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_class,
     mounted_claims,
+    no_claim,
+    no_class,
 )
 from ...engine.session.kube.pod_class import node_terms
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
 from ...engine.session.plugins.numaaware.plugin import NO_NUMA
+from ...engine.session.plugins.predicates.inter_pod_affinity import AFFINITY, ANTI_AFFINITY
+from ...engine.session.plugins.predicates.node_affinity import NO_MATCH
+from ...engine.session.plugins.predicates.node_ports import OCCUPIED
 from ...engine.session.plugins.predicates.options import PredicateOptions, read_options
-from ...engine.session.plugins.predicates.taint_toleration import CORDONED, message_of
-from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
+from ...engine.session.plugins.predicates.pod_topology_spread import UNEVEN, UNLABELLED
+from ...engine.session.plugins.predicates.taint_toleration import CORDONED, objection_to
+from ...engine.session.plugins.predicates.volume_binding import (
+    NOTHING_TO_BIND,
+    UNREACHABLE,
+    UNREACHABLE_BEFORE,
+    VOLUME_MISSING,
+)
+from ...engine.session.reasons.objections import Objection
 from .amounts import joined
 from .capacities import given_before, request_of
 from .coded_words import Phrases
@@ -35,6 +47,9 @@ from .run import CLAIM, NUMA, STORAGE_CLASS, Run
 Given = tuple[str, Mapping[str, float]]
 """A pod, and what it requests."""
 
+_Phrase = tuple[Objection, tuple[str, str]]
+"""What a filter says, and what is said of one node and of several."""
+
 
 class Demands(NamedTuple):
     """What a pod demands of nodes.
@@ -44,7 +59,7 @@ class Demands(NamedTuple):
     :param closed: by node, all reasons for which it is closed to the pod: cordoned, and taints.
     :param request: by resource. :param nodes: all nodes, by name.
     :param given: returns the pods that this session gave a place on a node before.
-    :param absent: by a filter's message, the cause of an answer that rests on what does not exist.
+    :param absent: by what a filter says, the cause of an answer that rests on what does not exist.
     :param devices: returns why the scheduler reads no virtual GPUs of a node, in words.
     :param cards: returns what the cards of a node lack for it, in words.
     :param shares: why it gets the results of other pods of its job, in words.
@@ -53,11 +68,11 @@ class Demands(NamedTuple):
 
     phrases: Phrases = MappingProxyType({})
     excluded: frozenset[str] = frozenset()
-    closed: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    closed: Mapping[str, tuple[Objection, ...]] = MappingProxyType({})
     request: Mapping[str, float] = MappingProxyType({})
     nodes: Mapping[str, NodeInfo] = MappingProxyType({})
     given: Callable[[str], Sequence[Given]] = lambda _: ()
-    absent: Mapping[str, str] = MappingProxyType({})
+    absent: Mapping[Objection, str] = MappingProxyType({})
     devices: Callable[[str], str] = lambda _: ""
     cards: Callable[[str], str] = lambda _: ""
     shares: str = ""
@@ -100,7 +115,7 @@ def demands_of(run: Run, key: str) -> Demands:
         request=request_of(run, pod),
         nodes=run.cache.nodes,
         given=partial(given_before, run, key),
-        absent={text: cause for text, _, cause in _missing(run, pod)},
+        absent={said: cause for said, _, cause in _missing(run, pod)},
         devices=partial(no_devices, run),
         cards=partial(cards_short, run, key),
         shares=shares,
@@ -121,7 +136,7 @@ def _shares(run: Run, pod: Pod) -> tuple[str, str]:
     )
 
 
-def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[Objection, ...]]]:
     """Yield the nodes that are closed to a pod, with all reasons: a filter stops at the first."""
     options = _filtering(run)
     if options is None:
@@ -133,7 +148,7 @@ def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
         reasons = [CORDONED] if cordoned else []
         if options.taint_toleration:
             reasons += [
-                message_of(taint)
+                objection_to(taint)
                 for taint in info.taints
                 if untolerated((taint,), wanted)
                 and not (cordoned and taint.key == UNSCHEDULABLE_TAINT.key)
@@ -203,24 +218,18 @@ def unbound_claim(run: Run, pod: Pod | None) -> str:
     return ""
 
 
-def _phrases(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+def _phrases(run: Run, pod: Pod) -> Iterator[_Phrase]:
     places = _places(pod)
     if places:
-        yield (
-            "node(s) didn't match Pod's node affinity/selector",
-            (f"does not match the pod's {places}", f"do not match the pod's {places}"),
-        )
+        yield NO_MATCH, (f"does not match the pod's {places}", f"do not match the pod's {places}")
     affinity = pod.spec.affinity
     near = "" if affinity is None else _terms(affinity.pod_affinity)
     if near:
-        yield (
-            "node(s) didn't match pod affinity rules",
-            (f"is not near a pod with {near}", f"are not near a pod with {near}"),
-        )
+        yield AFFINITY, (f"is not near a pod with {near}", f"are not near a pod with {near}")
     apart = "" if affinity is None else _terms(affinity.pod_anti_affinity)
     if apart:
         says = f"near a pod with {apart}, from which the pod's anti-affinity keeps it away"
-        yield "node(s) didn't match pod anti-affinity rules", (f"is {says}", f"are {says}")
+        yield ANTI_AFFINITY, (f"is {says}", f"are {says}")
     yield from _spread(pod)
     yield from _ports(pod)
     yield from _volumes(run, pod)
@@ -282,8 +291,7 @@ def _terms(affinity: PodAffinity | None) -> str:
     return joined(texts[:_MOST])
 
 
-def _spread(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
-    uneven = "node(s) didn't match pod topology spread constraints"
+def _spread(pod: Pod) -> Iterator[_Phrase]:
     keys = [
         one.topology_key
         for one in pod.spec.topology_spread_constraints
@@ -292,13 +300,13 @@ def _spread(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
     if keys:
         over = _some(dict.fromkeys(keys))
         says = f"would make the pod's topology spread over {over} too uneven"
-        yield uneven, (says, says)
+        yield UNEVEN, (says, says)
         label = "label" if len(set(keys)) == 1 else "labels"
         lacks = f"the {label} {over} of the pod's topology spread"
-        yield f"{uneven} (missing required label)", (f"lacks {lacks}", f"lack {lacks}")
+        yield UNLABELLED, (f"lacks {lacks}", f"lack {lacks}")
 
 
-def _ports(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+def _ports(pod: Pod) -> Iterator[_Phrase]:
     ports = {
         f"{port.host_port}"
         for one in pod.spec.containers
@@ -308,16 +316,15 @@ def _ports(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
     if ports:
         what = "host port" if len(ports) == 1 else "one of the host ports"
         named = f"{what} {_some(sorted(ports, key=int))}"
-        reason = "node(s) didn't have free ports for the requested pod ports"
-        yield reason, (f"has {named} in use", f"have {named} in use")
+        yield OCCUPIED, (f"has {named} in use", f"have {named} in use")
 
 
-def _volumes(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+def _volumes(run: Run, pod: Pod) -> Iterator[_Phrase]:
     """Yield what is said of nodes that reach no volume of the pod, or offer none."""
-    for text, absent, cause in _missing(run, pod):
+    for said, absent, cause in _missing(run, pod):
         listed = not run.never_listed(CLAIM if cause == "no-claim" else STORAGE_CLASS)
         says = f"the pod, as its {absent} {'does not exist' if listed else 'is not known here'}"
-        yield text, (f"refuses {says}", f"refuse {says}")
+        yield said, (f"refuses {says}", f"refuse {says}")
     claims = _claims(run, pod)
     stores = run.cache.stores
     tied = []
@@ -336,30 +343,27 @@ def _volumes(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
         if claim.spec.volume_name and stores.get("PersistentVolume", claim.spec.volume_name) is None
     ]
     if gone:
-        reason = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
         says = f"the pod's volume {_some(gone)}, which does not exist"
-        yield reason, (f"cannot reach {says}", f"cannot reach {says}")
+        yield VOLUME_MISSING, (f"cannot reach {says}", f"cannot reach {says}")
     delayed = [one.name for one in claims if not one.spec.volume_name]
     if delayed:
         named = f"the pod's {'claim' if len(delayed) == 1 else 'claims'} {_some(delayed)}"
-        reason = "node(s) didn't find available persistent volumes to bind"
         says = f"no free persistent volume for {named}"
-        yield reason, (f"has {says}", f"have {says}")
+        yield NOTHING_TO_BIND, (f"has {says}", f"have {says}")
 
 
-def _missing(run: Run, pod: Pod) -> Iterator[tuple[str, str, str]]:
-    """Yield what a pod's volumes need and does not exist: the filters' message, it, the cause."""
+def _missing(run: Run, pod: Pod) -> Iterator[tuple[Objection, str, str]]:
+    """Yield what a pod's volumes need and does not exist: what filters say, it, the cause."""
     for mounted in mounted_claims(pod):
         key = f"{pod.namespace}/{mounted.name}"
         claim = run.cache.stores.get("PersistentVolumeClaim", key)
         if not isinstance(claim, PersistentVolumeClaim):
-            text = f'persistentvolumeclaim "{mounted.name}" not found'
-            yield text, f"PersistentVolumeClaim {key}", "no-claim"
+            yield Objection(no_claim(mounted.name)), f"PersistentVolumeClaim {key}", "no-claim"
             continue
         named = claim_class(claim)
         if named and run.cache.stores.get("StorageClass", named) is None:
-            text = f'storageclass.storage.k8s.io "{named}" not found'
-            yield text, f"StorageClass {named} of its claim {key}", "unbound-claim"
+            what = f"StorageClass {named} of its claim {key}"
+            yield Objection(no_class(named)), what, "unbound-claim"
 
 
 def _claims(run: Run, pod: Pod) -> Sequence[PersistentVolumeClaim]:

@@ -18,11 +18,11 @@ from .amounts import amounts_of
 from .changes import last_change, node_of, spec_of
 from .evidence import evidence_of, versions_of
 from .finding import Finding, ObjectKey
-from .node_words import LACKS
 from .records import (
     Account,
     Evidence,
     Link,
+    NodeReason,
     Nodes,
     PodGroupState,
     QueuePath,
@@ -75,7 +75,7 @@ def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iter
     else:
         named = [name for pair, name in about if pair == NODE and name]
         for name in dict.fromkeys((*named, *_nearest(link))):
-            yield from _of_node(log, run, name, _reasons(link, name))
+            yield from _of_node(log, run, name, _refusing(link, name))
 
 
 def _nearest(link: Link) -> list[str]:
@@ -84,16 +84,16 @@ def _nearest(link: Link) -> list[str]:
     return [group.nearest[0].node for group in groups if group.nearest]
 
 
-def _reasons(link: Link, node: str) -> list[str]:
-    """Return the reasons for which a node refuses a pod, in the scheduler's words."""
+def _refusing(link: Link, node: str) -> list[NodeReason]:
+    """Return why a node refuses a pod."""
     groups = link.groups if isinstance(link, Nodes) else ()
-    return [reason for group in groups if node in group.nodes for reason in group.reasons]
+    return [group for group in groups if node in group.nodes]
 
 
-def _of_node(log: Log, run: Run, name: str, reasons: Sequence[str]) -> Iterator[Recorded]:
+def _of_node(log: Log, run: Run, name: str, why: Sequence[NodeReason]) -> Iterator[Recorded]:
     """Yield what made a node refuse a pod: its own last change, or what fills it."""
-    lacked = [one.removeprefix(LACKS) for one in reasons if one.startswith(LACKS)]
-    if not lacked or len(lacked) < len(reasons):
+    lacked = [resource for group in why for resource in group.lacks]
+    if not lacked or len(lacked) < sum(len(group.reasons) for group in why):
         yield from _last_change(log, run.moment, (NODE, name))
     if lacked:
         yield from last_change(log, run.moment, (NODE, name), _allocatable_of(lacked))

@@ -15,10 +15,13 @@ from ...engine.session.plugins.nodegroup import (
     Affinity,
     pod_queue,
 )
+from ...engine.session.reasons.objections import Objection
 from .amounts import joined
 
-OF_NODE_GROUPS = frozenset({AFFINITY_NOT_FOUND, LABEL_NOT_FOUND, NOT_SATISFIED, UNSATISFIED})
-"""The reasons with which the plugin refuses nodes."""
+OF_NODE_GROUPS = frozenset(
+    one.message for one in (AFFINITY_NOT_FOUND, LABEL_NOT_FOUND, NOT_SATISFIED, UNSATISFIED)
+)
+"""What the scheduler writes when the plugin refuses nodes."""
 
 
 def queue_of(cache: SchedulerCache, pod: Pod, reason: str) -> str:
@@ -27,7 +30,7 @@ def queue_of(cache: SchedulerCache, pod: Pod, reason: str) -> str:
     :param reason: for which a node is refused: which of both a release uses differs.
     """
     job = cache.jobs.get(job_of(pod))
-    return pod_queue(pod) if reason == NOT_SATISFIED else "" if job is None else job.queue
+    return pod_queue(pod) if reason == NOT_SATISFIED.message else "" if job is None else job.queue
 
 
 def affinity_of(cache: SchedulerCache, queue: str) -> Affinity:
@@ -36,10 +39,10 @@ def affinity_of(cache: SchedulerCache, queue: str) -> Affinity:
     return Affinity() if info is None else Affinity.of(info.queue.spec.affinity)
 
 
-def group_phrases(cache: SchedulerCache, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+def group_phrases(cache: SchedulerCache, pod: Pod) -> Iterator[tuple[Objection, tuple[str, str]]]:
     """Yield what is said of nodes that the affinity of a pod's queue refuses."""
     for reason in (NOT_SATISFIED, UNSATISFIED):
-        queue = queue_of(cache, pod, reason)
+        queue = queue_of(cache, pod, reason.message)
         affinity = affinity_of(cache, queue)
         named = sorted(
             group

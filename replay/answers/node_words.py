@@ -7,100 +7,82 @@ from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import NodeGroup, NodeMiss
-from ...engine.session.plugins.nodegroup import (
-    AFFINITY_NOT_FOUND,
-    LABEL_NOT_FOUND,
-    NOT_SATISFIED,
-    UNSATISFIED,
-)
-from ...engine.session.plugins.nodegroup import (
-    NODE_GROUP as GROUP_LABEL,
-)
-from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
-from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
-from ...engine.session.plugins.tdm.plugin import NOT_ALLOWED
-from ...engine.session.reasons.filter_codes import code_of
-from ...engine.session.reasons.meanings import NodeCode
+from ...engine.session.plugins.deviceshare.vgpu import DEVICE
+from ...engine.session.plugins.nodegroup import NODE_GROUP as GROUP_LABEL
+from ...engine.session.plugins.predicates.node_affinity import NO_MATCH
+from ...engine.session.reasons.objections import NodeCode, Objection
 from .amounts import amounts_of, in_order, joined, word
 from .coded_words import coded
 from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
 
-_UNSELECTED = "node(s) didn't match Pod's node affinity/selector"
 _CROWDED = ("has as many pods as it may have", "have as many pods as they may have")
 _UNCOUNTED = (
     "does not say how many pods it may have (status.allocatable.pods), which counts as 0",
     "do not say how many pods they may have (status.allocatable.pods), which counts as 0",
 )
-_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+_WORDS: Mapping[NodeCode, tuple[str, str]] = MappingProxyType(
     {
-        "node(s) were unschedulable": ("is cordoned", "are cordoned"),
-        _UNSELECTED: (
+        NodeCode.CORDONED: ("is cordoned", "are cordoned"),
+        NodeCode.NODE_AFFINITY: (
             "does not match the pod's node selector or affinity",
             "do not match the pod's node selector or affinity",
         ),
-        "node(s) didn't match pod affinity rules": (
+        NodeCode.POD_AFFINITY: (
             "does not match the pod's affinity to other pods",
             "do not match the pod's affinity to other pods",
         ),
-        "node(s) didn't match pod anti-affinity rules": (
+        NodeCode.POD_ANTI_AFFINITY: (
             "has a pod that the pod's anti-affinity keeps away from",
             "have pods that the pod's anti-affinity keeps away from",
         ),
-        "node(s) didn't match pod topology spread constraints (missing required label)": (
+        NodeCode.TOPOLOGY_SPREAD_LABEL: (
             "lacks a label of the pod's topology spread",
             "lack a label of the pod's topology spread",
         ),
-        "node(s) didn't match pod topology spread constraints": (
+        NodeCode.TOPOLOGY_SPREAD: (
             "would make the pod's topology spread too uneven",
             "would make the pod's topology spread too uneven",
         ),
-        **dict.fromkeys(
-            (UNREACHABLE, UNREACHABLE_BEFORE),
-            ("cannot reach the pod's volume", "cannot reach the pod's volume"),
+        NodeCode.VOLUME_UNREACHABLE: (
+            "cannot reach the pod's volume",
+            "cannot reach the pod's volume",
         ),
-        "node(s) didn't find available persistent volumes to bind": (
+        NodeCode.NO_VOLUME: (
             "has no free persistent volume for the pod's claim",
             "have no free persistent volume for the pod's claim",
         ),
-        "node(s) didn't have free ports for the requested pod ports": (
+        NodeCode.HOST_PORTS: (
             "has no free host port for the pod",
             "have no free host port for the pod",
         ),
-        "node(s) pod number exceeded": _CROWDED,
-        "Insufficient pods": _CROWDED,
-        UNTOLERATED: (
+        NodeCode.TOO_MANY_PODS: _CROWDED,
+        NodeCode.UNTOLERATED_TAINT: (
             "has a taint that the pod does not tolerate",
             "have taints that the pod does not tolerate",
         ),
-        NOT_ALLOWED: (
+        NodeCode.ZONE_NOT_REVOCABLE: (
             "is in a revocable zone (plugin tdm), and the pod is not revocable",
             "are in a revocable zone (plugin tdm), and the pod is not revocable",
         ),
-        LABEL_NOT_FOUND: (
+        NodeCode.NODE_GROUP_LABEL: (
             f"is in no node group (label {GROUP_LABEL}), and plugin nodegroup wants one",
             f"are in no node group (label {GROUP_LABEL}), and plugin nodegroup wants one",
         ),
-        AFFINITY_NOT_FOUND: (
+        NodeCode.NODE_GROUP_AFFINITY: (
             "is in a node group, and the queue names none (spec.affinity, plugin nodegroup)",
             "are in a node group, and the queue names none (spec.affinity, plugin nodegroup)",
         ),
-        UNSATISFIED: (
+        NodeCode.NODE_GROUP: (
             "is in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
             "are in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
         ),
-        NOT_SATISFIED: (
-            "is in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
-            "are in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
-        ),
-        "node(s) were out of sync": (
+        NodeCode.OUT_OF_SYNC: (
             "uses more than it has, so sessions skip it",
             "use more than they have, so sessions skip them",
         ),
     }
 )
-_TAINT = "node(s) had untolerated taint {"
-_CORDONED = "node(s) were unschedulable"
 _STATES: Mapping[str, str] = MappingProxyType(
     {
         "node.kubernetes.io/not-ready": "not ready",
@@ -109,8 +91,6 @@ _STATES: Mapping[str, str] = MappingProxyType(
     }
 )
 _NAMED = 3
-LACKS = "Insufficient "
-"""What reasons of nodes begin with that lack a resource; then its name comes."""
 
 
 def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
@@ -124,19 +104,20 @@ def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
             missing=amounts_of(one.missing),
             free=amounts_of(one.free),
             allocatable=amounts_of(one.allocatable),
-            also=one.also,
+            also=tuple(said.message for said in one.also),
         )
         for one in group.nearest
     )
     return NodeReason(
-        reasons=group.reasons,
+        reasons=tuple(one.message for one in group.reasons),
         text=_text(group, own),
         final=group.final,
         nodes=group.nodes,
         nearest=nearest,
         of=group.of,
         behaviour=own.behaviour if group.of else "",
-        codes=tuple(code_of(reason, group.meanings) for reason in group.reasons),
+        codes=tuple(one.full_code for one in group.reasons),
+        lacks=tuple(one.resource for one in group.reasons if one.resource),
     )
 
 
@@ -152,29 +133,29 @@ def refusals(groups: Sequence[NodeGroup], own: Demands = NO_DEMANDS) -> str:
     return "; ".join(_text(group, own) for group in sorted(groups, key=_far))
 
 
-def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
-    """Return a filter's reason in words, without the node."""
+def phrase(reason: Objection, own: Demands = NO_DEMANDS, *, one: bool) -> str:
+    """Return what a filter says in words, without the node."""
     if reason in own.phrases:
         return own.phrases[reason][not one]
-    if reason in _WORDS:
-        return _WORDS[reason][not one]
-    if reason.startswith(LACKS):
-        return f"{'lacks' if one else 'lack'} {reason.removeprefix(LACKS)}"
-    if reason.startswith(_TAINT):
+    if _names_taint(reason):
         return _tainted(reason, one=one)
-    return f'{"says" if one else "say"} "{reason}"'
+    if reason.code in _WORDS:
+        return _WORDS[reason.code][not one]
+    if reason.resource:
+        return f"{'lacks' if one else 'lack'} {reason.resource}"
+    return f'{"says" if one else "say"} "{reason.message}"'
 
 
-def _as_one(reason: str, nodes: Sequence[str], own: Demands) -> str:
+def _as_one(reason: Objection, nodes: Sequence[str], own: Demands) -> str:
     """Return what the nodes themselves show of a reason; empty for other reasons.
 
     It is which devices they lack, with the reason of the first, or that none says how many pods it
     may have.
     """
-    if _WORDS.get(reason) == _CROWDED:
+    if reason.code is NodeCode.TOO_MANY_PODS:
         uncounted = bool(nodes) and all(map(own.without_pods, nodes))
         return _UNCOUNTED[len(nodes) > 1] if uncounted else ""
-    if reason not in _WITHOUT_DEVICES:
+    if not _reads_no_devices(reason):
         return ""
     says = own.devices(nodes[0])
     if not says or len(nodes) == 1:
@@ -182,57 +163,54 @@ def _as_one(reason: str, nodes: Sequence[str], own: Demands) -> str:
     return f"have no virtual GPUs that the scheduler reads ({nodes[0]} {says})"
 
 
-_WITHOUT_DEVICES = frozenset(
-    {"node not initialized with devicehamivgpu", "node not initialized with device hamivgpu"}
-)
-"""The reasons of nodes without virtual GPUs, as releases write them."""
+def _reads_no_devices(reason: Objection) -> bool:
+    """Return whether a node has no virtual GPUs for the scheduler."""
+    return reason.code is NodeCode.NO_VIRTUAL_GPUS and reason.subject == DEVICE
 
 
-def _of_one(reasons: Sequence[str], own: Demands, name: str = "") -> list[str]:
+def _of_one(reasons: Sequence[Objection], own: Demands, name: str = "") -> list[str]:
     """Return all reasons of one node in words; its taints together."""
-    named = [_taint_name(text) for text in reasons if _is_taint(text)]
+    named = [_taint_name(reason) for reason in reasons if _names_taint(reason)]
     together = len(named) > 1
     says = [
-        (_as_one(text, [name], own) if name else "") or phrase(text, own, one=True)
-        for text in reasons
-        if not (together and _is_taint(text))
+        (_as_one(reason, [name], own) if name else "") or phrase(reason, own, one=True)
+        for reason in reasons
+        if not (together and _names_taint(reason))
     ]
     if together:
         says.append(f"has taints that the pod does not tolerate ({joined(named)})")
     return says
 
 
-def _is_taint(text: str) -> bool:
-    return text.startswith(_TAINT)
+def _is_taint(reason: Objection) -> bool:
+    return reason.code is NodeCode.UNTOLERATED_TAINT
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Return key and value of the taint that a message names."""
-    key, _, value = text.removeprefix(_TAINT).removesuffix("}").partition(": ")
-    return key, value
+def _names_taint(reason: Objection) -> bool:
+    """Return whether a reason is a taint that it names, as newer releases do."""
+    return _is_taint(reason) and bool(reason.subject)
 
 
-def _taint_name(text: str) -> str:
-    """Return the taint that a message names, as kubectl writes it."""
-    key, value = _parted(text)
-    return f"{key}={value}" if value else key
+def _taint_name(reason: Objection) -> str:
+    """Return the taint that a reason names, as kubectl writes it."""
+    value = reason.data["value"]
+    return f"{reason.subject}={value}" if value else reason.subject
 
 
-def _tainted(text: str, *, one: bool) -> str:
-    """Return what the taint means that a message names."""
-    key, _ = _parted(text)
-    state = _STATES.get(key)
+def _tainted(reason: Objection, *, one: bool) -> str:
+    """Return what the taint means that a reason names."""
+    state = _STATES.get(reason.subject)
     if state is not None:
-        return f"{'is' if one else 'are'} {state} (taint {key})"
+        return f"{'is' if one else 'are'} {state} (taint {reason.subject})"
     verb = "has" if one else "have"
-    return f"{verb} a taint that the pod does not tolerate ({_taint_name(text)})"
+    return f"{verb} a taint that the pod does not tolerate ({_taint_name(reason)})"
 
 
 def _far(group: NodeGroup) -> int:
     """Return how far a group is from taking a pod: closed nodes, others, those without room."""
-    if any(reason.startswith(LACKS) for reason in group.reasons):
+    if any(reason.resource for reason in group.reasons):
         return 2
-    opens = all(reason in {_CORDONED, UNTOLERATED} or _is_taint(reason) for reason in group.reasons)
+    opens = all(reason.code is NodeCode.CORDONED or _is_taint(reason) for reason in group.reasons)
     return 0 if opens else 1
 
 
@@ -243,7 +221,7 @@ def _text(group: NodeGroup, own: Demands) -> str:
         return _of_another(group, own)
     near = group.nearest[0] if group.nearest else None
     if count == 1 and near is not None and _lacking(near):
-        others = [*(text for text in group.reasons if not text.startswith(LACKS)), *near.also]
+        others = [*(one for one in group.reasons if not one.resource), *near.also]
         return f"{near.node} {joined(_lacks(near, own, *others))}"
     if count == 1:
         return _alone(group, near, own)
@@ -265,12 +243,12 @@ def _of_another(group: NodeGroup, own: Demands) -> str:
     return f"{who} not checked for it: {before}, and the scheduler {own.shares}"
 
 
-def _which(reason: str, group: NodeGroup, own: Demands) -> str:
+def _which(reason: Objection, group: NodeGroup, own: Demands) -> str:
     """Return which taints nodes have, where newer releases do not say it."""
-    if reason != UNTOLERATED:
+    if not _is_taint(reason) or reason.subject:
         return ""
-    closed = (text for name in group.nodes for text in own.closed.get(name, ()))
-    named = list(dict.fromkeys(_taint_name(text) for text in closed if _is_taint(text)))
+    closed = (one for name in group.nodes for one in own.closed.get(name, ()))
+    named = list(dict.fromkeys(_taint_name(one) for one in closed if _names_taint(one)))
     more = [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
     return f" ({joined([*named[:_NAMED], *more])})" if named else ""
 
@@ -279,8 +257,8 @@ def _sizes(group: NodeGroup, own: Demands) -> str:
     """Return how many of the nodes that lack a resource could never have enough of it."""
     parts = []
     for reason in group.reasons:
-        name = reason.removeprefix(LACKS)
-        if name == reason or name in {"cpu", "memory", "pods"}:
+        name = reason.resource
+        if name in {"", "cpu", "memory", "pods"}:
             continue
         has = [own.has(node, name) for node in group.nodes]
         never = sum(much < own.request.get(name, 0.0) for much in has)
@@ -299,7 +277,7 @@ def _sizes(group: NodeGroup, own: Demands) -> str:
     return f": {joined(parts)}" if parts else ""
 
 
-def _lacks(near: NodeMiss, own: Demands, *others: str) -> list[str]:
+def _lacks(near: NodeMiss, own: Demands, *others: Objection) -> list[str]:
     """Return what a node lacks, and for what other reasons it refuses a pod."""
     return [
         *_lacked(near, own),
@@ -331,10 +309,11 @@ def _given(near: NodeMiss, names: Sequence[str], own: Demands) -> str:
     return f", which this session gives to {joined(named)}"
 
 
-def _further(name: str, reasons: Sequence[str], own: Demands) -> list[str]:
+def _further(name: str, reasons: Sequence[Objection], own: Demands) -> list[Objection]:
     """Return all reasons of a node: some, and those for which it is closed to the pod besides."""
     closed = own.closed.get(name, ())
-    some = [one for one in reasons if one != UNTOLERATED or not any(map(_is_taint, closed))]
+    tainted = any(map(_is_taint, closed))
+    some = [one for one in reasons if not _is_taint(one) or one.subject or not tainted]
     return list(dict.fromkeys((*some, *closed)))
 
 
@@ -343,7 +322,7 @@ def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
     name, further = group.nodes[0], () if near is None else near.also
     says = _of_one(_further(name, (*group.reasons, *further), own), own, name)
     if name in own.excluded:
-        says.append(phrase(_UNSELECTED, own, one=True))
+        says.append(phrase(NO_MATCH, own, one=True))
     lacks_devices = _lacks_devices(group)
     room = near is not None and not near.missing and name not in own.excluded and not lacks_devices
     cards = own.cards(name) if lacks_devices else ""
@@ -353,8 +332,8 @@ def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
 
 def _lacks_devices(group: NodeGroup) -> bool:
     """Return whether nodes have no room for the devices of a pod, which their resources hide."""
-    full = any(one.code is NodeCode.CARDS_FULL for one in group.meanings.values())
-    return full or not _WITHOUT_DEVICES.isdisjoint(group.reasons)
+    full = any(one.code is NodeCode.CARDS_FULL for one in group.objections)
+    return full or any(map(_reads_no_devices, group.reasons))
 
 
 def _nearest(group: NodeGroup, own: Demands) -> str:
@@ -399,8 +378,7 @@ def _roomy(group: NodeGroup, own: Demands) -> list[str]:
     """Return the closed nodes with room; of those with further reasons the first, if all have."""
     names = [one.node for one in group.nearest if not one.missing and one.node not in own.excluded]
     further = {
-        name: [text for text in own.closed.get(name, ()) if not _says(group, text)]
-        for name in names
+        name: [one for one in own.closed.get(name, ()) if not _says(group, one)] for name in names
     }
     alone = [name for name in names if not further[name]]
     if alone or not names:
@@ -408,8 +386,9 @@ def _roomy(group: NodeGroup, own: Demands) -> list[str]:
     return [f"{names[0]}, which {joined(_of_one(further[names[0]], own))} too"]
 
 
-def _says(group: NodeGroup, text: str) -> bool:
-    return text in group.reasons or (_is_taint(text) and UNTOLERATED in group.reasons)
+def _says(group: NodeGroup, reason: Objection) -> bool:
+    unnamed = any(_is_taint(one) and not one.subject for one in group.reasons)
+    return reason in group.reasons or (_is_taint(reason) and unnamed)
 
 
 def _lacking(near: NodeMiss) -> list[str]:

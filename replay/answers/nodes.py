@@ -19,7 +19,7 @@ from .amounts import amounts_of, in_order, joined, word
 from .demands import demands_of
 from .drift import differences
 from .finding import Finding
-from .node_words import LACKS, phrase, refusal_of
+from .node_words import phrase, refusal_of
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
 
@@ -167,7 +167,7 @@ def _refused(run: Run, name: str) -> Iterator[tuple[str, _Refused]]:
 def _after(run: Run, name: str, group: NodeGroup, request: Mapping[str, float]) -> str:
     """Return that a node lacks something only as this session planned other pods there before."""
     info = run.cache.nodes.get(name)
-    lacked = [one.removeprefix(LACKS) for one in group.reasons if one.startswith(LACKS)]
+    lacked = [one.resource for one in group.reasons if one.resource]
     if info is None or not lacked:
         return ""
     if any(info.idle.get(one) < request.get(one, 0.0) for one in lacked):

@@ -18,7 +18,7 @@ from ...engine.session.framework.details import (
 from ...engine.session.framework.trace import IS_OVERUSED
 from ...engine.session.kube.claims import mounted_claims
 from ...engine.session.plugins.predicates.filters import UNPREPARED
-from ...engine.session.reasons.meanings import NodeCode
+from ...engine.session.reasons.objections import NodeCode, Objection
 from .amounts import amounts_of, in_order, joined, word
 from .carried import GANG_SHORT, carries
 from .demands import Demands, demands_of, unbound_claim
@@ -240,18 +240,17 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen, own)
     reasons = [reason for group in seen.groups for reason in group.reasons]
-    causes = {_NO_VOLUME: "no-volume", **own.absent, **dict(_unreported(run, seen))}
-    cause = next((causes[reason] for reason in reasons if reason in causes), NO_NODE)
+    cause = next((cause for one in reasons if (cause := _cause(run, one, own))), NO_NODE)
     return Blocked(text, cause, (link,), about)
 
 
-def _unreported(run: Run, seen: NodesChecked) -> Iterator[tuple[str, str]]:
-    """Yield with which reason nodes seem to lack what the log holds for no node."""
-    if run.never_listed(NUMA):
-        for group in seen.groups:
-            for reason, meaning in group.meanings.items():
-                if meaning.code is NodeCode.NUMA_UNREPORTED:
-                    yield reason, "no-numatopology"
+def _cause(run: Run, objection: Objection, own: Demands) -> str:
+    """Return the cause of an answer that rests on what does not exist, or is in no log."""
+    if objection.code is NodeCode.VOLUME_MISSING:
+        return "no-volume"
+    if objection.code is NodeCode.NUMA_UNREPORTED and run.never_listed(NUMA):
+        return "no-numatopology"
+    return own.absent.get(objection, "")
 
 
 def no_nodes(run: Run) -> str:
@@ -315,7 +314,6 @@ def nodes_link(run: Run, pod: str, seen: NodesChecked, own: Demands) -> Nodes:
 
 
 _VOLUMES = frozenset({"VolumeBinding", "VolumeZone"})
-_NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 
 
 def _unprepared(run: Run, pod: str, text: str) -> Blocked:

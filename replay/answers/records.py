@@ -113,6 +113,7 @@ class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
     :param of: the other pod of the job for which that was found and used for this one, too;
         ``behaviour``: the one that makes the release do so, empty if all do.
     :param nearest: a few of them, those that lack least first; no eviction helps if ``final``.
+    :param lacks: the resources of which the reasons say that there is too little.
     """
 
     reasons: tuple[str, ...]
@@ -123,6 +124,7 @@ class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
     of: str = ""
     behaviour: str = ""
     codes: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, tag_field="reason"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.kubernetes.duration import parse_go_duration
 from ...engine.session.plugins.tdm.revocable_zone import why_closed
-from ...engine.session.reasons.meanings import NodeCode
+from ...engine.session.reasons.objections import NodeCode
 from ...engine.volcano.argument_table import ARGUMENTS, Argument, Kind, arguments_of, is_of
 from ...engine.volcano.arguments import go_text
 from .conf_rules import AcceptedConf, read_by

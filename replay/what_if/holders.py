@@ -35,7 +35,6 @@ MOST_PODS_GONE = 10
 """So many pods without a job are tried as gone."""
 
 _ENDED = frozenset({"Succeeded", "Failed"})
-_INSUFFICIENT = "Insufficient "
 
 
 def holders(asked: Asked) -> Iterator[Suggestion]:
@@ -150,7 +149,7 @@ class _Place(NamedTuple):
             return None
         for group in link.groups:
             if not group.final:
-                scarce = all(reason.startswith(_INSUFFICIENT) for reason in group.reasons)
+                scarce = len(group.lacks) == len(group.reasons)
                 (full if scarce else other).update(group.nodes)
         free = {
             name: cache.nodes[name].idle.clone()

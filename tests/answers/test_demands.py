@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from answer_worlds import NODES, PROPORTION, Document
 
@@ -349,10 +350,12 @@ def test_a_refusal_of_usage_has_the_limit_and_what_was_measured() -> None:
     )
     nodes = [node(f"n{number}") for number in (1, 2, 3)]
     ssn, _ = opened(conf, *nodes, queue("default"), group("g"), pod("p", "g"), process=process)
-    meanings = ssn.reasons.meanings((CPU_EXCEEDS, MEMORY_EXCEEDS))
+    verdicts = dict(ssn.registry.flat("Predicate"))["usage"].function(0, np.arange(3))
+    cpu, memory, _ = (ssn.reasons.objections(verdict) for verdict in verdicts.tolist())
+    assert [one.message for one in (*cpu, *memory)] == [CPU_EXCEEDS, MEMORY_EXCEEDS]
     alone, several = (
-        NodeGroup((reason,), True, names, (), "", meanings)
-        for reason, names in ((CPU_EXCEEDS, ("n1",)), (MEMORY_EXCEEDS, ("n2", "n3")))
+        NodeGroup(reasons, True, names, ())
+        for reasons, names in ((cpu, ("n1",)), (memory, ("n2", "n3")))
     )
     assert refusals([alone]) == (
         "n1 uses 71.5 % CPU, and 70 % is what plugin usage allows (argument thresholds)"

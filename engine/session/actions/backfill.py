@@ -17,6 +17,7 @@ from ..framework.statement import Statement
 from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
 from ..nodes.node_views import NodeViews
 from ..reasons.fit_errors import FitErrors
+from ..reasons.objections import Objection
 from ..reasons.statuses import StatusCode
 from .placing import everywhere
 
@@ -78,7 +79,7 @@ def _take_any(ssn: Session, task: int, rows: Rows, errors: FitErrors) -> None:
         if failed is None:
             return
         ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
-        errors.set_node_error(node, ssn.reasons.intern(StatusCode.ERROR, failed))
+        errors.set_node_error(node, ssn.reasons.intern(StatusCode.ERROR, Objection(failed)))
     ssn.jobs.set_fit_errors(job, task, errors)
 
 
@@ -92,7 +93,7 @@ def _by_job(ssn: Session) -> Iterator[list[int]]:
 
 def _on_one(ssn: Session, node: int, error: str) -> FitErrors:
     errors = FitErrors.none(ssn.reasons, len(ssn.nodes))
-    errors.set_node_error(node, ssn.reasons.intern(StatusCode.ERROR, error))
+    errors.set_node_error(node, ssn.reasons.intern(StatusCode.ERROR, Objection(error)))
     return errors
 
 

@@ -25,6 +25,7 @@ from ..jobs.division import SubJob
 from ..nodes.future_idle import check_future_idle
 from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
 from ..reasons.fit_errors import FitErrors
+from ..reasons.objections import Objection
 from ..reasons.statuses import PASS, StatusCode
 from ..topology.top_hypernode import CLUSTER_TOP
 from . import job_hypernode
@@ -321,5 +322,5 @@ def _skipped(ssn: Session, task: int) -> FitErrors:
 def everywhere(ssn: Session, rows: Rows, error: str) -> FitErrors:
     """Return fit errors with the same reason for some nodes."""
     errors = FitErrors.none(ssn.reasons, len(ssn.nodes))
-    errors.verdicts[rows] = ssn.reasons.intern(StatusCode.ERROR, error)
+    errors.verdicts[rows] = ssn.reasons.intern(StatusCode.ERROR, Objection(error))
     return errors

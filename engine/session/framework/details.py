@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..reasons.meanings import Meaning
+from ..reasons.objections import Objection
 
 Amounts = Mapping[str, float]
 
@@ -119,14 +119,14 @@ class NodeMiss(NamedTuple):
 
     :param missing: by resource, how much more must be free; empty if the resources suffice.
     :param free: what will be free when all that is releasing is gone.
-    :param also: further reasons of filters that are not the one reported.
+    :param also: further objections of filters that are not the one reported.
     """
 
     node: str
     missing: Amounts
     free: Amounts
     allocatable: Amounts
-    also: tuple[str, ...] = ()
+    also: tuple[Objection, ...] = ()
 
 
 class NodeGroup(NamedTuple):
@@ -137,16 +137,18 @@ class NodeGroup(NamedTuple):
     :param nearest: those that lack least, the nearest first.
     :param of: the pod of the same job, of another kind, for which that was found; empty if it was
         found for the task itself.
-    :param meanings: by reason, its code and numbers, as far as the plugins give them; also of
-        further reasons of the nearest.
     """
 
-    reasons: tuple[str, ...]
+    reasons: tuple[Objection, ...]
     final: bool
     nodes: tuple[str, ...]
     nearest: tuple[NodeMiss, ...]
     of: str = ""
-    meanings: Mapping[str, Meaning] = MappingProxyType({})
+
+    @property
+    def objections(self) -> tuple[Objection, ...]:
+        """The reasons, and the further ones of the nearest nodes."""
+        return (*self.reasons, *(one for near in self.nearest for one in near.also))
 
 
 class NodesChecked(NamedTuple):

@@ -46,6 +46,16 @@ def not_for_pod(claim: PersistentVolumeClaim, pod: Pod) -> str | None:
     return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
 
 
+def no_claim(name: str) -> str:
+    """Return the error for a claim that does not exist."""
+    return f'persistentvolumeclaim "{name}" not found'
+
+
+def no_class(name: str) -> str:
+    """Return the error for a StorageClass that does not exist."""
+    return f'storageclass.storage.k8s.io "{name}" not found'
+
+
 def claim_class(claim: PersistentVolumeClaim) -> str:
     """Return the storage class of a claim; empty if it names none."""
     annotated = claim.annotations.get(_CLASS_ANNOTATION)

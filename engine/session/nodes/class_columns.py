@@ -16,6 +16,7 @@ from ...model.panic import Panic
 from ...model.resource_names import ATTACHABLE, PODS
 from ...model.tables import Floats, Ints, Rows
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry
+from ..reasons.objections import too_little
 from ..reasons.statuses import PASS, StatusCode
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ class ClassColumns:
 
     def _verdict(self, dim: int) -> int:
         name = self._ssn.dims[dim]
-        return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, f"Insufficient {name}")
+        return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, too_little(name))
 
 
 def apply_filters(predicates: list[PredicateEntry], task: int, rows: Rows) -> Ints:

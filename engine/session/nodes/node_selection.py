@@ -19,6 +19,7 @@ from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from ..reasons.fit_errors import FitErrors
+from ..reasons.objections import NodeCode, Objection, around
 from ..reasons.statuses import PASS, StatusCode
 from .class_columns import ClassColumns, apply_filters, batch_score, order_score
 from .refusals import nodes_checked
@@ -39,7 +40,7 @@ def lowest_score(ssn: Session) -> float:
     return -inf if ssn.behaviours.negative_scores_accepted else -1.0
 
 
-OUT_OF_SYNC = "node(s) were out of sync"
+OUT_OF_SYNC = Objection("node(s) were out of sync", NodeCode.OUT_OF_SYNC)
 """The reason of a node that uses more than it has."""
 
 NO_TASK = -1
@@ -298,14 +299,14 @@ class NodeSelection:
         head = f"predicates failed in {purpose.value} for task <{ssn.task_name(task)}> on node"
         for place in np.flatnonzero(bad).tolist():
             statuses = ssn.reasons.statuses(verdicts.item(place))
-            faults = (each.message for each in statuses if each.code is StatusCode.ERROR)
+            faults = (each.objection.message for each in statuses if each.code is StatusCode.ERROR)
             fault = next(faults, "")
             end = f": {fault}" if fault else ", status is not success"
             text = f"{head} <{ssn.nodes.names[rows.item(place)]}>{end}"
             if fault and purpose is Purpose.BACKFILL:
                 text = fault
-            ssn.reasons.word(text, *ssn.reasons.messages(verdicts.item(place)))
-            reported[place] = ssn.reasons.intern(StatusCode.ERROR, text)
+            said = around(text, *(each.objection for each in statuses))
+            reported[place] = ssn.reasons.intern(StatusCode.ERROR, said)
         return reported
 
     def _stopping(self, verdicts: Ints) -> Ints:

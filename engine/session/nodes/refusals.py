@@ -9,6 +9,7 @@ import numpy as np
 
 from ...model.tables import Ints, Rows
 from ..framework.details import NodeGroup, NodeMiss, NodesChecked
+from ..reasons.objections import Objection
 from ..reasons.statuses import PASS
 from .class_columns import ClassColumns
 
@@ -44,16 +45,16 @@ def nodes_checked(
         asked = np.flatnonzero(np.isfinite(request)).tolist()
         return {ssn.dims[dim]: float(matrix[row, dim]) for dim in asked}
 
-    def miss(row: int, reasons: tuple[str, ...]) -> NodeMiss:
+    def miss(row: int, reasons: tuple[Objection, ...]) -> NodeMiss:
         lacks = {name: much for name, much in amounts(row, missing).items() if much > 0}
-        further = ssn.reasons.of_filters(ssn.reasons.messages(filtered.item(row)))
-        also = tuple(text for text in further if text not in reasons)
+        further = ssn.reasons.plain(filtered.item(row))
+        also = tuple(one for one in further if one not in reasons)
         return NodeMiss(names[row], lacks, amounts(row, future), _allocatable(ssn, row), also)
 
     shared = np.isin(rows, list(others))
-    by_reasons: dict[tuple[tuple[str, ...], bool, str], list[int]] = {}
+    by_reasons: dict[tuple[tuple[Objection, ...], bool, str], list[int]] = {}
     for verdict in np.unique(verdicts[verdicts != PASS]).tolist():
-        reasons = tuple(ssn.reasons.of_filters(ssn.reasons.messages(verdict)))
+        reasons = ssn.reasons.plain(verdict)
         final = ssn.reasons.unresolvable(verdict)
         own = rows[(verdicts == verdict) & ~shared].tolist()
         if own:
@@ -67,14 +68,16 @@ def nodes_checked(
         order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
         nearest = tuple(miss(row, reasons) for row in members[order].tolist())
         named = tuple(names[members].tolist())
-        also = (text for one in nearest for text in one.also)
-        meanings = ssn.reasons.meanings((*reasons, *also))
-        groups.append(NodeGroup(reasons, final, named, nearest, of, meanings))
-    groups.sort(key=lambda group: (-len(group.nodes), group.reasons, group.of))
+        groups.append(NodeGroup(reasons, final, named, nearest, of))
+    groups.sort(key=lambda group: (-len(group.nodes), _messages(group), group.of))
     passing = tuple(names[rows[verdicts == PASS]].tolist())
     info = ssn.tasks.info[task].request
     asked = {"cpu": info.cpu, "memory": info.memory, **(info.scalars or {})}
     return NodesChecked(asked, passing, tuple(groups))
+
+
+def _messages(group: NodeGroup) -> list[str]:
+    return [one.message for one in group.reasons]
 
 
 def _distance(request: np.ndarray, missing: np.ndarray) -> np.ndarray:

@@ -21,11 +21,14 @@ from ..framework.details import Spares
 from ..framework.registry import ScoreError
 from ..framework.session import Session
 from ..framework.trace import ABSTAIN, PERMIT, REJECT, Verdict
+from ..reasons.objections import Objection
 from ..reasons.statuses import PASS, StatusCode
 from .shared.decoded_arguments import decode_texts
 from .shared.filter_errors import error_code
 
 Answer = Mapping[str, Any]
+
+_FAILED = Objection("the call failed")
 
 
 class _Opening(msgspec.Struct):
@@ -211,7 +214,8 @@ class Extender:
         code = answer.code or StatusCode.ERROR
         # Volcano checks for no unknown code, so the node passes.
         known = code in _CODES
-        return self._ssn.reasons.intern(StatusCode(code), answer.status) if known else PASS
+        said = Objection(answer.status)
+        return self._ssn.reasons.intern(StatusCode(code), said) if known else PASS
 
     def _listed_verdict(self, verb: str, about: str) -> int:
         """Return a verdict by the codes of all statuses of a list; their reasons are joined.
@@ -228,10 +232,10 @@ class Extender:
         final = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
         code = StatusCode.UNSCHEDULABLE if codes <= _CURABLE else final
         reason = ",".join(each.reason for each in listed if each.reason)
-        return self._ssn.reasons.intern(code, reason)
+        return self._ssn.reasons.intern(code, Objection(reason))
 
     def _unanswered(self, code: StatusCode) -> int:
-        return PASS if self._ignorable else self._ssn.reasons.intern(code, "the call failed")
+        return PASS if self._ignorable else self._ssn.reasons.intern(code, _FAILED)
 
     def _prioritize(self, verb: str) -> Callable[[int, Rows], Floats | None]:
         names = self._ssn.nodes.names

@@ -17,16 +17,17 @@ from ...kubernetes.objects import Pod, QueueAffinity
 from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
 from ..framework.session import Session
+from ..reasons.objections import NodeCode, Objection
 from ..reasons.statuses import PASS, StatusCode
 
 NODE_GROUP = "volcano.sh/nodegroup-name"
 QUEUE_NAME = "volcano.sh/queue-name"
 QUEUE_NAME_ANNOTATION = "scheduling.volcano.sh/queue-name"
-NOT_SATISFIED = "node not satisfy"
+NOT_SATISFIED = Objection("node not satisfy", NodeCode.NODE_GROUP)
 
-AFFINITY_NOT_FOUND = "node group affinity not specified"
-LABEL_NOT_FOUND = "node group label not found"
-UNSATISFIED = "node does not satisfy the node group affinity"
+AFFINITY_NOT_FOUND = Objection("node group affinity not specified", NodeCode.NODE_GROUP_AFFINITY)
+LABEL_NOT_FOUND = Objection("node group label not found", NodeCode.NODE_GROUP_LABEL)
+UNSATISFIED = Objection("node does not satisfy the node group affinity", NodeCode.NODE_GROUP)
 ROOT = "root"
 
 BASE_SCORE = 100.0

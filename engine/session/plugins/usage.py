@@ -15,7 +15,7 @@ from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
 from ..framework.process import NodeUsage
 from ..framework.session import Session
-from ..reasons.meanings import Meaning, NodeCode
+from ..reasons.objections import NodeCode, Objection, around
 from ..reasons.statuses import StatusCode
 from .shared.filter_errors import error_code
 from .shared.node_usage import NODE_METRICS_PERIOD, node_usage
@@ -71,12 +71,21 @@ class Usage:
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
         code = error_code(ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
         template = _ERROR if ssn.behaviours.pod_message_shows_filter_errors else "{}"
-        cpu_exceeds, memory_exceeds = (
-            ssn.reasons.intern(code, ssn.reasons.word(template.format(text), text))
-            for text in (CPU_EXCEEDS, MEMORY_EXCEEDS)
-        )
         verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)
         cpu, memory = dict[str, float](), dict[str, float]()
+        cpu_exceeds, memory_exceeds = (
+            ssn.reasons.intern(
+                code,
+                around(
+                    template.format(text),
+                    Objection(text, what, by=self.name, data={"limit": limit}, at=measured),
+                ),
+            )
+            for text, what, limit, measured in (
+                (CPU_EXCEEDS, NodeCode.CPU_USE, self._thresholds["cpu"], cpu),
+                (MEMORY_EXCEEDS, NodeCode.MEMORY_USE, self._thresholds["mem"], memory),
+            )
+        )
         for row, usage in fresh:
             name = ssn.nodes.names[row]
             cpu[name] = usage.cpu.get(NODE_METRICS_PERIOD, 0.0)
@@ -85,11 +94,6 @@ class Usage:
                 verdicts[row] = cpu_exceeds
             elif memory[name] > self._thresholds["mem"]:
                 verdicts[row] = memory_exceeds
-        for text, what, limit, measured in (
-            (CPU_EXCEEDS, NodeCode.CPU_USE, self._thresholds["cpu"], cpu),
-            (MEMORY_EXCEEDS, NodeCode.MEMORY_USE, self._thresholds["mem"], memory),
-        ):
-            ssn.reasons.mean(text, Meaning(what, self.name, {"limit": limit}, measured))
         return verdicts
 
     def _scores(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Floats:

@@ -6,11 +6,12 @@ Source: ``pkg/scheduler/api/unschedule_info.go`` (``FitErrors``).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .filter_codes import code_of
+from .objections import Objection
 from .statuses import PASS, Reasons
 
 ALL_NODES_UNAVAILABLE = "all nodes are unavailable"
@@ -70,23 +71,26 @@ class FitErrors:
         return mask
 
     def reasons(self) -> Counter[str]:
-        """Return how many nodes give each reason."""
-        counts = np.bincount(self.verdicts)
+        """Return of how many nodes the scheduler writes each reason."""
         reasons: Counter[str] = Counter()
-        for verdict in np.flatnonzero(counts).tolist():
-            for message in self._reasons.messages(verdict):
-                reasons[message] += int(counts[verdict])
+        for objection, count in self._objections():
+            reasons[objection.message] += count
         return reasons
+
+    def _objections(self) -> Iterator[tuple[Objection, int]]:
+        """Yield the objections of each verdict, with how many nodes have that."""
+        counts = np.bincount(self.verdicts)
+        for verdict in np.flatnonzero(counts).tolist():
+            for objection in self._reasons.objections(verdict):
+                yield objection, int(counts[verdict])
 
     def codes(self) -> dict[str, int]:
         """Return how many nodes refuse the task for the reason of each code, by code."""
         if self._codes is not None:
             return self._codes
         found: Counter[str] = Counter()
-        for message, count in self.reasons().items():
-            plain = list(self._reasons.of_filters([message]))
-            meanings = self._reasons.meanings(plain)
-            for code in dict.fromkeys(code_of(one, meanings) for one in plain):
+        for objection, count in self._objections():
+            for code in dict.fromkeys(one.full_code for one in objection.plain):
                 found[code] += count
         self._codes = dict(sorted(found.items()))
         return self._codes

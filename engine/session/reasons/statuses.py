@@ -5,14 +5,13 @@ Source: ``pkg/scheduler/api/types.go`` (``Status``, ``StatusSets``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .meanings import Meaning
+from .objections import Objection
 
 
 class StatusCode(IntEnum):
@@ -30,7 +29,7 @@ class NodeStatus(NamedTuple):
     """One reason of one filter."""
 
     code: StatusCode
-    message: str
+    objection: Objection
 
 
 PASS = 0
@@ -53,12 +52,10 @@ class Reasons:
         self._ids: dict[tuple[NodeStatus, ...], int] = {(): PASS}
         self._statuses: list[tuple[NodeStatus, ...]] = [()]
         self._stops: list[bool] = [False]
-        self._plain: dict[str, tuple[str, ...]] = {}
-        self._meanings: dict[str, Meaning] = {}
 
-    def intern(self, code: StatusCode, *messages: str) -> int:
-        """Return the id of a verdict with one status of this code for each message."""
-        return self.intern_all(tuple(NodeStatus(code, message) for message in messages))
+    def intern(self, code: StatusCode, objection: Objection) -> int:
+        """Return the id of a verdict with one status."""
+        return self.intern_all((NodeStatus(code, objection),))
 
     def intern_all(self, statuses: tuple[NodeStatus, ...]) -> int:
         """Return the id of a verdict with these statuses."""
@@ -69,40 +66,17 @@ class Reasons:
             self._stops.append(any(status.code in _FINAL for status in statuses))
         return known
 
-    def word(self, message: str, *plain: str) -> str:
-        """Note what a message says without what a release puts around it; return the message.
-
-        :param plain: the messages of the filters themselves.
-        """
-        if plain != (message,):
-            self._plain[message] = tuple(self.of_filters(plain))
-        return message
-
-    def of_filters(self, messages: Iterable[str]) -> Iterator[str]:
-        """Yield messages as the filters gave them, without what a release puts around them."""
-        for message in messages:
-            yield from self._plain.get(message, (message,))
-
-    def mean(self, message: str, meaning: Meaning) -> str:
-        """Note what a filter's message means; return the message."""
-        self._meanings[message] = meaning
-        return message
-
-    def meanings(self, messages: Iterable[str]) -> dict[str, Meaning]:
-        """Return what messages mean, of those with a known meaning.
-
-        :param messages: as of :meth:`of_filters`.
-        """
-        known = self._meanings
-        return {message: known[message] for message in messages if message in known}
-
     def statuses(self, verdict: int) -> tuple[NodeStatus, ...]:
         """Return the statuses of a verdict."""
         return self._statuses[verdict]
 
-    def messages(self, verdict: int) -> tuple[str, ...]:
-        """Return the messages of a verdict."""
-        return tuple(status.message for status in self._statuses[verdict])
+    def objections(self, verdict: int) -> tuple[Objection, ...]:
+        """Return the objections of a verdict."""
+        return tuple(status.objection for status in self._statuses[verdict])
+
+    def plain(self, verdict: int) -> tuple[Objection, ...]:
+        """Return the objections of a verdict, without what a release puts around them."""
+        return tuple(one for status in self._statuses[verdict] for one in status.objection.plain)
 
     def unresolvable(self, verdict: int) -> bool:
         """Return whether evicting pods from the node cannot help."""

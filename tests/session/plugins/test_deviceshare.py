@@ -99,7 +99,8 @@ def test_memory_must_be_free_on_one_card() -> None:
     made.add(small, {"volcano.sh/gpu-index": "0"})
     assert made.by_memory(small) == [1]
     assert made.filter(large, sharing=True, number=False) == (
-        "GpuShare no enough gpu memory on node n1"
+        "GpuShare",
+        "no enough gpu memory on node n1",
     )
 
 
@@ -115,7 +116,8 @@ def test_whole_cards_must_be_empty() -> None:
     two, three = (as_pod(limited(f"p{n}", {NUMBER: str(n)})) for n in (2, 3))
     assert made.by_number(two) == [0, 2]
     assert made.filter(three, sharing=False, number=True) == (
-        "GpuNumber no enough gpu number on node n1"
+        "GpuNumber",
+        "no enough gpu number on node n1",
     )
 
 
@@ -147,7 +149,10 @@ def reasons(ssn: Session, name: str) -> list[str]:
     verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
     if verdicts is None:
         return [""] * len(ssn.nodes)
-    return [" ".join(ssn.reasons.messages(verdict)) for verdict in verdicts.tolist()]
+    return [
+        " ".join(one.message for one in ssn.reasons.objections(verdict))
+        for verdict in verdicts.tolist()
+    ]
 
 
 def test_a_node_without_cards_does_not_take_a_pod_that_asks_for_them() -> None:

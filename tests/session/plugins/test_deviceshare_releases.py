@@ -69,7 +69,8 @@ def verdict(ssn: Session, name: str) -> str | None:
     predicate = dict(ssn.registry.flat("Predicate"))["deviceshare"]
     verdicts = predicate.function(*tasks(ssn, name), np.array([0]))
     assert verdicts is not None
-    return next(iter(ssn.reasons.messages(verdicts.item(0))), None)
+    said = ssn.reasons.objections(verdicts.item(0))
+    return said[0].message if said else None
 
 
 def takes(ssn: Session, name: str) -> bool:

@@ -78,7 +78,10 @@ def reasons(ssn: Session, name: str) -> list[str] | str:
     if error is not None:
         return error
     verdicts = dict(ssn.registry.flat("Predicate"))["predicates"].function(task, np.arange(2))
-    return [" ".join(ssn.reasons.messages(verdict)) for verdict in verdicts.tolist()]
+    return [
+        " ".join(one.message for one in ssn.reasons.objections(verdict))
+        for verdict in verdicts.tolist()
+    ]
 
 
 def place(ssn: Session, name: str, row: int, status: int = Status.ALLOCATED) -> list[str]:

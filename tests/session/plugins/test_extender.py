@@ -13,6 +13,7 @@ from plinian.engine.session.framework.process import ExternalValues, ProcessStat
 from plinian.engine.session.framework.registry import ScoreError
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
+from plinian.engine.session.reasons.objections import Objection
 from plinian.engine.session.reasons.statuses import NodeStatus, StatusCode
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
@@ -76,8 +77,8 @@ def test_predicates_answer_for_each_node() -> None:
     ssn = extended("predicate", answers=answers)
     assert verdicts_on(ssn, "p") == [
         (),
-        (NodeStatus(StatusCode.UNSCHEDULABLE, "no"),),
-        (NodeStatus(StatusCode.ERROR, "never"),),
+        (NodeStatus(StatusCode.UNSCHEDULABLE, Objection("no")),),
+        (NodeStatus(StatusCode.ERROR, Objection("never")),),
     ]
     assert ssn.errors == []
 
@@ -98,9 +99,9 @@ def test_older_releases_take_a_list_of_statuses() -> None:
     fine, never = {"Code": 0, "Reason": "fine"}, {"Code": 3, "Reason": "never"}
     final = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
     assert listed() == listed(fine) == listed(None) == listed({"Code": 99, "Reason": "odd"}) == ()
-    assert listed(no, far) == (NodeStatus(StatusCode.UNSCHEDULABLE, "no,too far"),)
-    assert listed(fine, never) == (NodeStatus(final, "fine,never"),)
-    assert listed({"Code": 1, "Reason": "broken"}) == (NodeStatus(final, "broken"),)
+    assert listed(no, far) == (NodeStatus(StatusCode.UNSCHEDULABLE, Objection("no,too far")),)
+    assert listed(fine, never) == (NodeStatus(final, Objection("fine,never")),)
+    assert listed({"Code": 1, "Reason": "broken"}) == (NodeStatus(final, Objection("broken")),)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from plinian.engine.kubernetes.objects import Pod, decode
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
-from plinian.engine.session.plugins.nodegroup import Affinity, pod_queue
+from plinian.engine.session.plugins.nodegroup import NOT_SATISFIED, Affinity, pod_queue
 from plinian.engine.session.reasons.statuses import PASS, NodeStatus, StatusCode
 from sessions import Document, group, node, opened, pod, queue, tasks
 
@@ -50,7 +50,7 @@ def asked(*documents: Document, of: str = "q") -> tuple[list[bool], list[float],
         verdicts = np.zeros(len(rows), dtype=np.int32)
     for verdict in set(verdicts.tolist()) - {PASS}:
         assert ssn.reasons.statuses(verdict) == (
-            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, "node not satisfy"),
+            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, NOT_SATISFIED),
         )
     return (verdicts == PASS).tolist(), order.function(task, rows).tolist(), ssn
 

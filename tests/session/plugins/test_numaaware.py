@@ -233,7 +233,10 @@ def reasons(ssn: Session, name: str) -> list[str]:
         verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
     if verdicts is None:
         return [""] * len(ssn.nodes)
-    return [" ".join(ssn.reasons.messages(verdict)) for verdict in verdicts.tolist()]
+    return [
+        " ".join(one.message for one in ssn.reasons.objections(verdict))
+        for verdict in verdicts.tolist()
+    ]
 
 
 def preempted_on(ssn: Session, name: str) -> list[bool]:

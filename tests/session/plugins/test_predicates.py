@@ -77,7 +77,7 @@ def said(ssn: Session, name: str) -> Said:
         assert alone == verdicts
     statuses = ssn.reasons.statuses
     return {
-        ssn.nodes.names[row]: tuple((one.code, one.message) for one in statuses(verdict))
+        ssn.nodes.names[row]: tuple((one.code, one.objection.message) for one in statuses(verdict))
         for row, verdict in enumerate(verdicts)
         if verdict
     }

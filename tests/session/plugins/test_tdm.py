@@ -46,7 +46,10 @@ def test_which_nodes_take_which_tasks() -> None:
     )
     (_, entry), rows = ssn.registry.flat("Predicate")[0], np.arange(4)
     answers = [
-        [ssn.reasons.messages(verdict) for verdict in entry.function(task, rows)]
+        [
+            tuple(one.message for one in ssn.reasons.objections(verdict))
+            for verdict in entry.function(task, rows)
+        ]
         for task in tasks(ssn, "revocable", "firm")
     ]
     beyond = ("current time beyond revocable zone night:20:00-23:00",)

@@ -44,7 +44,10 @@ def asked(
         ssn.registry.flat("Predicate"),
         ssn.registry.flat("NodeOrder"),
     )
-    reasons = [" ".join(ssn.reasons.messages(verdict)) for verdict in predicate.function(0, rows)]
+    reasons = [
+        " ".join(one.message for one in ssn.reasons.objections(verdict))
+        for verdict in predicate.function(0, rows)
+    ]
     return reasons, order.function(0, rows).tolist(), ssn
 
 

@@ -97,7 +97,7 @@ def said(ssn: Session, name: str) -> Said:
     verdicts = entry.function(task, np.arange(len(ssn.nodes))).tolist()
     statuses = ssn.reasons.statuses
     return {
-        ssn.nodes.names[row]: tuple((one.code, one.message) for one in statuses(verdict))
+        ssn.nodes.names[row]: tuple((one.code, one.objection.message) for one in statuses(verdict))
         for row, verdict in enumerate(verdicts)
         if verdict
     }

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from plinian.engine.session.plugins.predicates.answers import POD_NUMBER
+from plinian.engine.session.plugins.predicates.taint_toleration import CORDONED
 from plinian.engine.session.reasons.fit_errors import FitErrors
+from plinian.engine.session.reasons.objections import too_little
 from plinian.engine.session.reasons.statuses import NodeStatus, Reasons, StatusCode
 
 
 def test_counts_are_sorted_as_texts() -> None:
     reasons = Reasons()
     errors = FitErrors.none(reasons, 12)
-    errors.set_all(reasons.intern(StatusCode.UNSCHEDULABLE, "Insufficient cpu"))
+    errors.set_all(reasons.intern(StatusCode.UNSCHEDULABLE, too_little("cpu")))
     for node in (0, 1):
-        errors.set_node_error(node, reasons.intern(StatusCode.UNSCHEDULABLE, "Insufficient memory"))
+        errors.set_node_error(node, reasons.intern(StatusCode.UNSCHEDULABLE, too_little("memory")))
     assert errors.error() == (
         "0/12 nodes are unavailable: 10 Insufficient cpu, 2 Insufficient memory."
     )
@@ -20,7 +23,7 @@ def test_counts_are_sorted_as_texts() -> None:
 def test_the_number_of_nodes_stays_that_of_the_first_call() -> None:
     reasons = Reasons()
     errors = FitErrors.none(reasons, 3)
-    short = reasons.intern(StatusCode.UNSCHEDULABLE, "Insufficient cpu")
+    short = reasons.intern(StatusCode.UNSCHEDULABLE, too_little("cpu"))
     errors.set_node_error(0, short)
     assert errors.error() == "0/1 nodes are unavailable: 1 Insufficient cpu."
     errors.set_node_error(1, short)
@@ -32,8 +35,8 @@ def test_a_node_with_several_reasons_counts_for_each() -> None:
     errors = FitErrors.none(reasons, 2)
     both = reasons.intern_all(
         (
-            NodeStatus(StatusCode.UNSCHEDULABLE, "node(s) pod number exceeded"),
-            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable"),
+            NodeStatus(StatusCode.UNSCHEDULABLE, POD_NUMBER),
+            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, CORDONED),
         )
     )
     errors.set_node_error(1, both)

@@ -118,16 +118,16 @@ class SharedGpus:
             del self.pods[card][pod.uid]
         return had
 
-    def filter(self, pod: Pod, *, sharing: bool, number: bool) -> str:
-        """Return why a pod cannot run here; empty if it can.
+    def filter(self, pod: Pod, *, sharing: bool, number: bool) -> tuple[str, str] | None:
+        """Return why a pod cannot run here: of which kind of device, and the error; None if it can.
 
         Source: device_info.go FilterNode.
         """
         if sharing and most_of(pod, MEMORY) > 0 and not self.by_memory(pod):
-            return f"GpuShare no enough gpu memory on node {self.node}"
+            return "GpuShare", f"no enough gpu memory on node {self.node}"
         if number and most_of(pod, NUMBER) > 0 and not self.by_number(pod):
-            return f"GpuNumber no enough gpu number on node {self.node}"
-        return ""
+            return "GpuNumber", f"no enough gpu number on node {self.node}"
+        return None
 
     def by_memory(self, pod: Pod) -> list[int]:
         """Return the cards with enough free memory, in ascending order.

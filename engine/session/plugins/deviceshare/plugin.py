@@ -22,7 +22,7 @@ from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.registry import Per
 from ...framework.session import Session
-from ...reasons.meanings import Meaning, NodeCode
+from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
@@ -248,47 +248,45 @@ class DeviceShare:
         return np.array([self._filter(pod, node) for node in rows.tolist()], dtype=np.int32)
 
     def _filter(self, pod: Pod, node: int) -> int:
-        error = self._shared_fault(pod, node) or self._virtual_fault(pod, node)
-        return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, error) if error else PASS
+        fault = self._shared_fault(pod, node) or self._virtual_fault(pod, node)
+        return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, fault) if fault else PASS
 
-    def _shared_fault(self, pod: Pod, node: int) -> str:
+    def _shared_fault(self, pod: Pod, node: int) -> Objection | None:
         if not self._asks_shared(pod):
-            return ""
+            return None
         self._ledger.catch_up(node)
         shared = self._ledger.shared(node)
         if shared is None:
             return self._missing("GpuShare")
-        return self._reported(
-            shared.filter(pod, sharing=self._memory.sharing, number=self._memory.number)
-        )
+        fault = shared.filter(pod, sharing=self._memory.sharing, number=self._memory.number)
+        return None if fault is None else Objection(self._reported(*fault))
 
-    def _virtual_fault(self, pod: Pod, node: int) -> str:
+    def _virtual_fault(self, pod: Pod, node: int) -> Objection | None:
         if not self._asks_virtual(pod):
-            return ""
+            return None
         self._ledger.catch_up(node)
         virtual = self._ledger.virtual(node)
         if virtual is None:
             self._note_unregistered(node)
-            return self._missing("hamivgpu")
+            return self._missing(vgpu.DEVICE)
         score = virtual.tries(pod)
         if score is not None:
             self._scores[node] = score
-            return ""
+            return None
         if self._ssn.trace.follows(pod.key):
             about = f"{pod.key} {self._ssn.nodes.names[node]}"
             self._ssn.trace.detail(vgpu.SHORTAGES, about, virtual.shortages(pod))
         tells = self._devices in MODELESS
-        fault = self._reported(
-            f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}"
-        )
-        return self._ssn.reasons.mean(fault, Meaning(NodeCode.CARDS_FULL, self.name))
+        fault = self._reported("hami-vgpuDeviceSharing", virtual.refusal(pod) if tells else "error")
+        return Objection(fault, NodeCode.CARDS_FULL, by=self.name)
 
-    def _missing(self, device: str) -> str:
-        """Return the fault of a node without a kind of device; empty if that is none."""
+    def _missing(self, device: str) -> Objection | None:
+        """Return the fault of a node without a kind of device; None if that is none."""
         if self._ledger.takes:
-            return ""
+            return None
         space = " " if self._devices is SharedDevices.ERRORS_REPORTED else ""
-        return f"node not initialized with device{space}{device}"
+        said = f"node not initialized with device{space}{device}"
+        return Objection(said, NodeCode.NO_VIRTUAL_GPUS, device)
 
     def _note_unregistered(self, node: int) -> None:
         """Keep why a node has no virtual GPUs for this release, if the trace follows something."""
@@ -302,10 +300,9 @@ class DeviceShare:
         if found is not None:
             ssn.trace.detail(UNREGISTERED, info.name, found)
 
-    def _reported(self, fault: str) -> str:
+    def _reported(self, device: str, fault: str) -> str:
         """Return a fault as it is reported to pods: with the kind of device or without."""
-        bare = self._devices is SharedDevices.ERRORS_REPORTED
-        return fault.partition(" ")[2] if bare else fault
+        return fault if self._devices is SharedDevices.ERRORS_REPORTED else f"{device} {fault}"
 
     def _allocate(self, task: int, node: int) -> str:
         """Assign a pod its part and write the annotations; return the error if it is not free.

@@ -22,6 +22,8 @@ from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of,
 from .register import REGISTER, unregistered
 from .vgpu_request import NO_PERCENTAGE, Names, Request, requests_of
 
+DEVICE = "hamivgpu"
+"""How the scheduler names the kind of device."""
 ASSIGNED = VIRTUAL_CARDS
 MODE = "volcano.sh/vgpu-mode"
 ASSIGNED_NODE = "volcano.sh/vgpu-node"

@@ -19,7 +19,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
 from ...framework.session import Session
-from ...reasons.meanings import Meaning, NodeCode
+from ...reasons.objections import NodeCode, Objection, around
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.filter_errors import error_code
 from ..shared.pod_qos import GUARANTEED, pod_qos
@@ -42,8 +42,11 @@ _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 _PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
 
-NO_NUMA = "numa info is empty"
+_NAME = "numa-aware"
+NO_NUMA = Objection("numa info is empty", NodeCode.NUMA_UNREPORTED, by=_NAME)
 """With this, nodes are refused that have no Numatopology."""
+_NOT_STATIC = Objection("cpu manager policy isn't static", NodeCode.CPU_MANAGER, by=_NAME)
+_NO_CPU = Objection("cpu allocatable map is empty", NodeCode.NUMA_NO_CPU, by=_NAME)
 
 
 class NumaMemory(msgspec.Struct):
@@ -58,8 +61,8 @@ class ClassFits:
     def __init__(self, nodes: int) -> None:
         self.memo = NodeMemo(nodes)
         self.assigned: dict[int, CpuSet] = {}
-        self.refused: dict[int, str] = {}
-        """By node: the container that it would not admit."""
+        self.refused: dict[int, Objection] = {}
+        """By node that would not admit a container: which one it is."""
 
 
 class NumaAware:
@@ -69,7 +72,7 @@ class NumaAware:
     node's last report.
     """
 
-    name: ClassVar[str] = "numa-aware"
+    name: ClassVar[str] = _NAME
 
     def __init__(self, arguments: Arguments) -> None:
         self._weight = arguments.get_int("weight", 1)
@@ -129,14 +132,12 @@ class NumaAware:
                     verdicts[place] = self._refusal_by_name(task, row, fits.refused[row])
         return verdicts
 
-    def _refusal_by_name(self, task: int, node: int, container: str) -> int:
+    def _refusal_by_name(self, task: int, node: int, why: Objection) -> int:
         """Return the verdict on a node that would not admit a container, in the error's words."""
         pod, name = self._ssn.tasks.info[task].name, self._ssn.nodes.names[node]
-        error = f"predicates failed for task {pod} container {container} on node {name}"
+        error = f"predicates failed for task {pod} container {why.subject} on node {name}"
         code = error_code(self._ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
-        plain = f"container {container} cannot be assigned by numa"
-        text = self._ssn.reasons.word(f"plugin {self.name} {error}", plain)
-        return self._ssn.reasons.intern(code, text)
+        return self._ssn.reasons.intern(code, around(f"plugin {self.name} {error}", why))
 
     def _admit(self, task: int, node: int, fits: ClassFits) -> int:
         """Return the verdict on a node; store its CPUs for the task, or the refused container."""
@@ -145,9 +146,9 @@ class NumaAware:
         info, numa = self._ssn.tasks.info[task], self._numa[node]
         free: CpuSet | None = self._free[node].get(CPU)
         if self._has_policy(task):
-            error, meaning = _policy_error(info.numa_policy, numa, free)
-            if error:
-                return self._policy_refusal(error, meaning)
+            why = self._policy_error(info.numa_policy, numa, free)
+            if why is not None:
+                return self._policy_refusal(why)
         if numa is None or not _is_simulated(numa):
             return PASS
         reserved = _reserved(numa)
@@ -158,29 +159,51 @@ class NumaAware:
             policy = numa.policy(TOPOLOGY_MANAGER_POLICY)
             hint, admitted = admit(policy, numa.details.numa_nodes(), hints)
             if not admitted:
-                fits.refused[node] = container.name
-                text = f"container {container.name} cannot be assigned by numa"
-                data = {"container": container.name, "policy": policy}
-                self._ssn.reasons.mean(text, Meaning(NodeCode.NUMA_CONTAINER, self.name, data))
-                return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, text)
+                fits.refused[node] = why = Objection(
+                    f"container {container.name} cannot be assigned by numa",
+                    NodeCode.NUMA_CONTAINER,
+                    container.name,
+                    by=self.name,
+                    data={"container": container.name, "policy": policy},
+                )
+                return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, why)
             cpus = assign_cpus(container, hint, numa.details, (free or NONE) - reserved)
             given |= cpus
             free = (free or NONE) - cpus
         fits.assigned[node] = given
         return PASS
 
-    def _policy_refusal(self, error: str, meaning: Meaning) -> int:
+    def _policy_refusal(self, why: Objection) -> int:
         """Return the verdict on a node that cannot serve the policy of a task.
 
         If errors do not exclude evictions, preemption is tried on the node.
         """
-        how = self._ssn.behaviours
-        if how.numa_policy_misspelt:
-            error = error.replace("topology policy", "topology polocy")
         code = StatusCode.ERROR
-        if how.pod_message_shows_filter_errors:
+        if self._ssn.behaviours.pod_message_shows_filter_errors:
             code = error_code(self._ssn, StatusCode.UNSCHEDULABLE)
-        return self._ssn.reasons.intern(code, self._ssn.reasons.mean(error, meaning))
+        return self._ssn.reasons.intern(code, why)
+
+    def _policy_error(
+        self, policy: str, numa: SchedulerNuma | None, free: CpuSet | None
+    ) -> Objection | None:
+        """Return why a node cannot serve a task that has a topology policy; None if it can.
+
+        Source: numaaware.go filterNodeByPolicy.
+        """
+        if numa is None:
+            return NO_NUMA
+        if numa.policy(CPU_MANAGER_POLICY) != "static":
+            return _NOT_STATIC
+        own = numa.policy(TOPOLOGY_MANAGER_POLICY)
+        if policy != own:
+            word = "polocy" if self._ssn.behaviours.numa_policy_misspelt else "policy"
+            return Objection(
+                f"task topology {word}[{policy}] is different with node[{own}]",
+                NodeCode.NUMA_POLICY,
+                by=self.name,
+                data={"has": own, "wanted": policy},
+            )
+        return None if free else _NO_CPU
 
     def _batch_node_order(self, task: int, rows: Rows) -> Floats | None:
         """Return (100 − 100 × NUMA nodes needed / the most needed) × weight, in whole numbers.
@@ -233,26 +256,6 @@ class NumaAware:
         if CPU in free:
             free[CPU] = free[CPU] - cpus if taken else free[CPU] | cpus
         self._version[node] += 1
-
-
-def _policy_error(
-    policy: str, numa: SchedulerNuma | None, free: CpuSet | None
-) -> tuple[str, Meaning]:
-    """Return why a node cannot serve a task that has a topology policy; an empty text if it can.
-
-    Source: numaaware.go filterNodeByPolicy.
-    """
-    if numa is None:
-        return NO_NUMA, Meaning(NodeCode.NUMA_UNREPORTED, NumaAware.name)
-    if numa.policy(CPU_MANAGER_POLICY) != "static":
-        return "cpu manager policy isn't static", Meaning(NodeCode.CPU_MANAGER, NumaAware.name)
-    own = numa.policy(TOPOLOGY_MANAGER_POLICY)
-    if policy != own:
-        data = {"has": own, "wanted": policy}
-        text = f"task topology policy[{policy}] is different with node[{own}]"
-        return text, Meaning(NodeCode.NUMA_POLICY, NumaAware.name, data)
-    text = "" if free else "cpu allocatable map is empty"
-    return text, Meaning(NodeCode.NUMA_NO_CPU, NumaAware.name)
 
 
 def _is_simulated(numa: SchedulerNuma) -> bool:

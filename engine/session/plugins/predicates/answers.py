@@ -18,10 +18,11 @@ import numpy as np
 from ....model.tables import Ints
 from ....volcano.session.filters import Filtering
 from ...kube.node_columns import Mask
+from ...reasons.objections import NodeCode, Objection, around
 from ...reasons.statuses import PASS, Reasons, StatusCode
 from .verdicts import EndsWith, Verdicts
 
-POD_NUMBER = "node(s) pod number exceeded"
+POD_NUMBER = Objection("node(s) pod number exceeded", NodeCode.TOO_MANY_PODS)
 LIMITS = "NodeVolumeLimits"
 
 
@@ -113,15 +114,15 @@ class Answers:
             return StatusCode.UNSCHEDULABLE
         return StatusCode.ERROR
 
-    def verdict(self, plugin: str, code: StatusCode, message: str) -> int:
+    def verdict(self, plugin: str, code: StatusCode, objection: Objection) -> int:
         """Return the verdict for a result of a kube-scheduler filter.
 
         :param plugin: the filter; empty for one of Volcano's own.
         """
         if self._rules.named is not NamedIn.ALL:
-            return self._reasons.intern(code, message)
-        text = self._of_plugin(plugin, message) if plugin else message
-        return self._reasons.intern(StatusCode.ERROR if self._final else code, text)
+            return self._reasons.intern(code, objection)
+        said = _named(plugin, objection) if plugin else objection
+        return self._reasons.intern(StatusCode.ERROR if self._final else code, said)
 
     def add(self, verdicts: Ints, answers: Iterator[tuple[str, Ints]]) -> Ints:
         """Return the verdicts joined with those of further filters, in order."""
@@ -170,7 +171,7 @@ class Answers:
         (status,) = self._reasons.statuses(verdict)
         if status.code is not StatusCode.ERROR:
             return verdict
-        return self._reasons.intern(status.code, self._of_plugin(plugin, status.message))
+        return self._reasons.intern(status.code, _named(plugin, status.objection))
 
     def _with_limits(self, verdicts: Ints, limits: Ints) -> Ints:
         """Return the verdicts with those about the number of volumes, if no filter refuses."""
@@ -181,7 +182,7 @@ class Answers:
     def _hardened(self, verdict: int) -> int:
         """Return a verdict with the same message that evictions cannot resolve."""
         (status,) = self._reasons.statuses(verdict)
-        return self._reasons.intern(StatusCode.ERROR, status.message)
+        return self._reasons.intern(StatusCode.ERROR, status.objection)
 
     def _full_unless_another(self, verdict: int) -> int:
         """Return the verdict on a node at its limit of pods, combined with another verdict."""
@@ -190,13 +191,12 @@ class Answers:
         if verdict not in self._about_limits:
             return verdict
         (status,) = self._reasons.statuses(verdict)
-        text = f"{POD_NUMBER},{status.message}"
-        return self._reasons.intern(
-            status.code, self._reasons.word(text, POD_NUMBER, status.message)
-        )
+        text = f"{POD_NUMBER.message},{status.objection.message}"
+        return self._reasons.intern(status.code, around(text, POD_NUMBER, status.objection))
 
-    def _of_plugin(self, plugin: str, message: str) -> str:
-        return self._reasons.word(f"plugin {plugin} predicates failed {message}", message)
+
+def _named(plugin: str, objection: Objection) -> Objection:
+    return around(f"plugin {plugin} predicates failed {objection.message}", objection)
 
 
 def _each(verdicts: Ints, where: Mask, change: Callable[[int], int]) -> Ints:

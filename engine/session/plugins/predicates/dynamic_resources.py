@@ -36,14 +36,15 @@ from ...kube.device_allocation import (
 )
 from ...kube.node_columns import Mask, NodeColumns
 from ...kube.pod_class import node_terms
+from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import PASS, StatusCode
 
 if TYPE_CHECKING:
     from ...framework.session import Session
 
 NAME = "DynamicResources"
-ELSEWHERE = "resourceclaim not available on the node"
-TOO_FEW = "cannot allocate all claims"
+ELSEWHERE = Objection("resourceclaim not available on the node", NodeCode.CLAIM_ELSEWHERE)
+TOO_FEW = Objection("cannot allocate all claims", NodeCode.TOO_FEW_DEVICES)
 NOT_FOUND = "claim allocation not found for node"
 
 _MOST_CONSUMERS = 256
@@ -208,7 +209,7 @@ class DynamicResources:
                 if UNKNOWN in str(fault) and str(fault) not in self._ssn.errors:
                     self._ssn.errors.append(str(fault))
                 code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE if fault.here else StatusCode.ERROR
-                return intern(code, str(fault))
+                return intern(code, Objection(str(fault)))
             if found is None:
                 return intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, TOO_FEW)
             state.found[row] = found

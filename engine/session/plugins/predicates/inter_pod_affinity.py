@@ -19,12 +19,17 @@ from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
 from ...kube.node_columns import Mask
 from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import AffinityTerm, PodClass
+from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import Reasons, StatusCode
 from .states import States
 
-AFFINITY = "node(s) didn't match pod affinity rules"
-ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
-EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
+AFFINITY = Objection("node(s) didn't match pod affinity rules", NodeCode.POD_AFFINITY)
+ANTI_AFFINITY = Objection(
+    "node(s) didn't match pod anti-affinity rules", NodeCode.POD_ANTI_AFFINITY
+)
+EXISTING = Objection(
+    "node(s) didn't satisfy existing pods anti-affinity rules", NodeCode.ANTI_AFFINITY_OF_OTHERS
+)
 
 
 class _Plan(NamedTuple):

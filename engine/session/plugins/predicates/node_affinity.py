@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from ...kube.node_columns import Mask, NodeColumns
 from ...kube.pod_class import PodClass
+from ...reasons.objections import NodeCode, Objection
 
-NO_MATCH = "node(s) didn't match Pod's node affinity/selector"
+NO_MATCH = Objection("node(s) didn't match Pod's node affinity/selector", NodeCode.NODE_AFFINITY)
 
 
 def matching(columns: NodeColumns, pod: PodClass) -> Mask:

@@ -10,8 +10,11 @@ from __future__ import annotations
 from ...kube.node_columns import Mask
 from ...kube.node_map import NodeMap
 from ...kube.pod_class import PodClass
+from ...reasons.objections import NodeCode, Objection
 
-OCCUPIED = "node(s) didn't have free ports for the requested pod ports"
+OCCUPIED = Objection(
+    "node(s) didn't have free ports for the requested pod ports", NodeCode.HOST_PORTS
+)
 
 
 def occupied(nodes: NodeMap, pod: PodClass) -> Mask:

@@ -18,11 +18,12 @@ from ...kube.node_columns import Amounts, LabelColumn, Mask
 from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import PodClass, Spread
 from ...kube.spreading import counting_nodes, matching_classes
+from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import Reasons, StatusCode
 from .states import States
 
-UNEVEN = "node(s) didn't match pod topology spread constraints"
-UNLABELLED = f"{UNEVEN} (missing required label)"
+UNEVEN = Objection("node(s) didn't match pod topology spread constraints", NodeCode.TOPOLOGY_SPREAD)
+UNLABELLED = Objection(f"{UNEVEN.message} (missing required label)", NodeCode.TOPOLOGY_SPREAD_LABEL)
 
 
 class _Domains(NamedTuple):

@@ -12,18 +12,19 @@ import numpy as np
 from ....model.tables import Ints, Rows
 from ...kube.node_map import NodeMap
 from ...kube.pod_class import PodClass
+from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import PASS, Reasons, StatusCode
 from .node_affinity import NO_MATCH, matching
 from .options import PredicateOptions
 from .taint_toleration import CORDONED, cordoned, tainted
 
-CACHED = "plugin equivalence cache predicates failed"
+CACHED = Objection("plugin equivalence cache predicates failed", NodeCode.CACHED)
 
 
 class StableFilters:
     """Cordon, node affinity and taints: computed once for a class, for all nodes.
 
-    :param report: returns the verdict of a filter: by its name, the code, and the message.
+    :param report: returns the verdict of a filter: by its name, the code, and the objection.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class StableFilters:
         nodes: NodeMap,
         options: PredicateOptions,
         reasons: Reasons,
-        report: Callable[[str, StatusCode, str], int],
+        report: Callable[[str, StatusCode, Objection], int],
         *,
         pod_message_names_taints: bool,
         cache_forgives: bool = False,
@@ -81,13 +82,13 @@ class StableFilters:
         columns, options = self._nodes.columns, self._options
         verdicts = np.zeros(len(columns), dtype=np.int32)
         if options.taint_toleration:
-            places, messages = tainted(columns, pod, named=self._pod_message_names_taints)
-            ids = [self._final("TaintToleration", message) for message in messages]
+            places, objections = tainted(columns, pod, named=self._pod_message_names_taints)
+            ids = [self._final("TaintToleration", one) for one in objections]
             verdicts = np.array([*ids, PASS], dtype=np.int32)[places]
         if options.node_affinity:
             verdicts[~matching(columns, pod)] = self._final("NodeAffinity", NO_MATCH)
         verdicts[cordoned(columns, pod)] = self._final("NodeUnschedulable", CORDONED)
         return verdicts
 
-    def _final(self, plugin: str, message: str) -> int:
-        return self._report(plugin, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
+    def _final(self, plugin: str, objection: Objection) -> int:
+        return self._report(plugin, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, objection)

@@ -12,8 +12,9 @@ from ....kubernetes.objects import Taint
 from ...kube.node_columns import Codes, Mask, NodeColumns
 from ...kube.pod_class import PodClass
 from ...kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
+from ...reasons.objections import NodeCode, Objection
 
-CORDONED = "node(s) were unschedulable"
+CORDONED = Objection("node(s) were unschedulable", NodeCode.CORDONED)
 
 
 def cordoned(columns: NodeColumns, pod: PodClass) -> Mask:
@@ -23,26 +24,33 @@ def cordoned(columns: NodeColumns, pod: PodClass) -> Mask:
     return columns.unschedulable
 
 
-UNTOLERATED = "node(s) had untolerated taint(s)"
+UNTOLERATED = Objection("node(s) had untolerated taint(s)", NodeCode.UNTOLERATED_TAINT)
 
 
-def message_of(taint: Taint) -> str:
-    """Return the message that names a taint which a pod does not tolerate."""
-    return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+def objection_to(taint: Taint) -> Objection:
+    """Return the objection that names a taint which a pod does not tolerate."""
+    return Objection(
+        f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}",
+        NodeCode.UNTOLERATED_TAINT,
+        taint.key,
+        data={"value": taint.value},
+    )
 
 
-def tainted(columns: NodeColumns, pod: PodClass, *, named: bool = True) -> tuple[Codes, list[str]]:
-    """Return, by node, the place of a message about a taint, -1 without one; and the messages.
+def tainted(
+    columns: NodeColumns, pod: PodClass, *, named: bool = True
+) -> tuple[Codes, list[Objection]]:
+    """Return, by node, the place of an objection to a taint, -1 without one; and the objections.
 
-    :param named: the messages say which taint it is.
+    :param named: they say which taint it is.
     """
-    messages: list[str] = []
+    objections: list[Objection] = []
     places = []
     for taints in columns.taint_sets:
         taint = untolerated(taints, pod.tolerations)
         if taint is None:
             places.append(-1)
         else:
-            places.append(len(messages))
-            messages.append(message_of(taint) if named else UNTOLERATED)
-    return np.array(places, dtype=np.int32)[columns.taint_codes], messages
+            places.append(len(objections))
+            objections.append(objection_to(taint) if named else UNTOLERATED)
+    return np.array(places, dtype=np.int32)[columns.taint_codes], objections

@@ -24,19 +24,30 @@ from ...kube.claims import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_class,
     mounted_claims,
+    no_claim,
     not_for_pod,
     provisionable,
     reaches,
     volume_class,
 )
 from ...kube.node_columns import Mask, NodeColumns
+from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import Reasons, StatusCode
 
-UNREACHABLE = "node(s) didn't match PersistentVolume's node affinity"
-UNREACHABLE_BEFORE = "node(s) had volume node affinity conflict"
+UNREACHABLE = Objection(
+    "node(s) didn't match PersistentVolume's node affinity", NodeCode.VOLUME_UNREACHABLE
+)
+UNREACHABLE_BEFORE = Objection(
+    "node(s) had volume node affinity conflict", NodeCode.VOLUME_UNREACHABLE
+)
 """The text of older releases."""
-NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind"
-VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+NOTHING_TO_BIND = Objection(
+    "node(s) didn't find available persistent volumes to bind", NodeCode.NO_VOLUME
+)
+VOLUME_MISSING = Objection(
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    NodeCode.VOLUME_MISSING,
+)
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -70,11 +81,11 @@ class Found(NamedTuple):
 class VolumeBinding:
     """Matches claims with volumes.
 
-    :param unreachable: the message of a node that cannot reach a volume.
+    :param unreachable: the objection of a node that cannot reach a volume.
     """
 
     def __init__(
-        self, columns: NodeColumns, objects: Objects, reasons: Reasons, unreachable: str
+        self, columns: NodeColumns, objects: Objects, reasons: Reasons, unreachable: Objection
     ) -> None:
         self._columns = columns
         self._objects = objects
@@ -169,7 +180,7 @@ class VolumeBinding:
                         "waiting for ephemeral volume controller to create the"
                         f' persistentvolumeclaim "{name}"'
                     )
-                return f'persistentvolumeclaim "{name}" not found'
+                return no_claim(name)
             if claim.status.phase == "Lost":
                 return (
                     f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume'
@@ -308,20 +319,22 @@ class VolumeBinding:
         verdicts = np.zeros(len(self._columns), dtype=np.int32)
         combined = (~reachable) * 1 + (~bindable) * 2 + missing * 4
         for kind in np.unique(combined).tolist():
-            texts = [
-                text
-                for bit, text in (
+            some = [
+                one
+                for bit, one in (
                     *((1, self._unreachable), (2, NOTHING_TO_BIND)),
                     (4, VOLUME_MISSING),
                 )
                 if kind & bit
             ]
-            if texts:
+            if some:
+                joined = Objection(", ".join(one.message for one in some))
                 verdicts[combined == kind] = self._reasons.intern(
-                    StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, ", ".join(texts)
+                    StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE,
+                    some[0] if len(some) == 1 else joined,
                 )
         for text, nodes in faults.items():
-            verdicts[nodes] = self._reasons.intern(StatusCode.ERROR, text)
+            verdicts[nodes] = self._reasons.intern(StatusCode.ERROR, Objection(text))
         return verdicts
 
 

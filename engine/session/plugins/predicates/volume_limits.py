@@ -16,11 +16,12 @@ import numpy as np
 from ....cache.informers import Objects
 from ....kubernetes.objects import PersistentVolumeClaim, Pod
 from ....model.tables import Ints
-from ...kube.claims import claim_class, mounted_claims, not_for_pod
+from ...kube.claims import claim_class, mounted_claims, no_claim, not_for_pod
 from ...kube.node_columns import Amounts, NodeColumns
+from ...reasons.objections import NodeCode, Objection, around
 from ...reasons.statuses import Reasons, StatusCode
 
-TOO_MANY = "node(s) exceed max volume count"
+TOO_MANY = Objection("node(s) exceed max volume count", NodeCode.TOO_MANY_VOLUMES)
 
 _UNLIMITED = 2**62
 _IN_TREE = "kubernetes.io/"
@@ -32,9 +33,10 @@ Attached = dict[str, str]
 class _Unattachable(Exception):
     """A claim keeps a pod from every node."""
 
-    def __init__(self, code: StatusCode, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, code: StatusCode, objection: Objection) -> None:
+        super().__init__(objection.message)
         self.code = code
+        self.objection = objection
 
 
 class VolumeLimits:
@@ -80,7 +82,7 @@ class VolumeLimits:
         try:
             wanted = self._volumes(pod, new=True)
         except _Unattachable as fault:
-            return np.full(size, self._reasons.intern(fault.code, str(fault)), dtype=np.int32)
+            return np.full(size, self._reasons.intern(fault.code, fault.objection), dtype=np.int32)
         full = np.zeros(size, dtype=np.bool_)
         for driver in dict.fromkeys(wanted.values()):
             more = np.zeros(size, dtype=np.int64)
@@ -125,20 +127,21 @@ class VolumeLimits:
         for mounted in mounted_claims(pod):
             if not mounted.name:
                 if new:
-                    raise _Unattachable(StatusCode.ERROR, "PersistentVolumeClaim had no name")
+                    unnamed = Objection("PersistentVolumeClaim had no name")
+                    raise _Unattachable(StatusCode.ERROR, unnamed)
                 continue
             key = f"{pod.namespace}/{mounted.name}"
             claim = self._objects.persistent_volume_claims.get(key)
             if claim is None:
                 if new:
-                    plain = f'persistentvolumeclaim "{mounted.name}" not found'
-                    text = self._reasons.word(f"looking up PVC {key}: {plain}", plain)
-                    raise _Unattachable(self._unclaimed, text)
+                    plain = Objection(no_claim(mounted.name))
+                    said = around(f"looking up PVC {key}: {plain.message}", plain)
+                    raise _Unattachable(self._unclaimed, said)
                 continue
             error = not_for_pod(claim, pod) if mounted.own else None
             if error is not None:
                 if new:
-                    raise _Unattachable(StatusCode.ERROR, error)
+                    raise _Unattachable(StatusCode.ERROR, Objection(error))
                 continue
             driver, handle = self._driver(claim)
             if driver and handle:

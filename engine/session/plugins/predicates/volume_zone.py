@@ -12,14 +12,15 @@ import numpy as np
 
 from ....kubernetes.objects import PersistentVolume, Pod
 from ....model.tables import Ints
-from ...kube.claims import WAIT_FOR_FIRST_CONSUMER, claim_class
+from ...kube.claims import WAIT_FOR_FIRST_CONSUMER, claim_class, no_claim, no_class
 from ...kube.node_columns import Mask, NodeColumns
+from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import StatusCode
 
 if TYPE_CHECKING:
     from ...framework.session import Session
 
-NO_ZONE = "node(s) had no available volume zone"
+NO_ZONE = Objection("node(s) had no available volume zone", NodeCode.VOLUME_ZONE)
 
 _SUCCESSORS = MappingProxyType(
     {
@@ -62,14 +63,14 @@ class VolumeZone:
             somewhere |= self._columns.has(key)
         if isinstance(places, str):
             asked = somewhere | self._everywhere
-            return np.where(asked, self._verdict(places), 0).astype(np.int32)
+            return np.where(asked, self._verdict(Objection(places)), 0).astype(np.int32)
         outside = np.zeros(len(self._columns), dtype=np.bool_)
         for place in places:
             outside |= ~self._within(place)
         return np.where(outside & somewhere, self._verdict(NO_ZONE), 0).astype(np.int32)
 
-    def _verdict(self, message: str) -> int:
-        return self._reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
+    def _verdict(self, objection: Objection) -> int:
+        return self._reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, objection)
 
     def _within(self, place: _Placed) -> Mask:
         columns, successor = self._columns, _SUCCESSORS[place.key]
@@ -98,7 +99,7 @@ class VolumeZone:
         objects = self._objects
         claim = objects.persistent_volume_claims.get(f"{namespace}/{name}")
         if claim is None:
-            return f'persistentvolumeclaim "{name}" not found'
+            return no_claim(name)
         if claim.spec.volume_name:
             volume = objects.persistent_volumes.get(claim.spec.volume_name)
             return volume or f'persistentvolume "{claim.spec.volume_name}" not found'
@@ -107,7 +108,7 @@ class VolumeZone:
             return "PersistentVolumeClaim had no pv name and storageClass name"
         storage_class = objects.storage_classes.get(named)
         if storage_class is None:
-            return f'storageclass.storage.k8s.io "{named}" not found'
+            return no_class(named)
         if storage_class.volume_binding_mode is None:
             return f'VolumeBindingMode not set for StorageClass "{named}"'
         if storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER:

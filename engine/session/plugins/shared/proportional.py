@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ....model.tables import Ints, Rows
+from ...reasons.objections import Objection
 from ...reasons.statuses import Reasons, StatusCode
 from .filter_errors import error_code
 
@@ -48,7 +49,7 @@ class Proportional:
                 np.array(
                     [name in (info.allocatable.scalars or ()) for info in ssn.nodes.info], np.bool_
                 ),
-                reasons.intern(code, f"proportional of resource {name} check failed"),
+                reasons.intern(code, Objection(f"proportional of resource {name} check failed")),
             )
             for name, rate in rates.items()
             if name in ssn.dims

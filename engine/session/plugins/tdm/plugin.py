@@ -23,7 +23,7 @@ from ....volcano.conf import Arguments
 from ...framework.details import Spares
 from ...framework.session import Session
 from ...framework.trace import PERMIT, REJECT
-from ...reasons.meanings import Meaning
+from ...reasons.objections import NodeCode, Objection, around
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.filter_errors import error_code
 from ..shared.type_assertion import text_or_panic
@@ -31,7 +31,7 @@ from .revocable_zone import why_closed
 
 ZONE_PREFIX = "tdm.revocable-zone."
 EVICT_PERIOD = "tdm.evict.period"
-NOT_ALLOWED = "not allow to dispatch to revocable node"
+NOT_ALLOWED = Objection("not allow to dispatch to revocable node", NodeCode.ZONE_NOT_REVOCABLE)
 MINUTE_NS = 60_000_000_000
 MAX_NODE_SCORE = 100.0
 DEFAULT_EVICTIONS = 1
@@ -88,14 +88,14 @@ class Tdm:
         ssn.registry.add_job_pipelined(self.name, self._job_pipelined)
         ssn.registry.add_job_starving(self.name, self._job_starving)
 
-    def _why_closed(self, zone: str) -> str | None:
-        """Return why a zone is closed now, and note what that text means."""
+    def _why_closed(self, zone: str) -> Objection | None:
+        """Return why a zone is closed now."""
         window = self._windows.get(zone)
         closed = why_closed(zone, window, self._ssn.now)
         if closed is None:
             return None
         data = {"zone": zone, "window": (window or "").strip(), "now": _clock(self._ssn.now)}
-        return self._ssn.reasons.mean(closed.text, Meaning(closed.code, self.name, data))
+        return Objection(closed.text, closed.code, by=self.name, data=data)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -103,11 +103,11 @@ class Tdm:
     def _open_columns(self) -> None:
         """Compute, by node, the verdicts and scores of ordinary and of revocable tasks."""
 
-        def verdict(message: str | None) -> int:
-            if message is None:
+        def verdict(why: Objection | None) -> int:
+            if why is None:
                 return PASS
             code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
-            return self._ssn.reasons.intern(code, message)
+            return self._ssn.reasons.intern(code, why)
 
         def score(zone: str) -> float:
             """Score open zones; that a closed one cannot be scored makes a node's whole score 0."""
@@ -140,13 +140,14 @@ class Tdm:
             zone = self._zone_of[row]
             if not zone:
                 continue
-            why = plain = self._closed[zone]
+            why = self._closed[zone]
+            text = "" if why is None else why.message
             if why is None and not info.revocable_zone:
-                why = f"task {info.key} is not allow to dispatch to revocable node {names[row]}"
-                plain = NOT_ALLOWED
-            if why is not None and plain is not None:
-                text = self._ssn.reasons.word(f"plugin {self.name} predicates {why}", plain)
-                verdicts[index] = self._ssn.reasons.intern(code, text)
+                text = f"task {info.key} is not allow to dispatch to revocable node {names[row]}"
+                why = NOT_ALLOWED
+            if why is not None:
+                said = around(f"plugin {self.name} predicates {text}", why)
+                verdicts[index] = self._ssn.reasons.intern(code, said)
         return verdicts
 
     def _node_order(self, task: int, rows: Rows) -> Floats:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ...reasons.meanings import NodeCode
+from ...reasons.objections import NodeCode
 
 _DAY = 24 * 60 * 60
 _HOUR = re.compile(r"[0-9]{1,2}")
