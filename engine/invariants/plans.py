@@ -11,6 +11,7 @@ from ..model.job import JobInfo
 from ..model.resource import MIN_RESOURCE
 from ..model.status import ALLOCATED_STATUS, Status
 from ..session.framework.outcome import SessionResult
+from ..session.framework.trace import Outcome
 from .demand import Demand
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
 from .texts import names_of
@@ -83,10 +84,9 @@ def _kept(result: SessionResult) -> frozenset[str]:
         if step.action != _ALLOCATE:
             continue
         if step.what in {"allocate", "pipeline"}:
-            planned.append(step.about)
-        elif step.what == "discard":
-            count = int(step.outcome.partition(" ")[0])
-            del planned[len(planned) - min(count, len(planned)) :]
+            planned.extend(step.about)
+        elif step.outcome is Outcome.TAKEN_BACK:
+            del planned[max(0, len(planned) - step.many) :]
     return frozenset(planned)
 
 
@@ -139,11 +139,11 @@ def units_agree(view: ClusterView, _: str) -> Iterator[Violation]:
 def _counted(view: ClusterView, session: SessionView) -> Iterator[tuple[str, Mapping[str, float]]]:
     """Yield what the session counts as reserved in a queue, before it enqueues anything."""
     for step in session.result.trace:
-        if step.what == "enqueue" and step.outcome == "Inqueue":
+        if step.outcome is Outcome.ENQUEUED:
             return
         counted = step.numbers.get("inqueue")
         if step.what == "JobEnqueueable" and step.by in _LIMITING and isinstance(counted, Mapping):
-            queue = str(step.numbers.get("queue") or view.queue_of_group(step.about))
+            queue = str(step.numbers.get("queue") or view.queue_of_group(*step.about))
             yield queue, counted
 
 

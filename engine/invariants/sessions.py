@@ -10,6 +10,7 @@ from ..kubernetes.units import format_amount
 from ..model.panic import NIL_POINTER
 from ..model.resource import MIN_RESOURCE
 from ..model.resource_names import PODS
+from ..session.framework.trace import Outcome
 from .demand import Amounts, Demand, amounts_of, summed
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
 from .view import ClusterView, QueueLimits, SessionView
@@ -109,14 +110,14 @@ def _wrong_sums(view: ClusterView, session: SessionView) -> Iterator[Violation]:
     demand = Demand(view, tree=session.limits is QueueLimits.TREE)
     expected = demand.inqueue()
     for step in session.result.trace:
-        if step.what == "enqueue" and step.outcome == "Inqueue":
-            expected = summed(expected, demand.of_groups([step.about]))
+        if step.outcome is Outcome.ENQUEUED:
+            expected = summed(expected, demand.of_groups(step.about))
         if step.what != "JobEnqueueable" or step.by not in _LIMITING:
             continue
         counted = step.numbers.get("inqueue")
         if not isinstance(counted, Mapping):
             continue
-        queue = str(step.numbers.get("queue") or view.queue_of_group(step.about))
+        queue = str(step.numbers.get("queue") or view.queue_of_group(*step.about))
         for resource, true, held in _differing(expected.get(queue, {}), counted):
             message = (
                 f"the session counts {format_amount(resource, held)} of {resource} as reserved, "

@@ -33,13 +33,13 @@ def given_before(run: Run, pod: str, node: str) -> list[tuple[str, Mapping[str, 
     last = max((at for at, one in enumerate(steps) if _checks(one, pod)), default=-1)
     found: list[tuple[str, Mapping[str, float]]] = []
     for step in steps[: last + 1]:
-        has = run.binds.get(step.about) or run.pipelined.get(step.about)
-        if step.what in _TAKING and step.outcome == node == has and step.about != pod:
-            task = task_of(run, run.pod(step.about))
+        for other in step.about if step.what in _TAKING and step.named == node else ():
+            has = run.binds.get(other) or run.pipelined.get(other)
+            task = task_of(run, run.pod(other)) if has == node and other != pod else None
             if task is not None:
-                found.append((step.about, plain(task.request)))
+                found.append((other, plain(task.request)))
     return found
 
 
 def _checks(step: TraceStep, pod: str) -> bool:
-    return step.what == "predicate" and step.about == pod and step.by in _PLACING
+    return step.what == "predicate" and step.about == (pod,) and step.by in _PLACING

@@ -13,7 +13,7 @@ from ...engine.session.framework.details import (
 )
 from ...engine.session.framework.details import Refusal as Refused
 from ...engine.session.framework.details import Refused as Code
-from ...engine.session.framework.trace import TraceStep
+from ...engine.session.framework.trace import Outcome, TraceStep
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked
 from .limits import asked_for, factor_words, stops_all
@@ -30,7 +30,7 @@ _QUOTAS = "resourcequota"
 def not_enqueued(run: Run, key: str) -> Blocked | None:
     """Return why a session leaves a PodGroup Pending; None if no plugin refuses it."""
     steps = list(run.steps(key, ENQUEUE))
-    refused = next((step for step in reversed(steps) if step.outcome == "reject"), None)
+    refused = next((step for step in reversed(steps) if step.outcome is Outcome.REJECT), None)
     return None if refused is None else _refused(run, key, refused)
 
 
@@ -44,7 +44,7 @@ def enqueue_links(run: Run, key: str) -> Iterator[Link]:
 def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
     """Return why a plugin refuses with a message alone."""
     message = str(step.numbers.get("message", ""))
-    seen = run.detail(Refused, f"{step.what} refused", step.about, step.action)
+    seen = run.detail(Refused, f"{step.what} refused", " ".join(step.about), step.action)
     code = None if seen is None or seen.by != step.by else seen.refused
     if code is Code.UNSOUND:
         fault = run.detail(TreeFault, *_TREE)

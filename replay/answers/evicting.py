@@ -194,8 +194,8 @@ def _room_taken_back(run: Run, action: str, job: str) -> int:
     held: set[str] = set()
     most = 0
     for step in run.trace.steps:
-        if step.action == action and step.what == PIPELINE and step.about in waiting:
-            held.add(step.about)
+        if step.action == action and step.what == PIPELINE:
+            held.update(waiting.intersection(step.about))
         elif step.action == action and step.what == DISCARD:
             most = max(most, len(held))
             held.clear()

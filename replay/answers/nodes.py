@@ -155,10 +155,10 @@ def _amounts(resource: Resource) -> dict[str, str]:
 
 def _refused(run: Run, name: str) -> Iterator[tuple[str, _Refused]]:
     """Yield the waiting pods that a node refuses, with its group of nodes."""
-    for (action, what, pod), seen in run.trace.details.items():
+    for (action, _, pod), seen in run.trace.details.items():
         if action == FURTHER:
             continue
-        if what.startswith("predicate ") and isinstance(seen, NodesChecked):
+        if isinstance(seen, NodesChecked):
             for group in seen.groups:
                 if name in group.nodes:
                     yield pod, _Refused(group, _after(run, name, group, seen.request))

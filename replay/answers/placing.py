@@ -15,7 +15,7 @@ from ...engine.session.framework.details import (
     Skipped,
     Unprepared,
 )
-from ...engine.session.framework.trace import IS_OVERUSED
+from ...engine.session.framework.trace import Outcome
 from ...engine.session.kube.claims import mounted_claims
 from ...engine.session.plugins.predicates.filters import UNPREPARED
 from ...engine.session.reasons.objections import NodeCode, Objection
@@ -132,7 +132,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
 def overused(run: Run, queue: str, own: str) -> Blocked | None:
     """Return why a queue's jobs are passed over: it is over its share."""
     steps = [step for step in run.steps(queue, OVERUSED) if step.action in PLACING]
-    if not steps or steps[-1].outcome != IS_OVERUSED or not run.has_nodes:
+    if not steps or steps[-1].outcome is not Outcome.OVERUSED or not run.has_nodes:
         return None
     check = run.detail(QueueCheck, OVERUSED, queue, steps[-1].action)
     if check is None:
@@ -153,11 +153,10 @@ def places(run: Run, key: str) -> list[dict[str, str]]:
         if step.action not in PLACING:
             continue
         if step.what in _PLACED:
-            held.append((step.about, step.outcome))
-        elif step.what == DISCARD:
+            held += [(pod, step.named) for pod in step.about]
+        elif step.outcome is Outcome.TAKEN_BACK:
             found.append({pod: node for pod, node in held if pod in waiting})
-            count = int(step.outcome.partition(" ")[0])
-            del held[max(0, len(held) - count) :]
+            del held[max(0, len(held) - step.many) :]
     found.append({pod: node for pod, node in held if pod in waiting})
     return found
 
@@ -186,11 +185,10 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
 
 
 def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
-    about = f"{queue} {pod}"
     refused = None
     for step in run.trace.steps:
-        if (step.what, step.about) == (ALLOCATE, about) and step.action in PLACING:
-            refused = step if step.outcome != "permit" else None
+        if (step.what, step.about) == (ALLOCATE, (queue, pod)) and step.action in PLACING:
+            refused = step if step.outcome is not Outcome.PERMIT else None
     if refused is None:
         return None
     check = run.detail(QueueCheck, ALLOCATE, pod, refused.action)

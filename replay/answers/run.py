@@ -116,7 +116,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     def steps(self, about: str, what: str = "") -> Iterator[TraceStep]:
         """Yield the steps about an object, of one sort if ``what`` is given."""
         for step in self.trace.steps:
-            if about in step.about.split() and what in {"", step.what}:
+            if about in step.about and what in {"", step.what}:
                 yield step
 
     def detail(self, sort: type[Kind], what: str, about: str, action: str = "") -> Kind | None:

@@ -403,5 +403,5 @@ def _steps(run: Run, target: Target) -> Iterator[Step]:
     if target.pair in {JOB, PODGROUP}:
         names.update(run.waiting_pods(target.podgroup))
     for step in run.trace.steps:
-        if not names.isdisjoint(step.about.split()):
+        if not names.isdisjoint(step.about):
             yield msgspec.convert(step_document(step), Step)

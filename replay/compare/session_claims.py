@@ -89,7 +89,7 @@ class SessionClaim(NamedTuple):
         if self.kind in {BOUND, PENDING}:
             pod = answer.cache.stores.get("Pod", self.about)
             names |= {job_of(pod)} if isinstance(pod, Pod) else set()
-        return [step for step in answer.result.trace if not names.isdisjoint(step.about.split())]
+        return [step for step in answer.result.trace if not names.isdisjoint(step.about)]
 
     def _of_pod(self, answer: SessionAnswer) -> Answer:
         pod = answer.cache.stores.get("Pod", self.about)

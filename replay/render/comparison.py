@@ -13,6 +13,7 @@ from ..compare.decisions import CONTEXT, Differing, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
 from ..coverage.coverage import unknown_text
+from ..sessions.step_words import outcome_text
 from .session import number_text, panic_lines, trace_lines
 from .short_names import short
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -130,7 +131,7 @@ def first_difference_lines(
     if numbers:
         step = parting.alike[0]
         yield "\n"
-        head = f"{step.what} {step.about} {step.by}".strip()
+        head = f"{step.what} {' '.join(step.about)} {step.by}".strip()
         yield from lines_of(
             Table((f"NUMBERS OF {head}", *labels), numbers, keep=labels), style=style
         )
@@ -188,7 +189,7 @@ STEPS_SHOWN = 4 * CONTEXT
 
 
 def _step(step: TraceStep) -> tuple[str, str, str, str, str]:
-    return step.action, step.what, step.about or NONE, step.by, step.outcome
+    return step.action, step.what, " ".join(step.about) or NONE, step.by, outcome_text(step)
 
 
 def _flat(numbers: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
+from ..sessions.step_words import outcome_text
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
@@ -83,7 +84,10 @@ def trace_lines(
     :param wide: print full names of PodGroups.
     """
     rows = [
-        (step.action, step.what, step.about or NONE, step.by, step.outcome, _numbers(step.numbers))
+        (
+            *(step.action, step.what, " ".join(step.about) or NONE, step.by),
+            *(outcome_text(step), _numbers(step.numbers)),
+        )
         for step in steps
     ]
     table = step_table(rows)

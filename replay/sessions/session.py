@@ -34,6 +34,7 @@ from ..tabular.columns import AmountColumns
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .external_inputs import lend_inputs
+from .step_words import outcome_text
 from .tie_breaking import LEAST, TieBreaking
 
 
@@ -376,7 +377,14 @@ def answer_document(answer: SessionRun) -> dict[str, Any]:
 
 def step_document(step: TraceStep) -> dict[str, Any]:
     """Return a step of a trace for JSON; amounts are written as Kubernetes writes them."""
-    return {**step._asdict(), "numbers": numbers_document(step.numbers)}
+    return {
+        "action": step.action,
+        "what": step.what,
+        "about": " ".join(step.about),
+        "by": step.by,
+        "outcome": outcome_text(step),
+        "numbers": numbers_document(step.numbers),
+    }
 
 
 def numbers_document(numbers: Mapping[str, object]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.errors import UsageError
-from plinian.engine.session.framework.trace import Trace, TraceStep
+from plinian.engine.session.framework.trace import Outcome, Trace, TraceStep
 from plinian.replay.compare.bisection import Probe, first_change, first_flip, releases_between
 from plinian.replay.compare.bounded_traces import (
     ComparedTrace,
@@ -109,14 +109,14 @@ def traced(trace: Trace, steps: Sequence[TraceStep]) -> list[TraceStep]:
     for each in steps:
         if trace.on:
             trace.action = each.action
-            trace.add(each.what, each.about, by=each.by, outcome=each.outcome, numbers=each.numbers)
+            trace.keep(each)
     return trace.steps
 
 
 STEPS = st.lists(
     st.builds(
         lambda about, outcome, cpu: step(about, outcome, cpu=cpu),
-        *(st.integers(0, 1), st.sampled_from(["permit", "reject"]), st.integers(0, 1)),
+        *(st.integers(0, 1), st.sampled_from([Outcome.PERMIT, Outcome.REJECT]), st.integers(0, 1)),
     ),
     max_size=30,
 )
@@ -153,15 +153,16 @@ def test_only_what_is_not_the_same_everywhere_differs() -> None:
     assert differing([sides[0], sides[0]]) == []
 
 
-def step(number: int, outcome: str = "permit", **numbers: object) -> TraceStep:
+def step(number: int, outcome: Outcome = Outcome.PERMIT, **numbers: object) -> TraceStep:
     """Return a step of a trace."""
-    return TraceStep("allocate", "Allocatable", f"d/p{number}", "capacity", outcome, numbers)
+    about = (f"d/p{number}",)
+    return TraceStep("allocate", "Allocatable", about, "capacity", outcome, numbers=numbers)
 
 
 def test_traces_part_first_in_numbers_and_then_in_a_step() -> None:
     common = [step(i) for i in range(6)]
-    left = [*common, step(6, cpu=1), step(7), step(8), step(9, "reject", cpu=1)]
-    right = [*common, step(6, cpu=2), step(7), step(8), step(9, "permit", cpu=1), step(10)]
+    left = [*common, step(6, cpu=1), step(7), step(8), step(9, Outcome.REJECT, cpu=1)]
+    right = [*common, step(6, cpu=2), step(7), step(8), step(9, cpu=1), step(10)]
     numbers, outcome = first_differences([left, right])
     assert (numbers.number, numbers.what) == (6, "numbers")
     assert (outcome.number, outcome.what) == (9, "outcome")

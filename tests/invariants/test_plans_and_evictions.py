@@ -11,7 +11,7 @@ from plinian.engine.invariants.evictions import INVARIANTS as OF_EVICTIONS
 from plinian.engine.invariants.view import QueueLimits, SessionView
 from plinian.engine.model.resource import Resource
 from plinian.engine.session.framework.outcome import PodCondition, SessionResult
-from plinian.engine.session.framework.trace import TraceStep
+from plinian.engine.session.framework.trace import Outcome, TraceStep
 from sessions import Document, group, node, pod, queue
 
 BEGIN = (queue("default"), queue("other"), node("n1"), node("n2"))
@@ -138,7 +138,7 @@ def test_what_a_queue_does_not_deserve_may_be_reclaimed() -> None:
 
 
 def promise(about: str, action: str) -> TraceStep:
-    return TraceStep(action, "pipeline", about, "", "n1", {})
+    return TraceStep(action, "pipeline", (about,), "", Outcome.NODE, "n1")
 
 
 @pytest.mark.parametrize(("action", "names"), [("allocate", ["ns/g"]), ("preempt", [])])
@@ -153,11 +153,11 @@ def test_allocate_promises_nodes_to_whole_gangs_only(action: str, names: list[st
 
 def test_a_gang_that_waits_for_one_node_keeps_the_others() -> None:
     story = Story(*BEGIN, group("g", 2), pod("a", "g"), pod("b", "g"))
-    given = TraceStep("allocate", "allocate", "ns/a", "", "n1", {})
+    given = TraceStep("allocate", "allocate", ("ns/a",), "", Outcome.NODE, "n1")
     steps = [given, promise("ns/b", "allocate")]
     plans(story, "gang", pipelined=[("ns/b", "n1")], trace=steps)
     assert story.violated("I-06b") == []
-    taken_back = TraceStep("allocate", "discard", "", "", "1 operations", {})
+    taken_back = TraceStep("allocate", "discard", (), "", Outcome.TAKEN_BACK, many=1)
     plans(story, "gang", pipelined=[("ns/b", "n1")], trace=[given, taken_back, steps[1]])
     assert story.violated("I-06b") == ["ns/g"]
 
@@ -180,7 +180,9 @@ def test_a_nomination_of_a_plan_that_was_taken_back() -> None:
 
 def vote(inqueue: dict[str, float]) -> TraceStep:
     numbers: dict[str, Any] = {"queue": "default", "inqueue": inqueue}
-    return TraceStep("enqueue", "JobEnqueueable", "ns/h", "capacity", "permit", numbers)
+    return TraceStep(
+        *("enqueue", "JobEnqueueable", ("ns/h",), "capacity", Outcome.PERMIT), numbers=numbers
+    )
 
 
 @pytest.mark.parametrize(("held", "names"), [(4.0, ["default"]), (4000.0, [])])

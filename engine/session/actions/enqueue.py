@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..framework import orders, voting
 from ..framework.priority_queue import Queue
 from ..framework.session import Session
+from ..framework.trace import Outcome
 from ..nodes.node_views import NodeViews
 
 
@@ -39,8 +40,8 @@ def _enqueue(ssn: Session, job: int) -> None:
     if ssn.jobs.info[job].min_resources is not None and not voting.job_enqueueable(ssn, job, key):
         for give_back in ssn.reserved.pop(job, ()):
             give_back()
-        ssn.trace.add("enqueue", key, outcome="stays Pending")
+        ssn.trace.add("enqueue", key, outcome=Outcome.STAYS_PENDING)
         return
     voting.job_enqueued(ssn, job)
     ssn.jobs.phase[job] = "Inqueue"
-    ssn.trace.add("enqueue", key, outcome="Inqueue")
+    ssn.trace.add("enqueue", key, outcome=Outcome.ENQUEUED)

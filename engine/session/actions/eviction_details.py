@@ -32,7 +32,7 @@ def keep_gate(ssn: Session, about: str, gate: Gate, *, voted: bool = False) -> N
     gated = Gated(gate)
     if voted:
         step = ssn.trace.steps[-1]
-        gated = Gated(gate, step.by, step.about.partition(" ")[2], step.numbers)
+        gated = Gated(gate, step.by, " ".join(step.about[1:]), step.numbers)
     ssn.trace.detail(GATE, about, gated)
 
 

@@ -100,8 +100,8 @@ def _highest(ssn: Session, job: int) -> int | None:
 def _checked(ssn: Session, job: int, highest: int) -> HypernodesChecked:
     tries = {
         seen.name: seen
-        for (_, what, about), seen in ssn.trace.details.items()
-        if about == ssn.jobs.keys[job] and what.startswith(_ONE) and isinstance(seen, HypernodeTry)
+        for (_, _, about), seen in ssn.trace.details.items()
+        if about == ssn.jobs.keys[job] and isinstance(seen, HypernodeTry)
     }
     tree, least = ssn.hypernodes, ssn.jobs.min_resources(job)
     room = {}

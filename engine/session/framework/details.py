@@ -15,7 +15,6 @@ from typing import NamedTuple
 from ..reasons.objections import Objection
 
 Amounts = Mapping[str, float]
-
 NOTHING: Amounts = MappingProxyType({})
 
 
@@ -239,7 +238,6 @@ class Skipped(NamedTuple):
 
 FURTHER = "further"
 """The action of details about tasks that a session did not come to."""
-
 HYPERNODES = "hypernodes"
 """What details about all hypernodes of a job are kept under."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...model.tables import NO_NODE, Status
 from .session import Session
+from .trace import Outcome
 from .voting import job_ready
 
 
@@ -69,7 +70,7 @@ def dispatch(ssn: Session, task: int) -> str | None:
     ssn.binds.append((task, node))
     ssn.set_status(task, Status.BINDING)
     if ssn.trace.on:
-        ssn.trace.add("bind", info.key, outcome=name)
+        ssn.trace.add("bind", info.key, outcome=Outcome.NODE, named=name)
     return None
 
 
@@ -79,5 +80,5 @@ def evict_in_cache(ssn: Session, task: int, reason: str) -> str | None:
     error = ssn.cache.evict(info.job, info.uid, reason)
     if error is None:
         ssn.evictions.append((task, reason))
-        ssn.trace.add("evict", info.key, outcome=reason)
+        ssn.trace.add("evict", info.key, outcome=Outcome.REASON, named=reason)
     return error

@@ -24,6 +24,7 @@ from ..topology.top_hypernode import session_tree
 from .chooser import Chooser, LeastName
 from .map_orders import Ascending, MapOrders, Names, Walk
 from .registry import Registry
+from .trace import Outcome, Trace
 
 if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from ...volcano.session.behaviours import Behaviours
     from .outcome import Condition
     from .process import ProcessState
-    from .trace import Trace
 
 _NEW = frozenset({Status.ALLOCATED, Status.PIPELINED, Status.BINDING})
 """Statuses with which a task comes to a node."""
@@ -216,7 +216,8 @@ class Session:
     def record_event(self, job: int, reason: str, message: str) -> None:
         """Record an event about a PodGroup."""
         self.events.append((job, reason, message))
-        self.trace.add("event", self.jobs.keys[job], outcome=reason, numbers={"message": message})
+        key, numbers = self.jobs.keys[job], {"message": message}
+        self.trace.add("event", key, outcome=Outcome.REASON, named=reason, numbers=numbers)
 
     def task_name(self, task: int) -> str:
         """Return ``ns/pod``."""

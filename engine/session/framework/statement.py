@@ -12,6 +12,7 @@ from ...model.tables import NO_NODE, Status
 from ...volcano.session.allocate import FailedPipelining
 from . import immediate
 from .session import Session
+from .trace import Outcome
 
 _UNNOTICED = frozenset({FailedPipelining.ERRORS_IGNORED, FailedPipelining.UNNOTICED})
 
@@ -84,7 +85,9 @@ class Statement:
             return self._failed("pipeline", task, node, errors)
         self.operations.append(Operation(OperationKind.PIPELINE, task, node, evicted=evicted))
         if ssn.trace.on:
-            ssn.trace.add("pipeline", ssn.task_name(task), outcome=ssn.nodes.names[node])
+            ssn.trace.add(
+                "pipeline", ssn.task_name(task), outcome=Outcome.NODE, named=ssn.nodes.names[node]
+            )
         return None
 
     def allocate(self, task: int, node: int) -> str | None:
@@ -96,7 +99,9 @@ class Statement:
             return self._failed("allocate", task, node, errors)
         self.operations.append(Operation(OperationKind.ALLOCATE, task, node))
         if ssn.trace.on:
-            ssn.trace.add("allocate", ssn.task_name(task), outcome=ssn.nodes.names[node])
+            ssn.trace.add(
+                "allocate", ssn.task_name(task), outcome=Outcome.NODE, named=ssn.nodes.names[node]
+            )
         return None
 
     def un_pipeline(self, task: int) -> None:
@@ -140,7 +145,7 @@ class Statement:
             else:
                 self._take(task)
         if self.operations and ssn.trace.on:
-            ssn.trace.add("discard", "", outcome=f"{len(self.operations)} operations")
+            ssn.trace.add("discard", outcome=Outcome.TAKEN_BACK, many=len(self.operations))
 
     def merge(self, other: Statement) -> None:
         """Move the operations of another statement into this one."""

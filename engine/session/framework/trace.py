@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,13 +14,37 @@ PERMIT = 1
 ABSTAIN = 0
 REJECT = -1
 
-IS_OVERUSED, NOT_OVERUSED = "overused: skipped", "not overused"
-"""What votes on whether a queue is overused mean: to vote for it is no permission.
-
-Jobs of such a queue are skipped.
-"""
-
 NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Outcome(StrEnum):
+    """What came of a step."""
+
+    PERMIT = "permit"
+    ABSTAIN = "abstain"
+    REJECT = "reject"
+    OVERUSED = "overused"
+    """The jobs of the queue are skipped: to vote that a queue is overused is no permission."""
+    NOT_OVERUSED = "not-overused"
+    ENQUEUED = "enqueued"
+    STAYS_PENDING = "stays-pending"
+    NODE = "node"
+    """The node ``named`` was chosen, or got the task."""
+    REASON = "reason"
+    """The reason ``named`` was given, of an event or an eviction."""
+    PASSING = "passing"
+    """So many nodes (``many``, ``of`` so many) pass the filters."""
+    SCORED = "scored"
+    """So many nodes (``of``) were scored; the numbers have the best."""
+    VICTIMS = "victims"
+    """A plugin chose so many (``many``)."""
+    TAKEN_BACK = "taken-back"
+    """So many operations (``many``) were undone."""
+
+
+_OF_VOTE = MappingProxyType(
+    {PERMIT: Outcome.PERMIT, ABSTAIN: Outcome.ABSTAIN, REJECT: Outcome.REJECT}
+)
 
 
 class Verdict(NamedTuple):
@@ -33,6 +58,11 @@ class Verdict(NamedTuple):
     numbers: Mapping[str, object] = NOTHING
     refused: Refused | None = None
 
+    @property
+    def outcome(self) -> Outcome:
+        """What the vote is where it is about a permission."""
+        return _OF_VOTE[self.vote]
+
 
 PERMITTED = Verdict(PERMIT)
 ABSTAINED = Verdict(ABSTAIN)
@@ -42,17 +72,21 @@ REJECTED = Verdict(REJECT)
 class TraceStep(NamedTuple):
     """One thing that happened in a session.
 
-    ``about`` names the object: a queue, ``ns/podgroup`` or ``ns/pod``; ``what`` is the extension
-    point or operation; ``by`` the plugin or action; ``numbers`` are plain values: numbers, texts,
-    lists of them, and maps of resources to amounts (bytes of memory, pods, milli of all else).
+    ``about`` names the objects: queues, ``ns/podgroup`` or ``ns/pod``; ``what`` is the extension
+    point or operation; ``by`` the plugin or action; ``outcome`` says what else is set. ``numbers``
+    are plain values: numbers, texts, lists of them, and maps of resources to amounts (bytes of
+    memory, pods, milli of all else). They come last: what comes before them is what happened.
     """
 
     action: str
     what: str
-    about: str
+    about: tuple[str, ...]
     by: str
-    outcome: str
-    numbers: Mapping[str, object]
+    outcome: Outcome
+    named: str = ""
+    many: int = 0
+    of: int = 0
+    numbers: Mapping[str, object] = NOTHING
 
 
 class Trace:
@@ -89,15 +123,18 @@ class Trace:
     def add(
         self,
         what: str,
-        about: str,
-        *,
+        *about: str,
+        outcome: Outcome,
         by: str = "",
-        outcome: str = "",
+        named: str = "",
+        many: int = 0,
+        of: int = 0,
         numbers: Mapping[str, object] = NOTHING,
     ) -> None:
         """Add a step, if the trace is on."""
         if self.on:
-            self.keep(TraceStep(self.action, what, about, by, outcome, numbers))
+            facts = (self.action, what, about, by, outcome, named, many, of, numbers)
+            self.keep(TraceStep(*facts))
 
     def records_all(self, about: str) -> bool:
         """Return whether each attempt at an object is to be recorded, though its end is known.

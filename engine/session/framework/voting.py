@@ -15,7 +15,7 @@ from ..jobs.division import SubJob
 from .details import Refusal
 from .registry import GangEviction, SearchPurpose
 from .session import Session
-from .trace import IS_OVERUSED, NOT_OVERUSED, NOTHING, PERMIT, Verdict
+from .trace import NOTHING, PERMIT, Outcome, Verdict
 
 VictimAnswer = tuple[list[int] | None, int]
 """The victims that a plugin chose, and its vote: 0 if it abstains."""
@@ -78,7 +78,7 @@ def job_enqueueable(ssn: Session, job: int, about: str) -> bool:
         for plugin, fn in tier:
             verdict: Verdict = fn(job)
             if ssn.trace.on:
-                _trace_verdict(ssn, "JobEnqueueable", about, plugin, verdict)
+                _trace_verdict(ssn, "JobEnqueueable", (about,), plugin, verdict)
             if verdict.vote < 0:
                 return False
             permitted = permitted or verdict.vote > 0
@@ -118,8 +118,8 @@ def overused(ssn: Session, queue: str) -> bool:
     for plugin, fn in ssn.registry.flat("Overused"):
         verdict: Verdict = fn(queue)
         if ssn.trace.on:
-            says = IS_OVERUSED if verdict.vote > 0 else NOT_OVERUSED
-            _trace_verdict(ssn, "Overused", queue, plugin, verdict, says=says)
+            outcome = Outcome.OVERUSED if verdict.vote > 0 else Outcome.NOT_OVERUSED
+            _trace_verdict(ssn, "Overused", (queue,), plugin, verdict, outcome=outcome)
         if verdict.vote > 0:
             return True
     return False
@@ -202,7 +202,7 @@ def _all_permit(
     for plugin, fn in ssn.registry.flat(point):
         verdict: Verdict = fn(queue, subject)
         if ssn.trace.on:
-            about = " ".join((queue, *map(ssn.task_name, tasks)))
+            about = (queue, *map(ssn.task_name, tasks))
             _trace_verdict(ssn, point, about, plugin, verdict)
         if verdict.vote <= 0:
             return False
@@ -243,16 +243,21 @@ def _victims(
 
 
 def _trace_verdict(
-    ssn: Session, point: str, about: str, plugin: str, verdict: Verdict, *, says: str = ""
+    ssn: Session,
+    point: str,
+    about: tuple[str, ...],
+    plugin: str,
+    verdict: Verdict,
+    *,
+    outcome: Outcome | None = None,
 ) -> None:
-    """Note a vote. :param says: what it means, where that is no permission and no refusal."""
-    outcome = says or ("reject", "abstain", "permit")[verdict.vote + 1]
+    """Note a vote. :param outcome: what it means, where that is no permission and no refusal."""
     numbers = verdict.numbers
     if verdict.message:
         numbers = {"message": verdict.message, **numbers}
-    ssn.trace.add(point, about, by=plugin, outcome=outcome, numbers=numbers)
+    ssn.trace.add(point, *about, by=plugin, outcome=outcome or verdict.outcome, numbers=numbers)
     if verdict.refused is not None:
-        ssn.trace.detail(f"{point} refused", about, Refusal(plugin, verdict.refused))
+        ssn.trace.detail(f"{point} refused", " ".join(about), Refusal(plugin, verdict.refused))
 
 
 def _trace_victims(
@@ -261,6 +266,8 @@ def _trace_victims(
     chosen, vote = answer
     names = [ssn.task_name(task) for task in chosen or ()]
     about = evictor.name if isinstance(evictor, GangEviction) else ssn.task_name(evictor)
-    outcome = "abstain" if vote == 0 else f"{len(names)} victims"
+    outcome = Outcome.VICTIMS if vote else Outcome.ABSTAIN
     numbers = {"victims": names} if names else NOTHING
-    ssn.trace.add(point, about, by=plugin, outcome=outcome, numbers=numbers)
+    ssn.trace.add(
+        point, about, by=plugin, outcome=outcome, many=len(names) if vote else 0, numbers=numbers
+    )

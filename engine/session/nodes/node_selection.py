@@ -13,11 +13,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kubernetes.counts import counted
 from ...model.tables import NO_NODE, Floats, Ints, Rows
 from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
+from ..framework.trace import Outcome
 from ..reasons.fit_errors import FitErrors
 from ..reasons.objections import NodeCode, Objection, around
 from ..reasons.statuses import PASS, StatusCode
@@ -162,7 +162,9 @@ class NodeSelection:
                 "predicate",
                 self._ssn.task_name(task),
                 by=purpose.value,
-                outcome=f"{len(found)} of {counted(len(rows), 'node')}",
+                outcome=Outcome.PASSING,
+                many=len(found),
+                of=len(rows),
                 numbers=dict(sorted(errors.reasons().items())),
             )
             name = self._ssn.task_name(task)
@@ -221,7 +223,8 @@ class NodeSelection:
         self._ssn.trace.add(
             "score",
             self._ssn.task_name(task),
-            outcome=f"best of {counted(len(rows), 'node')}",
+            outcome=Outcome.SCORED,
+            of=len(rows),
             numbers={names[row]: score for row, score in best},
         )
 
@@ -245,8 +248,9 @@ class NodeSelection:
             about = self._ssn.task_name(task)
             taken = self._ssn.chooser.choose("node", about, names)
             if self._ssn.trace.on:
+                named, numbers = names[taken], {"equals": names}
                 self._ssn.trace.add(
-                    "choice", about, outcome=names[taken], numbers={"equals": names}
+                    "choice", about, outcome=Outcome.NODE, named=named, numbers=numbers
                 )
             return self._ssn.nodes.row[names[taken]], highest
         return int(rows[best]), highest

@@ -17,7 +17,7 @@ class NodeCode(StrEnum):
     """Why a filter refuses a node."""
 
     OTHER = "other"
-    """It is no refusal of a filter here, as an extender's, or has no code of its own."""
+    """It is no refusal of a filter here, as an extender's, or an error."""
     INSUFFICIENT = "insufficient"
     """The node has too little of a resource, the subject."""
     TOO_MANY_PODS = "too-many-pods"

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ....engine.session.framework.trace import IS_OVERUSED, TraceStep
+from ....engine.session.framework.trace import Outcome, TraceStep
 from ....engine.state.truth import Truth
 from ...facade.documents import document
 from ...facade.log import Log
@@ -17,6 +17,7 @@ from ...logs.scheduler_confs import ConfText, has_no_conf
 from ...moments.moment import Moment
 from ...render.session import number_text
 from ...sessions.session import SessionRun
+from ...sessions.step_words import outcome_text
 from ..reach import reach_cache
 from .bounded import Some, number, some
 from .look import Look
@@ -26,7 +27,7 @@ from .page import page
 BUILT_IN = "built-in"
 """The configuration of a release itself, in place of the log's."""
 
-_REFUSALS = (IS_OVERUSED, "reject", "stays", "0 of", "Unschedulable", "fails", "discard")
+_REFUSALS = frozenset({Outcome.OVERUSED, Outcome.REJECT, Outcome.STAYS_PENDING})
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +125,7 @@ def session(log: Log, look: Look) -> Session:
     steps = [
         (place, one)
         for place, one in enumerate(result.trace, start=1)
-        if (not action or one.action == action) and about in one.about
+        if (not action or one.action == action) and about in " ".join(one.about)
     ]
     part = some(steps, number(look, "skip"))
     counts = Counter(one.action for one in result.trace)
@@ -199,18 +200,24 @@ def step_of(place: int, one: TraceStep, names: Names) -> Step:
 
     :param place: its number.
     """
-    about = tuple(one.about.split())
     return Step(
         number=place,
         action=one.action,
         what=one.what,
-        about=about,
-        objects=tuple(map(names.object, about)),
+        about=one.about,
+        objects=tuple(map(names.object, one.about)),
         by=one.by,
-        outcome=one.outcome,
+        outcome=outcome_text(one),
         numbers=tuple((name, number_text(value)) for name, value in one.numbers.items()),
-        refuses=one.outcome.startswith(_REFUSALS),
+        refuses=_refuses(one),
     )
+
+
+def _refuses(one: TraceStep) -> bool:
+    """Return whether a step holds something up."""
+    if one.outcome is Outcome.PASSING:
+        return not one.many
+    return one.outcome in _REFUSALS or one.named == "Unschedulable"
 
 
 def _decisions(answer: SessionRun) -> Iterator[Decided]:

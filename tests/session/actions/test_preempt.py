@@ -37,7 +37,7 @@ def test_the_next_queue_only_has_tasks_that_the_job_has_not_tried() -> None:
     )
     ACTIONS["preempt"](ssn, NodeViews(ssn))
     fits, too_large = tasks(ssn, "fits", "too-large")
-    placed = [step.about for step in ssn.trace.steps if step.what == "pipeline"]
+    placed = [pod for step in ssn.trace.steps if step.what == "pipeline" for pod in step.about]
     assert placed == ["ns/fits"]
     assert ssn.tasks.status[fits] == Status.PIPELINED
     assert ssn.tasks.status[too_large] == Status.PENDING

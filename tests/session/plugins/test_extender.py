@@ -117,7 +117,7 @@ def test_an_answer_in_the_form_of_another_release_is_none(
 ) -> None:
     ssn = extended("predicate", answers={("predicate", "ns/p n1"): answer}, release=release)
     ((verdict,), *_) = verdicts_on(ssn, "p")
-    assert verdict.message == "the call failed"
+    assert verdict.objection.message == "the call failed"
     assert "the answer to predicate about ns/p n1 is none" in ssn.errors[0]
 
 
