@@ -181,7 +181,7 @@ class LogStates:
             found = [entry for entry in found if selector.matches(entry.fact.labels)]
         if not fields:
             return found
-        from ..objects.field_selectors import parse_field_selector  # noqa: PLC0415 -- only needed here
+        from ..objects.field_selectors import parse_field_selector  # noqa: PLC0415 -- seldom needed
 
         if isinstance(fields, str):
             fields = parse_field_selector(fields)

@@ -37,7 +37,7 @@ WITH_THREADS = {
     "replay/server/limits.py": "a flag: the event loop stops what a thread of readers.py answers",
     "replay/server/guesses.py": "waits in the event loop, and starts nothing",
     "replay/server/works.py": "no thread: tasks of the event loop; a flag as in limits.py",
-    "replay/server/kubernetes/served_branch.py": "one thread, which alone has the branch and its log",
+    "replay/server/kubernetes/served_branch.py": "one thread, which alone has the branch",
     "replay/server/patience.py": "no thread: timers of the event loop",
     "replay/server/api/routes.py": "no thread: tasks of the event loop",
     "replay/server/mcp/door.py": "no thread: a task of the event loop",
@@ -45,11 +45,11 @@ WITH_THREADS = {
     "replay/server/kept.py": "a lock around the answers that threads keep",
     "replay/server/kubernetes/read/cluster_state.py": "a lock around what threads keep of states",
     "replay/server/kubernetes/wire/encoded_parts.py": "a lock around what threads keep of answers",
-    "replay/server/kubernetes/watch/watching.py": "one thread, which alone has the watches and its log",
+    "replay/server/kubernetes/watch/watching.py": "one thread, which alone has the watches",
     "replay/server/kubernetes/watch/channels.py": "waits in the event loop, and starts nothing",
     "replay/server/kubernetes/watch/course.py": "a task of the event loop moves the moment",
     "replay/server/kubernetes/watch/watches.py": "waits in the event loop",
-    "replay/server/kubernetes/watch/sockets.py": "no thread: two tasks of the event loop for each client",
+    "replay/server/kubernetes/watch/sockets.py": "no thread: two tasks of the loop a client",
     "replay/parallel.py": "processes, which start fresh and share nothing",
 }
 """Modules that start threads or processes, or lock, and what these share."""
