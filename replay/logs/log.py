@@ -120,7 +120,7 @@ class Log(LogStates):
 
         :param namespace: ignored for kinds without namespaces.
         """
-        from ..histories.history import history, unknown_of_history  # noqa: PLC0415 -- seldom needed
+        from ..histories.history import history, unknown_of_history  # noqa: PLC0415 -- seldom
 
         moment = self.moment(at)
         if isinstance(named, str):
