@@ -27,17 +27,17 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
         "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
         "fidelity.report.Fidelity": ("fidelity.report", "fidelity_document"),
-        "moments.session_list.ListedSession": ("render.sessions", "session_document"),
-        "moments.drift.Drift": ("render.drift", "drift_document"),
+        "recorded.session_list.ListedSession": ("render.sessions", "session_document"),
+        "belief.drift.Drift": ("render.drift", "drift_document"),
         "explore.run.Exploration": ("render.race", "exploration_document"),
         "explore.replaying.Replay": ("render.race_replay", "replay_document"),
         "invariants.task.CheckReport": ("render.check", "check_document"),
         "lint.task.Report": ("render.lint", "lint_document"),
         "lint.findings.Finding": ("lint.findings", "Finding.document"),
         "lint.rules.Rule": ("render.lint", "rule_document"),
-        "moments.diff.Diff": ("render.differences", "diff_json"),
-        "moments.history.History": ("render.histories", "history_json"),
-        "moments.status.Status": ("moments.status", "status_document"),
+        "histories.diff.Diff": ("render.differences", "diff_json"),
+        "histories.history.History": ("render.histories", "history_json"),
+        "logs.log_status.Status": ("logs.log_status", "status_document"),
     }
 )
 """The module and the function that make the document of a result, by its class."""
