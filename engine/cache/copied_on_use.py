@@ -9,7 +9,10 @@ Value = TypeVar("Value")
 
 
 class CopiedOnUse(dict[str, Value]):
-    """A map with copies of another map's values; each copy is made at the first lookup."""
+    """A map with copies of another map's values; each copy is made at the first lookup.
+
+    It is for lookups only: to walk through it is to see what was looked up before.
+    """
 
     def __init__(self, source: Mapping[str, Value], copy: Callable[[Value], Value]) -> None:
         super().__init__()

@@ -33,6 +33,8 @@ LISTING_ORDER = (
 )
 """The kinds in the order in which a starting process gets their objects."""
 
+assert sorted(LISTING_ORDER) == sorted(KINDS), "a process that starts lists each kind once"
+
 
 class Worker(StrEnum):
     """A worker, by the name of its queue in the scheduler."""

@@ -291,6 +291,7 @@ class JobCache:
         if info is None:
             return f"failed to bind Task {uid} to host {node}, host does not exist"
         before = task.status
+        # The status comes first: a node checks its room only for a task that is Binding.
         holder.update_task_status(task, Status.BINDING)
         error = info.add_task(task)
         if error is not None:

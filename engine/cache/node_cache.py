@@ -166,6 +166,8 @@ class NodeCache:
         known = self.infos.get(name)
         info = self.get_or_create(name)
         hidden = rules.condition_hides and _not_ready(node)
+        # SetNode ends early if the Node is not ready, so a known node keeps its old amounts; a new
+        # one is made by NewNodeInfo, which reads them first.
         if known is None or not hidden:
             info.set_node(node, self.ignored)
         if hidden:

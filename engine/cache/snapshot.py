@@ -131,6 +131,7 @@ class SnapshotBuilder:
                 left = rows.put(changed, changed.priority)
             else:
                 left = rows.remove(key) if key in rows else []
+            # A task that left its visible job has the status of its node's account from now on.
             for node in left:
                 changes.node(node)
 
@@ -157,6 +158,9 @@ class SnapshotBuilder:
         width = nodes.allocatable.shape[1]
         assert width == len(self._dims), "each column of the nodes' matrices is one resource"
         jobs = self._jobs.table() if last is None or changes.jobs else last.jobs
+        tasks = self._tasks.table(self._nodes.order, self._jobs.order)
+        assert tasks.node.max(initial=-1) < len(nodes), "a task is on a node of the same snapshot"
+        assert tasks.job.max(initial=-1) < len(jobs), "a task is of a job of the same snapshot"
         hypernodes = (
             cache.node_cache.hypernodes.snapshot()
             if last is None or changes.hypernodes
@@ -165,7 +169,7 @@ class SnapshotBuilder:
         return Snapshot(
             dims=self._dims.names,
             nodes=nodes,
-            tasks=self._tasks.table(self._nodes.order, self._jobs.order),
+            tasks=tasks,
             jobs=jobs,
             queues=dict(sorted(cache.queues.items())),
             quotas={

@@ -69,6 +69,7 @@ class TaskRows:
         holders = self._holders
         for row in rows:
             holders[row] -= 1
+            assert holders[row] >= 0, "a holder gives up only what it holds"
         self._dropped += rows
 
     def _enter(self, task: TaskInfo) -> int:
@@ -115,6 +116,7 @@ class TaskRows:
         self._dropped = []
         for row in sorted(gone, reverse=True):
             if self._row.pop(id(self._info[row]), None) is not None:
+                assert not self._in_job[row], "a visible job holds its tasks"
                 self.columns.free_row(row)
                 self._placed.append((row, Status.UNKNOWN, -1, -1))
 

@@ -301,5 +301,6 @@ class WorkQueue(Generic[Item]):
 
     def done(self, item: Item) -> None:
         """Mark an item as finished; it is queued if it was added again since."""
+        assert item not in self._ready, "what a worker has waits until it is done with it"
         if self._taken.pop(item):
             self._ready[item] = None

@@ -30,6 +30,7 @@ class Channels:
 
     def pop(self, queue: int) -> tuple[int, int]:
         """Return what is left without the first notice, and that notice."""
+        assert queue != self.empty, "an informer delivers only what waits"
         known = self._popped.get(queue)
         if known is None:
             first, *rest = self._queues[queue]

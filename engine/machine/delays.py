@@ -119,6 +119,8 @@ class Delays:
         for step in self._natural.steps(at.plain):
             late = step in at.held
             free = late or self._natural.is_free(step)
+            # Of the steps that are not free only the natural one is made: the first that changes
+            # something. To make another one instead is to hold this one up.
             if free or natural is None:
                 after, panic = self._machine.after(at.plain, step)
                 if after != at.plain or panic:
@@ -126,6 +128,8 @@ class Delays:
                         natural = step
                         self._hold_up(at, step)
                     yield from self._go(at, step, after, panic)
+                    # A step is one of many that look alike, such as the deliveries of a channel.
+                    # Above, those that follow it are held up too; here, they are not.
                     if late:
                         lifted = tuple(one for one in at.held if one != step)
                         yield from self._go(at._replace(held=lifted), step, after, panic)
@@ -134,6 +138,7 @@ class Delays:
 
     def _hold_up(self, at: _At, step: int) -> None:
         """Hold a step up that could be made now, if one more delay is allowed."""
+        assert step not in at.held, "a step is held up once"
         allowed = self._delays < self._limits.delays and step != self._machine.wait
         if allowed and self._machine.step(step).part not in self._prompt:
             late = self._sets.number(tuple(sorted((*at.held, step))))

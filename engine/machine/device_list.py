@@ -125,6 +125,8 @@ class DeviceListMemory:
         """Let a goroutine do one thing."""
         actor, _, verb = name.partition(" ")
         self._memory = self._write(verb) if actor == WRITER else self._read(actor, verb)
+        reading = any(reader.holds for reader in self._memory.readers)
+        assert not (reading and self._memory.locked), "the writer has the lock alone"
 
     def due(self) -> int | None:
         """Return None: nothing waits for a time."""

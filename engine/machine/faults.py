@@ -159,6 +159,7 @@ class Faults:
     def request_failed(self, faulty: int) -> int:
         """Return what is left when a request has failed."""
         held = self._faulty[faulty]
+        assert held.left.request, "no more requests fail than the limit says"
         left = held.left._replace(request=held.left.request - 1)
         return self._faulty.number(held._replace(left=left))
 
@@ -181,6 +182,7 @@ class Faults:
         """Return the state after a fault, or the end of one."""
         made, held = [*state], self._faulty[state[-1]]
         act, number = self._faults[step]
+        assert _is_possible(held, self._faults[step]), "a fault happens and ends only where it can"
         watch = self._watches[number]
         if act is _Act.BREAK:
             broken = tuple(sorted((*held.broken, (number, state[API]))))

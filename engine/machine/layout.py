@@ -91,3 +91,5 @@ class Layout:
         for (name, kind), at in self.channels.items():
             self.watching[kind] = (*self.watching.get(kind, ()), (name, at))
         self.size = first + len(pairs)
+        places = [API, *self.place.values(), *self.channels.values()]
+        assert places == list(range(self.size)), "each number of a state has a place to itself"

@@ -186,6 +186,7 @@ class LiveCluster:
         last = self.clock.now - 1
         while not self.ended:
             session = self._rhythm.from_on(max(self.clock.now, last + 1))
+            assert session > last, "there is one session at a moment"
             times = [until, *((left[0].at,) if left else ())]
             if not self.scheduler.idle:
                 times.append(session)
@@ -280,6 +281,7 @@ class LiveCluster:
         for change in self.server.take_changes():
             place = Place(change.kind, change.key)
             before = self._held.get(place)
+            assert (before is None) == (change.verb == ADDED), "only what exists changes or goes"
             if change.verb == DELETED:
                 self._held.pop(place, None)
             else:
@@ -294,6 +296,7 @@ class LiveCluster:
 
     def _advance(self, to: int) -> None:
         by = to - self.clock.now
+        assert by >= 0, "time does not run backwards"
         if not by:
             return
         self.clock.now = to

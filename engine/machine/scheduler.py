@@ -193,7 +193,7 @@ class SchedulerComponent:
             if taken is not None and worker in ONE_STEP:
                 driver.finish(taken)
         else:
-            (item,) = driver.queue(worker).taken()
+            (item,) = driver.queue(worker).taken()  # It takes no other before it has finished.
             driver.finish(Taken(worker, item))
 
     def due(self) -> int | None:

@@ -100,6 +100,7 @@ class Reached:
     def add(self, state: State, before: int, steps: tuple[int, ...]) -> int:
         """Note a state; return its number, or -1 if it was there."""
         number = len(self._before)
+        assert before < number, "a state is reached from one that was reached before it"
         self._seen.add(blake2b(array("I", state), digest_size=16).digest())
         if len(self._seen) == number:
             return FIRST

@@ -231,6 +231,7 @@ class Transitions:
         if done is None:
             made = self.steps[step]
             failing = failing_of(made.fault)
+            assert failing is not None, "the step says which of its requests fails"
             name = made.name
             act: Act = lambda one, client: one.step(name, client)  # noqa: E731
             if made.kind:
@@ -251,6 +252,8 @@ class Transitions:
         """Do a step, and note what came of it."""
         part, held, given, api = key
         done = self._worked_out((part, held, api), act)
+        # What asked the API server for nothing does the same whatever that holds. So most steps are
+        # worked out once for all its states.
         if done.api < 0:
             self._alone[part, held, given] = done
         else:
@@ -270,6 +273,7 @@ class Transitions:
             act(component, client)
             after = self._hold(part, component)
         except Panic as fault:
+            # What was written before the panic stays written: Go's process ends where it is.
             after, panic = self.new_process(part), str(fault)
         server = client.server
         if server is None and not panic:

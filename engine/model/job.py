@@ -169,6 +169,8 @@ class JobInfo:
         except Panic as panic:
             raise panic.through("api.(*JobInfo).DeleteTaskInfo") from None
         del self.tasks[uid]
+        # A task that replaced another one of its UID does not take the old one out of the index, so
+        # what is under this status may be the old task, or nothing.
         with_status = self.index.get(task.status)
         if with_status is not None:
             with_status.pop(uid, None)

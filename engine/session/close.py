@@ -58,6 +58,8 @@ def _phase(ssn: Session, job: int, statuses: tuple[Status, ...]) -> str:
         each.ours and each.type == "Unschedulable" and each.status == "True"
         for each in ssn.conditions[job]
     )
+    # This is asked before the gang's minimum: a job that runs, and was found unschedulable in this
+    # session, is Unknown even if it has its minimum.
     if counts[Status.RUNNING] and unschedulable:
         return "Unknown"
     held = sum([counts[status] for status in statuses])

@@ -107,6 +107,7 @@ class Allocation:
                 self._jobs[queue].push(job)
         else:
             if not ssn.hypernodes.ready:
+                # The queue is not put back: its other jobs wait for the next session as well.
                 ssn.errors.append(
                     "RealNodesList not completely populated and not ready to schedule"
                 )

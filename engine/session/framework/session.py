@@ -227,6 +227,7 @@ class Session:
     def set_status(self, task: int, status: int) -> None:
         """Move a task to another status within its job."""
         job = self.tasks.job.item(task)
+        # Pods of no job are only in the accounts of their nodes.
         if job != NO_JOB:
             self.jobs.move(job, task, status)
 
@@ -253,6 +254,7 @@ class Session:
         Source: ``api/node_info.go:RemoveTask``.
         """
         noted = self.nodes.own_tasks(node).pop(self.tasks.info[task].key, None)
+        # The account was charged for the status of then. The task has a new one already.
         if noted is not None:
             self._account(noted[0], node, noted[1], -1.0)
 

@@ -135,6 +135,7 @@ class Statement:
         ssn = self._ssn
         for operation in reversed(self.operations):
             task = operation.task
+            # At the close, a pod's message says what was planned for it, though it was undone.
             ssn.tasks.last_transaction[task] = (
                 int(ssn.tasks.status[task]),
                 int(ssn.tasks.node[task]),

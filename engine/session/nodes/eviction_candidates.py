@@ -167,6 +167,7 @@ class EvictionCandidates:
 
     def _read(self, node: int) -> None:
         for task in self._on[node]:
+            # One that has moved may be noted on its new node already.
             if self.node.item(task) == node:
                 self.node[task] = NO_NODE
                 self._may_go[task] = self._runs[task] = self._may_go_in_job[task] = False
