@@ -84,7 +84,7 @@ class Machine:
             steps, when = ability(part, state[part + 1])
             found += steps
             due = due or when is not None
-        # Before any process was started again, none waits for lists: that keeps this from most steps.
+        # Until a process was started again, none waits for lists, and nothing is left out.
         if self._processes.restarts:
             found = [step for step in found if not self._waits_for_lists(state, step)]
         if self.faults is not None:
