@@ -106,9 +106,9 @@ class JobCleanup:
             self._forget(job)
         elif not job.terminated:
             self.queue.add_rate_limited(job)
+        else:
             # The job that ended is the queued one. What is dropped is the job that has its name
             # now, in some releases also a new one with a PodGroup and tasks.
-            # in some releases also a new one with a PodGroup and tasks.
             if current is not None and (
                 self._rules.job_cleanup_removes_recreated_job or current.uid == job.uid
             ):
