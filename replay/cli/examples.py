@@ -122,10 +122,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian bisect --enqueued ml/bert",
             "plinian bisect --bound ml/train-0 --releases v1.11.0..v1.12.1 --at rv:1042",
         ),
-        "upgrade-check": (
-            "plinian upgrade-check --from v1.11.0 --to v1.12.1",
-            "plinian upgrade-check --from v1.11.0 --to v1.12.1 --exit-code -o junit",
-        ),
         "simulate": ("plinian simulate fault.case.json --release v1.12.1",),
         "explore": (
             "plinian explore race.case.json --release v1.8.2",

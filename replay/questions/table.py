@@ -30,6 +30,9 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         ),
         "why": Listed("WhyQuestion", "Say why an object waits."),
         "what-would-help": Listed("WouldHelpQuestion"),
+        "upgrade-check": Listed(
+            "UpgradeCheckQuestion", "Show what another release would have decided differently."
+        ),
     }
 )
 """All questions, by their names; the module of each has the same name."""
