@@ -23,7 +23,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "events": "List the events of the log.",
         "get": "Show objects as they were at a moment.",
         "describe": "Describe objects as they were at a moment.",
-        "history": "Show all that is known about an object.",
+        "history": QUESTIONS["history"].help,
         "diff": "Show what differs between two moments.",
         "digest": "Print the digest of the state at a moment.",
         "belief": "Show the scheduler's cache at a moment.",

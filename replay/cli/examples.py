@@ -63,10 +63,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian play to 10:42:07",
             "plinian play speed 5x",
         ),
-        "history": (
-            "plinian history pod/train-0 -n ml",
-            "plinian history queue/gold --ignore status",
-        ),
         "diff": (
             "plinian diff -5m end",
             "plinian diff rv:1042 rv:1100 --kind nodes",

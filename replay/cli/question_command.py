@@ -24,7 +24,7 @@ from . import options
 from .coverage_warnings import note_assumed, warn_sessions, warn_unknown
 from .examples import epilog
 from .reviews import REVIEWS, write_review
-from .shell import guarded, note, shows_progress, style, write_lines
+from .shell import fail, guarded, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..logs.log import Log
@@ -70,8 +70,10 @@ def command_of(kind: Kind) -> click.Command:
         given |= {name: "/".join(given[name]) for name in in_words}
         if "jobs" in given:
             given["jobs"] = given["jobs"] or os.cpu_count() or 1
-        with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
-            given["at"] = opened_log.moment(given["at"], as_known_at=as_known_at)
+        with opened_or_read(
+            log, inputs, branch=branch, cluster=cluster, as_known_at=as_known_at
+        ) as opened_log:
+            given["at"] = opened_log.moment(given["at"])
             asked = kind(**given)
             question, found = _ask(asked, opened_log, "" if inputs else log)
             assumed = _assumed(asked)
@@ -147,7 +149,10 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
         found = question.answer(log)
         if isinstance(question, QuestionOfMoment):
             warn_unknown(lacking(found), strict=question.strict)
-            note_assumed(log, log.moment(question.at))
+            note_assumed(log, log.moment(question.at), question.kinds(found))
+        fault = question.fault(log, found)
+        if fault is not None:
+            fail(fault)
         return question, found
     from ..render.progress import counting
     from .store_beliefs import store_beliefs

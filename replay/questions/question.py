@@ -7,7 +7,7 @@ question is made in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Flag, auto
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -30,6 +30,8 @@ import msgspec
 from .defaults import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
+    from ...engine.errors import PlinianError
+    from ...engine.kubernetes.resources import GroupKind
     from ..logs.given_confs import Conf
     from ..logs.log import Log, Progress
     from ..moments.moment import Moment
@@ -202,6 +204,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         """Return what is said beside a document, because it has no place in one."""
         return ()
 
+    def fault(self, _log: Log, _found: A) -> PlinianError | None:
+        """Return what the command says in place of an answer that is none; it exits with 1."""
+        return None
+
     def beside_lines(self, _found: A) -> Iterable[str]:
         """Return what is said after an answer for people, on standard error."""
         return ()
@@ -226,12 +232,22 @@ class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
 
         :raises NotKnown: it is strict, and the log lacks what it needs.
         """
-        found = self.answer(log)
+        return self.strictly(self.answer(log))
+
+    def strictly(self, found: A) -> A:
+        """Return an answer, unless it is uncertain and the question strict.
+
+        :raises NotKnown: it is.
+        """
         if self.strict:
             from ..coverage.coverage import refuse  # noqa: PLC0415 -- seldom needed
 
             refuse(lacking(found))
         return found
+
+    def kinds(self, _found: A) -> Collection[GroupKind] | None:
+        """Return the kinds of objects that an answer rests on; None is all."""
+        return None
 
 
 class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
@@ -416,5 +432,5 @@ def _declared(name: str, hint: Any, default: Any, *, is_named: bool) -> Declared
     return DeclaredField(name, about, of, default, many, is_named)
 
 
-_LATE = MappingProxyType({"Conf": str, "Point": str, "Progress": object})
+_LATE = MappingProxyType({"Conf": str, "ObjectName": str, "Point": str, "Progress": object})
 """What stands for types whose modules take long to load, by the names that fields use."""

@@ -24,6 +24,7 @@ class Listed(NamedTuple):
 
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
     {
+        "history": Listed("HistoryQuestion", "Show all that is known about an object."),
         "blame": Listed("BlameQuestion", "Show which events make up a number."),
         "drift": Listed(
             "DriftQuestion", "Show where the scheduler's cache differs from the API server."
