@@ -48,7 +48,6 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
     from ...engine.log.location import shown_place
     from .. import demo as recording
     from ..logs.log import opened
-    from ..questions.history import HistoryQuestion
     from ..render.differences import diff_lines
     from ..render.histories import history_lines
 
@@ -70,7 +69,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
         found = opened_log.diff(at, later, kinds=kinds, ignore=recording.QUIET)
         write_lines(diff_lines(found, style=_style()))
         _shown(f"history {recording.JOB} {ignore} --log {place}")
-        past = HistoryQuestion(recording.JOB, ignore=recording.QUIET).answer(opened_log)
+        past = opened_log.history(recording.JOB, ignore=recording.QUIET)
         write_lines(history_lines(past, style=style()))
     _print_next_steps(place)
 

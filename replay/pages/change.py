@@ -1,27 +1,41 @@
-"""A difference between two moments as a part of a page."""
+"""A difference between two moments as parts of a page: the report's, and the server's.
+
+A terminal has other lines for it, with a colour for each sign, and who made each change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
-from ..histories.diff import Diff, ObjectChanged, ObjectThen
+from ..histories.diff import Diff, ObjectChanged
 from ..histories.diff_counts import KindCount, counted_by_kind
-from ..render.differences import QUEUES_HEAD, holding_table, remark_on, summary_line, value_text
+from ..render.blocks import Block, Drawn, Folded, Ref, Section, Sentence, moment_ref, object_ref
+from ..render.differences import (
+    QUEUES_HEAD,
+    holding_table,
+    remark_on,
+    side_text,
+    summary_line,
+    value_text,
+)
 from ..render.events import object_text
 from ..render.tables import cut
 from ..report.records import Change
+from .blocks import Links, blocks_html, words
 from .templates import rendered
 
 MOST_OBJECTS = 40
 """Objects of one kind that are listed one by one."""
 
-_MOST_FIELDS = 12
-_LONGEST = 160
+FEW = 12
+"""So many rows are shown at once; more are folded. So many fields of an object are shown."""
+
+_LONGEST = 300
 
 _FIRST = (
     *(("", "Node"), ("scheduling.volcano.sh", "Queue"), ("batch.volcano.sh", "Job")),
@@ -30,102 +44,114 @@ _FIRST = (
 """The kinds that matter most to scheduling, in the order of the page."""
 
 
-class Field(NamedTuple):
-    """A field that differs, with its values as text."""
-
-    path: str
-    old: str
-    new: str
-
-
-class One(NamedTuple):
+class DifferingObject(NamedTuple):
     """An object that differs.
 
     :param sign: ``+``, ``-``, ``?`` or ``~``. :param word: what it stands for.
+    :param position: of its version. :param fields: with the values before and after, as text.
     :param more: how many fields are left out.
     """
 
     sign: str
     word: str
-    name: str
-    fields: tuple[Field, ...] = ()
+    object: Reference
+    position: int
+    remark: str = ""
+    fields: Sequence[tuple[str, str, str]] = ()
     more: int = 0
 
 
-class Kind(NamedTuple):
-    """The differences of a kind; of many objects only some.
-
-    :param listed: Event objects are only counted, as by the command.
-    """
-
-    plural: str
-    sides: KindCount
-    objects: tuple[One, ...]
-    more: int
-    listed: bool
-
-
-_WORDS = (("+", "added"), ("-", "removed"), ("?", "first seen"), ("~", "changed"))
-
-
 def change_part(change: Change) -> Markup:
-    """Return a difference as HTML."""
+    """Return a difference as HTML, for a report."""
     found = change.diff
-    held = (
-        ("What queues held", holding_table(QUEUES_HEAD, found.queues)),
-        ("What nodes held", holding_table("NODE", found.nodes)),
-    )
-    return rendered(
-        "change.html",
-        change=change,
-        diff=found,
-        summary=summary_line(found, events=False).strip(),
-        kinds=_kinds(found),
-        holdings=[
-            (title, table.first(MOST_OBJECTS), len(table.rows))
-            for title, table in held
-            if table.rows
-        ],
-        begun=[f"{plural_of(one.group, one.kind)} from {one.point}" for one in found.begun],
-    )
+    sides = f"From {side_text(found.before)} to {side_text(found.after)}."
+    first: list[Block] = [
+        Sentence(summary_line(found, events=False).strip(), "sentence"),
+        Sentence(sides),
+        *(Sentence(remark, "remark") for remark in change.remarks),
+        *begun(found),
+        *holdings(found),
+    ]
+    return blocks_html([Section(first), Section(list(_kinds(found)), "Objects")], level=3)
 
 
-def _kinds(found: Diff) -> list[Kind]:
+def begun(found: Diff) -> Iterator[Sentence]:
+    """Yield which kinds are compared only from a later moment on, if any are."""
+    kinds = ", ".join(f"{plural_of(one.group, one.kind)} from {one.point}" for one in found.begun)
+    if kinds:
+        later = "Compared from a later moment on, as nothing is known before"
+        yield Sentence(f"{later}: {kinds}.", "remark")
+
+
+def holdings(found: Diff) -> Iterator[Folded]:
+    """Yield what queues and nodes held, if it differs."""
+    sides = (("queues", QUEUES_HEAD, found.queues), ("nodes", "NODE", found.nodes))
+    for plural, head, held in sides:
+        if held:
+            table = holding_table(head, held)._replace(title=f"What {plural} held")
+            title = f"What {plural} held, before → after: {len(held)}"
+            yield Folded(title, [table], is_open=len(held) <= FEW)
+
+
+def objects_of(found: Diff) -> Iterator[DifferingObject]:
+    """Yield the objects that differ, by what happened to them."""
+    lone = (("+", "added", found.added), ("-", "removed", found.removed))
+    for sign, word, side in (*lone, ("?", "first seen", found.first_seen)):
+        for one in side:
+            remark = remark_on(sign, one).strip()
+            yield DifferingObject(sign, word, one.object, one.position, remark)
+    yield from map(_changed, found.changed)
+
+
+def _changed(one: ObjectChanged) -> DifferingObject:
+    shown, more = one.changes[:FEW], len(one.changes[FEW:])
+    fields = [(each.path, _short(each.old), _short(each.new)) for each in shown]
+    return DifferingObject("~", "changed", one.object, one.positions[1], "", fields, more)
+
+
+def _short(value: object) -> str:
+    return cut(value_text(value), _LONGEST)
+
+
+def objects_drawn(objects: Sequence[DifferingObject], links: Links | None) -> Drawn:
+    """Return a list of objects: each with its sign, and its fields struck out and put in."""
+
+    def link(ref: Ref) -> Markup:
+        return words(ref, links)
+
+    shown = [
+        (one, link(object_ref(object_text(one.object))), link(moment_ref(one.position)))
+        for one in objects
+    ]
+    return Drawn(rendered("objects.html", objects=shown))
+
+
+def _kinds(found: Diff) -> Iterator[Block]:
+    """Yield the objects of each kind."""
     counts = {(one.group, one.kind): one for one in counted_by_kind(found)}
     rank = {pair: place for place, pair in enumerate(_FIRST)}
-    order = sorted(counts, key=lambda pair: (rank.get(pair, len(rank)), pair))
-    return [_kind(found, pair, counts[pair]) for pair in order]
+    every = list(objects_of(found))
+    for pair in sorted(counts, key=lambda pair: (rank.get(pair, len(rank)), pair)):
+        plural = plural_of(*pair)
+        title = f"{plural} {counts_text(counts[pair])}"
+        if pair[1] == "Event":
+            only = "Event objects are only counted; the command lists them with --kind events."
+            yield Folded(title, [Sentence(only)])
+            continue
+        objects = [one for one in every if (one.object.group, one.object.kind) == pair]
+        more = len(objects[MOST_OBJECTS:])
+        left = Sentence(f"{more} more {plural}: the command below prints them all.", "cut")
+        blocks = [objects_drawn(objects[:MOST_OBJECTS], None), *([left] if more else ())]
+        is_open = plural in {"nodes", "queues"} and len(objects) <= FEW
+        yield Folded(title, blocks, is_open=is_open)
 
 
-def _kind(found: Diff, pair: tuple[str, str], count: KindCount) -> Kind:
-    listed = pair[1] != "Event"
-    sides: Sequence[Sequence[ObjectThen]] = (found.added, found.removed, found.first_seen)
-    objects: list[One] = []
-    if listed:
-        for (sign, word), side in zip(_WORDS[:3], sides, strict=True):
-            objects += [_then(sign, word, one) for one in side if _is(one.object, pair)]
-        objects += [_changed(one) for one in found.changed if _is(one.object, pair)]
-    more = len(objects[MOST_OBJECTS:])
-    return Kind(plural_of(*pair), count, tuple(objects[:MOST_OBJECTS]), more, listed)
-
-
-def _is(reference: Reference, pair: tuple[str, str]) -> bool:
-    return (reference.group, reference.kind) == pair
-
-
-def _then(sign: str, word: str, one: ObjectThen) -> One:
-    return One(sign, word, object_text(one.object) + remark_on(sign, one))
-
-
-def _changed(one: ObjectChanged) -> One:
-    sign, word = _WORDS[3]
-    fields = [
-        Field(
-            change.path,
-            cut(value_text(change.old), _LONGEST),
-            cut(value_text(change.new), _LONGEST),
-        )
-        for change in one.changes[:_MOST_FIELDS]
-    ]
-    name = object_text(one.object)
-    return One(sign, word, name, tuple(fields), len(one.changes[_MOST_FIELDS:]))
+def counts_text(count: KindCount) -> str:
+    """Return how many objects of a kind differ, as in ``+3 ~2``."""
+    sides = {
+        "+": count.added,
+        "−": count.removed,
+        "~": count.changed,
+        "?": count.first_seen,
+    }
+    return " ".join(f"{sign}{number}" for sign, number in sides.items() if number)

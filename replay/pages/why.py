@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from markupsafe import Markup
 
 from ..answers.answer import Why
 from ..coverage.coverage import reasons
-from ..render.tables import Table
-from ..render.why import event_table, link_tables, since_lines
+from ..render.blocks import Folded, ItemList, ListItem, Marked, Section, Sentence
+from ..render.why import event_table, reasons_section, since_blocks
+from .blocks import blocks_html
 from .templates import rendered
-
-MOST_ROWS = 40
-
-
-class Reason(NamedTuple):
-    """One reason: its sentence, whether it keeps the object waiting, and its numbers.
-
-    :param tables: each with the number of rows that it has in all.
-    """
-
-    text: str
-    blocks: bool
-    tables: list[tuple[Table, int]]
 
 
 def why_part(why: Why, name: str) -> Markup:
@@ -31,24 +17,23 @@ def why_part(why: Why, name: str) -> Markup:
 
     :param name: the id of the part in its page.
     """
-    return rendered(
-        "why.html",
-        name=name,
-        why=why,
-        since=[line.strip() for line in since_lines(why) if line.strip()],
-        reasons=reasons_of(why),
-        events=event_table("RESTS ON", why.events),
-        not_known=reasons(why.not_known),
-    )
-
-
-def reasons_of(why: Why) -> list[Reason]:
-    """Return the reasons of an answer, with their tables cut to :data:`MOST_ROWS`."""
-    return [
-        Reason(
-            link.text,
-            link.blocks,
-            [(table.first(MOST_ROWS), len(table.rows)) for table in link_tables(link)],
-        )
-        for link in why.chain
+    gaps = [ItemList([ListItem(text) for text in reasons(why.not_known)], "gaps")]
+    rests = event_table("RESTS ON", why.events)
+    sections = [
+        Section([Sentence(why.sentence, "sentence")]),
+        *([reasons_section(why)] if why.chain else ()),
+        Section(since_blocks(why), "Since when"),
+        Section([event_table("MADE SO BY", why.made_by)] if why.made_by else ()),
+        Section([Folded("Events that the answer rests on", [rests])] if rests.rows else ()),
+        Section(gaps if why.not_known else (), "Not known"),
     ]
+    blocks = blocks_html(sections, level=4)
+    asked = f"{why.asked.kind} {why.asked.name}"
+    return rendered("why.html", name=name, asked=asked, badge=badge(why), blocks=blocks)
+
+
+def badge(why: Why) -> Marked:
+    """Return in a word or two whether an object waits."""
+    if why.waits is None:
+        return Marked("not known", "badge unknown")
+    return Marked("waits", "badge waits") if why.waits else Marked("does not wait", "badge fine")

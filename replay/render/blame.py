@@ -1,37 +1,46 @@
-"""What makes up a number, as text."""
+"""What makes up a number: the number, what changed it last, and its parts in order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..answers.blamed import Blame
-from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
+from ..answers.blamed import Blame, Part
+from .blocks import Section, Sentence, Words, block_lines, moment_ref, object_ref
+from .tables import NONE, PLAIN, Style, TableColumn, table_of
+
+_AMOUNT: Sequence[TableColumn[Part]] = (TableColumn("AMOUNT", lambda one: one.amount, keep=True),)
+_VALUES: Sequence[TableColumn[Part]] = (
+    TableColumn("BEFORE", lambda one: one.before, keep=True),
+    TableColumn("AFTER", lambda one: one.amount, keep=True),
+)
+_EVENT: Sequence[TableColumn[Part]] = (
+    TableColumn("OBJECT", lambda one: object_ref(one.about), keep=True),
+    TableColumn("SINCE EVENT", lambda one: one.event.kind, keep=True),
+    TableColumn("POSITION", lambda one: moment_ref(one.event.position)),
+    TableColumn("TIME", lambda one: one.event.time),
+    TableColumn("BY", lambda one: one.event.by or NONE, shorten=True),
+)
 
 
 def blame_lines(found: Blame, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the lines of an answer: the number, what changed it last, and its parts in order."""
-    yield from paragraph(
-        style.bold(f"{found.about} {found.number} is {found.value}: {found.how}"), style
-    )
+    """Yield the lines of an answer."""
+    return block_lines(blame_sections(found), style=style)
+
+
+def blame_sections(found: Blame) -> Iterator[Section]:
+    """Yield what an answer says."""
+    number = f"{found.about} {found.number} is {found.value}: {found.how}"
+    said = [Sentence(number, "sentence")]
     last = found.last
     if last is not None:
         by = f" by {last.by}" if last.by else ""
         when = f" at {last.when}" if last.when else ""
-        text = f"last changed by {last.kind} {last.about} @{last.position}{by}{when}"
-        yield from paragraph(f"{text} ({found.changed})", style)
+        event = (f"last changed by {last.kind} ", object_ref(last.about), " ")
+        place = moment_ref(last.position)
+        said.append(Sentence(Words(*event, place, f"{by}{when} ({found.changed})")))
+    yield Section(said)
     if found.parts:
-        yield "\n"
-        yield from lines_of(_table(found), style=style)
-
-
-def _table(found: Blame) -> Table:
-    is_field = any(one.before for one in found.parts)
-    rows = []
-    for one in found.parts:
-        event = one.event
-        amount = [one.before, one.amount] if is_field else [one.amount]
-        place = [f"@{event.position}", event.time, event.by or NONE]
-        rows.append([*amount, one.about, event.kind, *place])
-    heads = ["BEFORE", "AFTER"] if is_field else ["AMOUNT"]
-    headers = [*heads, "OBJECT", "SINCE EVENT", "POSITION", "TIME", "BY"]
-    return Table(headers, rows, keep=(*heads, "OBJECT", "SINCE EVENT"), shorten=("BY",))
+        amount = _VALUES if any(one.before for one in found.parts) else _AMOUNT
+        columns = (*amount, *_EVENT)
+        table = table_of(columns, found.parts, "What the number is made of", pages="parts")
+        yield Section([table])

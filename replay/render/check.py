@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...engine.invariants.invariant import Invariant
+from ...engine.events import Event
+from ...engine.invariants.invariant import Invariant, Severity
 from ...engine.invariants.timeline import Breach, Place
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
 from ..invariants.task import ALL, CheckReport, beginning, severity_of
 from ..moments.unknown import document_of
+from .blocks import Marked, Ref, Words, here_ref, joined, moment_ref, object_ref
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 
-def check_table(report: CheckReport, *, wide: bool = False) -> Table:
-    """Return a row for each violation; wide adds its end, how long it lasted, and its events."""
+def check_table(
+    report: CheckReport, *, wide: bool = False, violations: Sequence[Breach] | None = None
+) -> Table:
+    """Return a row for each violation; wide adds its end, how long it lasted, and its events.
+
+    :param violations: only these.
+    """
     headers = ["SEVERITY", "INVARIANT", "OBJECT", "SINCE"]
     headers += ["UNTIL", "LASTED", "EVENTS", "MESSAGE"] if wide else ["MESSAGE"]
+    shown = report.violations if violations is None else violations
     return Table(
         headers,
-        [_row(one, report, wide=wide) for one in report.violations],
+        [_row(one, report, wide=wide) for one in shown],
         keep=("INVARIANT", "OBJECT", "MESSAGE"),
+        title="Violations",
+        pages="violations",
     )
 
 
 def _row(one: Breach, report: CheckReport, *, wide: bool) -> tuple[str, ...]:
-    violation = one.violation
+    violation, severity = one.violation, severity_of(one)
+    kind, name = violation.kind, violation.name
+    invariant, since = one.invariant, moment_ref(one.since.position)
+    subject = f"{kind} {name}"
     first = (
-        severity_of(one).value,
-        f"{one.invariant.id} {one.invariant.name}",
-        f"{violation.kind} {violation.name}",
-        f"before @{one.since.position}" if one.before else f"@{one.since.position}",
+        Marked(severity.value, "warn" if severity is Severity.MEDIUM else "bad"),
+        here_ref(f"{invariant.id} {invariant.name}", invariant=invariant.id, violations=None),
+        object_ref(f"{kind.lower()}/{name}", subject) if kind in _WITH_PAGE and name else subject,
+        Words("before ", since) if one.before else since,
     )
     if not wide:
         return (*first, f"{violation.message}{_ended(one)}")
-    until = NONE if one.until is None else f"@{one.until.position}"
+    until = NONE if one.until is None else moment_ref(one.until.position)
     lasted = NONE if one.lasted is None else f"{one.lasted / SECOND_US:.1f}s"
-    named = (report.events[at].event for at in beginning(one) if at in report.events)
-    events = ", ".join(f"{event.kind} {event.reference.name}".strip() for event in named)
+    named = [(at, report.events[at].event) for at in beginning(one) if at in report.events]
+    events = Words(*joined(_event_ref(at, event) for at, event in named))
     return (*first, until, lasted, events or NONE, violation.message)
+
+
+_WITH_PAGE = frozenset({"Pod", "Node", "Queue", "PodGroup", "Job", "PriorityClass", "HyperNode"})
+
+
+def _event_ref(at: int, event: Event) -> Ref:
+    """Return an event and its object; they lead to its moment."""
+    return Ref(f"{event.kind} {event.reference.name}".strip(), at=at, look="at")
 
 
 def _ended(one: Breach) -> str:

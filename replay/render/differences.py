@@ -12,6 +12,7 @@ from ...engine.kubernetes.amount_texts import short_amount
 from ..histories.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
 from ..moments.unknown import document_of
 from ..objects.field_changes import Change
+from .blocks import number_ref, object_ref
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of, paragraph
 
@@ -126,11 +127,12 @@ def value_text(value: Any) -> str:
 def side_lines(found: Diff) -> Iterator[str]:
     """Yield the two moments of a difference."""
     for word, side in (("from", found.before), ("to  ", found.after)):
-        yield f"{word}  {_side_text(side)}\n"
+        yield f"{word}  {side_text(side)}\n"
     yield "\n"
 
 
-def _side_text(side: Side) -> str:
+def side_text(side: Side) -> str:
+    """Return a moment of a difference, with its time."""
     time = f"  ({side.shown})" if side.shown and side.shown != side.point else ""
     return f"{side.point}{time}"
 
@@ -164,10 +166,13 @@ def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
         },
         key=lambda name: (name not in ("cpu", "memory"), name),
     )
-    rows = [
-        [one.name, _pods(one), *(_amounts(one, resource) for resource in resources)]
-        for one in holdings
-    ]
+    kind, used = ("node", "used") if title == "NODE" else ("queue", "allocated")
+    rows = []
+    for one in holdings:
+        name = f"{kind}/{one.name}"
+        pods = number_ref(name, "pods", _pods(one))
+        amounts = (number_ref(name, f"{used}.{each}", _amounts(one, each)) for each in resources)
+        rows.append([object_ref(name, one.name), pods, *amounts])
     headers = (title, "PODS", *(name.upper() for name in resources))
     return Table(headers, rows, keep=("PODS", "CPU", "MEMORY"))
 

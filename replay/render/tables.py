@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
-from typing import NamedTuple, TextIO
+from typing import Generic, NamedTuple, TextIO, TypeVar
 
 from .layout import GAP, NONE, Layout, broken, in_blocks, kept, laid_out, pieces
 from .screen import MARKS, SGR, one_line
@@ -32,16 +32,50 @@ class Table(NamedTuple):
     :param keep: columns that even a narrow terminal shows, as it does the first one. Others are
     left out, the last one first.
     :param shorten: columns whose long words a narrow terminal shortens before it leaves any out.
+    :param title: what a page says that it shows.
+    :param pages: what a page calls its rows; it shows them a page at a time. Empty: only the first.
     """
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
     keep: Collection[str] = ()
     shorten: Collection[str] = ()
+    title: str = ""
+    pages: str = ""
 
     def first(self, rows: int) -> Table:
         """Return the table with at most this many rows."""
         return self._replace(rows=self.rows[:rows])
+
+
+Row = TypeVar("Row")
+
+
+class TableColumn(NamedTuple, Generic[Row]):
+    """A column of a table, declared once for all that show it.
+
+    :param value: the cell of a row; words that lead somewhere are a :class:`.blocks.Ref`.
+    :param keep: and ``shorten``: as in :class:`Table`.
+    """
+
+    head: str
+    value: Callable[[Row], str]
+    keep: bool = False
+    shorten: bool = False
+
+
+def table_of(
+    columns: Sequence[TableColumn[Row]], rows: Iterable[Row], title: str = "", pages: str = ""
+) -> Table:
+    """Return the table of some rows, with these columns."""
+    return Table(
+        [column.head for column in columns],
+        [[column.value(row) for column in columns] for row in rows],
+        keep=[column.head for column in columns if column.keep],
+        shorten=[column.head for column in columns if column.shorten],
+        title=title,
+        pages=pages,
+    )
 
 
 class Style(NamedTuple):

@@ -29,18 +29,35 @@ from ..answers.stages import Stage
 from ..what_if.help import WouldHelp
 from ..what_if.suggestion import GONE, RELEASE
 from ..what_if.trial import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy
+from .blocks import (
+    Block,
+    Folded,
+    ItemList,
+    ListItem,
+    Marked,
+    Section,
+    Sentence,
+    Words,
+    block_lines,
+    moment_ref,
+    number_ref,
+    object_ref,
+)
 from .session import number_text, step_table
 from .simulation import spans
-from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
+from .tables import NONE, PLAIN, Style, Table, TableColumn, table_of
 
 SENTENCE, NUMBERS, STEPS = 0, 1, 2
 """Depths: the reasons; also all numbers; also the steps of the session."""
 
-_MARK = "=>"
 _COLUMNS = (
     *("wanted", "left", "limit", "allocated", "inqueue", "elastic", "deserved", "guarantee"),
     "capability",
 )
+_HOLDING = frozenset({"allocated", "inqueue", "deserved", "guarantee", "capability"})
+"""Columns of a queue whose numbers ``blame`` explains."""
+
+NUMBERS_COMPARED = "Numbers that the session compared"
 
 
 def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Iterator[str]:
@@ -48,41 +65,48 @@ def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Ite
 
     :param depth: from 1 on, also those that do not help.
     """
+    listed = "; -v lists those that do not help" if found.in_vain and not depth else ""
     yield "\n"
-    if said := no_change_text(found):
-        yield f"{said}\n"
+    yield from block_lines(
+        help_sections(found, ": --budget gives more", vain=depth > 0, listed=listed), style=style
+    )
+
+
+def help_sections(
+    found: WouldHelp, more: str = "", *, vain: bool = True, listed: str = ""
+) -> list[Section]:
+    """Return the changes with which the object starts, and how many were tried.
+
+    :param more: how to try more of them. :param vain: also list those that do not help; else
+        ``listed`` says how to.
+    """
+    blocks: list[Block] = []
+    if said := _UNCHANGED.get(found.unchanged):
+        blocks.append(Sentence(said, "blank"))
     if found.found:
-        shown, _ = few(found.found)
-        rows = [(one.text, one.starts, _names(one.evicts), _names(one.no_longer)) for one in shown]
-        heads = ("WOULD HELP", "STARTS", "EVICTS", "NO LONGER PLACED")
-        paid = [at for at in (2, 3) if any(row[at] != NONE for row in rows)]
-        keep = ("STARTS", *(heads[at] for at in paid[:1]))
-        yield from lines_of(Table(heads, rows, keep=keep), style=style)
-    if tried := tried_text(found):
-        listed = "; -v lists those that do not help." if found.in_vain and not depth else "."
-        yield from paragraph(f"{tried}{listed}", style)
-    yield from _fault_lines(found.by_fault, style)
-    if depth and found.in_vain:
-        yield "\n"
-        tried_rows = [(text,) for text in _listed_in_vain(found)]
-        yield from lines_of(Table(("DOES NOT HELP",), tried_rows), style=style)
+        table = table_of(_HELPING, few(found.found)[0], "Changes with which it starts")
+        paid = [at for at in (2, 3) if any(row[at] != NONE for row in table.rows)]
+        keep = ("STARTS", *(table.headers[at] for at in paid[:1]))
+        blocks.append(table._replace(keep=keep))
+    if tried := _tried_text(found):
+        blocks.append(Sentence(f"{tried}{listed}.", "" if found.found else "blank"))
+    sections = [Section(blocks)]
+    if found.by_fault:
+        title = "Releases with which it starts only by a fault"
+        sections.append(Section([table_of(_FAULTY, few(found.by_fault)[0], title)]))
+    if vain and found.in_vain:
+        table = Table(("DOES NOT HELP",), [(text,) for text in _listed_in_vain(found)])
+        sections.append(
+            Section([Folded(f"Changes that do not help: {len(found.in_vain)}", [table])])
+        )
     if found.left:
         left = counted(found.left, "other change was", "other changes were")
-        left = f"{left} not tried, for lack of time: --budget gives more."
-        yield from paragraph(left, style)
+        left = f"{left} not tried, for lack of time{more}."
+        sections[-1] = Section([*sections[-1].blocks, Sentence(left)])
+    return sections
 
 
-def _fault_lines(found: Sequence[Remedy], style: Style) -> Iterator[str]:
-    """Yield the releases with which an object starts only by a fault, and that fault."""
-    if found:
-        yield "\n"
-        shown, _ = few(found)
-        rows = [(one.text, one.starts, " ".join(one.faults)) for one in shown]
-        heads = ("ONLY BY A FAULT", "STARTS", "FAULT")
-        yield from lines_of(Table(heads, rows, keep=("FAULT",)), style=style)
-
-
-def tried_text(found: WouldHelp) -> str:
+def _tried_text(found: WouldHelp) -> str:
     """Return how many changes were tried, without a full stop; empty if none was."""
     if not found.tried:
         return ""
@@ -109,11 +133,6 @@ def _listed_in_vain(found: WouldHelp) -> Iterator[str]:
     yield from (text for text in found.in_vain if not text.startswith(prefix))
     if names:
         yield f"{prefix}{spans([str(one) for one in RELEASES if str(one) in names])}"
-
-
-def no_change_text(found: WouldHelp) -> str:
-    """Return that the object starts without any change; empty if it does not."""
-    return _UNCHANGED.get(found.unchanged, "")
 
 
 def few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
@@ -154,75 +173,101 @@ _JOBS = 3
 _HYPERNODES = 6
 
 
+_HELPING: Sequence[TableColumn[Remedy]] = (
+    TableColumn("WOULD HELP", lambda one: one.text),
+    TableColumn("STARTS", lambda one: one.starts, keep=True),
+    TableColumn("EVICTS", lambda one: _names(one.evicts)),
+    TableColumn("NO LONGER PLACED", lambda one: _names(one.no_longer)),
+)
+_FAULTY: Sequence[TableColumn[Remedy]] = (
+    TableColumn("ONLY BY A FAULT", lambda one: one.text),
+    TableColumn("STARTS", lambda one: one.starts),
+    TableColumn("FAULT", lambda one: " ".join(one.faults), keep=True),
+)
+
+
 def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of an answer.
 
     :param depth: how much is shown: one of :data:`SENTENCE`, :data:`NUMBERS`, :data:`STEPS`.
     """
-    yield from paragraph(style.bold(found.sentence), style)
-    yield "\n"
-    yield from since_lines(found, style=style)
-    yield from _reasons(found.chain, depth, style)
+    since = [*since_blocks(found), *_made_by(found)]
+    sections = [
+        Section([Sentence(found.sentence, "sentence")]),
+        *([Section(since)] if since else ()),
+        reasons_section(found, depth),
+    ]
     if depth >= NUMBERS and found.events:
-        yield "\n"
-        yield from lines_of(event_table("RESTS ON", found.events), style=style)
+        sections.append(Section([event_table("RESTS ON", found.events)]))
     if depth >= STEPS and found.steps:
-        yield "\n"
-        yield from lines_of(_steps(found.steps), style=style)
+        sections.append(Section([step_rows(found.steps)]))
+    return block_lines(sections, style=style)
 
 
-def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield since when it waits, and when the reason changed."""
+def since_blocks(found: Why) -> list[Block]:
+    """Return since when it waits, and when the reason changed."""
+    blocks: list[Block] = []
     if found.began is not None:
         begin = "exists" if found.began.is_creation else "in the log"
-        yield from paragraph(f"{begin} since {found.began.place}", style)
-    for stage, words in zip(found.stages, begins_of(found.stages), strict=True):
-        said = "for the present reason" if stage is found.stages[-1] else stage.sentence
-        yield from paragraph(f"{words}: {said}{_by(stage)}", style)
+        blocks.append(Sentence(Words(f"{begin} since ", *_place(found.began))))
+    if found.stages:
+        stages = zip(found.stages, begins_of(found.stages), strict=True)
+        blocks.append(ItemList([ListItem(_stage_text(*one, found)) for one in stages], "since"))
+    return blocks
+
+
+def _made_by(found: Why) -> Iterator[Sentence]:
+    """Yield which events made it so; a page has a table of them instead."""
     if found.made_by:
-        named, when = ", ".join(map(_named, found.made_by)), found.made_by[-1].when
-        yield from paragraph(f"made so by {named}{f' (last at {when})' if when else ''}", style)
-    if found.began is not None or found.stages:
-        yield "\n"
+        when = found.made_by[-1].when
+        named = _listed_events(found.made_by)
+        last = f" (last at {when})" if when else ""
+        yield Sentence(Words("made so by ", *named, last))
 
 
-def _by(stage: Stage) -> str:
+def _place(one: Evidence) -> tuple[str, ...]:
+    """Return the words of its time and its position."""
+    place = moment_ref(one.position)
+    return (f"{one.when} (", place, ")") if one.when else (place,)
+
+
+def _stage_text(stage: Stage, words: str, found: Why) -> Words:
+    said = "for the present reason" if stage is found.stages[-1] else stage.sentence
     events = stage.since.events
     if not events:
-        return ""
-    named = [_named(one) for one in events[-3:]]
+        return Words(f"{words}: {said}")
     rest = len(events) - 3 + stage.since.more
     more = f" and {rest} more" if rest > 0 else ""
-    return f"; before that came {', '.join(named)}{more}"
+    return Words(f"{words}: {said}; before that came ", *_listed_events(events[-3:]), more)
 
 
-def _named(one: Evidence) -> str:
-    by = f" by {one.by}" if one.by else ""
-    return f"{one.kind} {one.about} @{one.position}{by}"
+def _listed_events(events: Sequence[Evidence]) -> Iterator[str]:
+    for number, one in enumerate(events):
+        by = f" by {one.by}" if one.by else ""
+        yield f"{', ' if number else ''}{one.kind} "
+        yield from (object_ref(one.about), " ", moment_ref(one.position), by)
 
 
-def _reasons(chain: Sequence[Link], depth: int, style: Style) -> Iterator[str]:
-    for link in chain:
-        mark = _MARK if link.blocks else "  "
-        line = f"{mark} {link.text}"
-        yield from paragraph(style.removed(line) if link.blocks else line, style)
-        if link.blocks or depth >= NUMBERS:
-            yield from _numbers(link, depth, style)
-
-
-def _numbers(link: Link, depth: int, style: Style) -> Iterator[str]:
-    """Yield the table of a reason that has one, indented."""
-    tables = link_tables(link, depth)
-    for table in tables:
-        yield "\n"
-        yield from (f"   {line}" for line in lines_of(table, style=style.narrower(3)))
-    if tables:
-        yield "\n"
+def reasons_section(found: Why, depth: int = NUMBERS) -> Section:
+    """Return the reasons, with the numbers of those that keep it waiting; with depth, of all."""
+    lead = "This is why it is not known." if found.waits is None else "This keeps it waiting."
+    items = [
+        ListItem(
+            link.text,
+            lead if link.blocks else "",
+            link_tables(link, depth) if link.blocks or depth >= NUMBERS else (),
+            "" if link.blocks else "Numbers",
+        )
+        for link in found.chain
+    ]
+    title = "The reasons, in the order in which the scheduler comes to them"
+    return Section([ItemList(items, "chain")], title)
 
 
 def link_tables(link: Link, depth: int = NUMBERS) -> list[Table]:
     """Return the tables with the numbers of a reason; none are empty."""
-    return [table for table in _tables(link, depth) if table.rows]
+    tables = (table._replace(title=NUMBERS_COMPARED) for table in _tables(link, depth))
+    return [table for table in tables if table.rows]
 
 
 def _tables(link: Link, depth: int) -> Iterator[Table]:
@@ -236,7 +281,9 @@ def _tables(link: Link, depth: int) -> Iterator[Table]:
     elif isinstance(link, Hypernodes):
         yield _hypernodes(link, depth)
     elif isinstance(link, Gang) and link.planned and depth >= NUMBERS:
-        yield Table(("POD", "PLANNED NODE"), sorted(link.planned.items()))
+        planned = sorted(link.planned.items())
+        rows = [(object_ref(f"pod/{pod}", pod), node) for pod, node in planned]
+        yield Table(("POD", "PLANNED NODE"), rows)
 
 
 def _hypernodes(link: Hypernodes, depth: int) -> Table:
@@ -264,8 +311,9 @@ def _accounts(accounts: Sequence[Account]) -> Table:
     names, rows = _compared(accounts), []
     for account in accounts:
         for name in names:
-            amounts = [getattr(account, column).get(name, "") for column in _COLUMNS]
-            rows.append([account.queue, name, *amounts, _check(account, name)])
+            amounts = [_amount(account, column, name) for column in _COLUMNS]
+            queue = object_ref(f"queue/{account.queue}", account.queue)
+            rows.append([queue, name, *amounts, _check(account, name)])
     headers = ["QUEUE", "RESOURCE", *(column.upper() for column in _COLUMNS), "CHECK"]
     used = [place for place in range(len(headers)) if _says_something(rows, place)]
     return Table(
@@ -273,6 +321,13 @@ def _accounts(accounts: Sequence[Account]) -> Table:
         [[row[at] or NONE for at in used] for row in rows],
         keep=("RESOURCE", "WANTED", "LIMIT", *_compared_columns(accounts), "CHECK"),
     )
+
+
+def _amount(account: Account, column: str, name: str) -> str:
+    text: str = getattr(account, column).get(name, "")
+    if not text or column not in _HOLDING:
+        return text
+    return number_ref(f"queue/{account.queue}", f"{column}.{name}", text)
 
 
 def _compared_columns(accounts: Sequence[Account]) -> tuple[str, ...]:
@@ -295,7 +350,7 @@ def _check(account: Account, name: str) -> str:
         return "not checked"
     if not account.limit:
         return "not computed"
-    return "exceeded" if name in account.exceeded else "fits"
+    return Marked("exceeded", "bad") if name in account.exceeded else "fits"
 
 
 def _compared(accounts: Sequence[Account]) -> list[str]:
@@ -324,29 +379,42 @@ def _listed(amounts: dict[str, str]) -> str:
 
 def _nodes(link: Nodes, depth: int) -> Table:
     """Return the nodes nearest to taking a pod, by reason; with more depth all that are known."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for group in link.groups:
         shown = group.nearest if depth >= NUMBERS else group.nearest[:2]
         reasons = "; ".join(group.reasons) + (f" (for pod {group.of})" if group.of else "")
         for one in shown:
             also = f"; {'; '.join(one.also)}" if one.also else ""
             free = {name: text for name, text in one.free.items() if name in link.request}
-            rows.append((one.node, _listed(one.missing), _listed(free), reasons + also))
+            node = object_ref(f"node/{one.node}", one.node)
+            rows.append((node, _listed(one.missing), _listed(free), reasons + also))
         rest = len(group.nodes) - len(shown)
         if rest:
             rows.append((f"({rest} more)", "", "", reasons))
-    rows += [(name, "", "", f"not in sessions: {reason}") for name, reason in link.skipped.items()]
+    for name, reason in link.skipped.items():
+        rows.append((object_ref(f"node/{name}", name), "", "", f"not in sessions: {reason}"))
     return Table(("NODE", "LACKS", "FREE", "REASON"), rows, keep=("LACKS", "REASON"))
 
 
 def event_table(head: str, events: Sequence[Evidence]) -> Table:
     """Return events as a table, the first column with this head."""
-    rows = [(one.about, one.kind, f"@{one.position}", one.time, one.by or NONE) for one in events]
-    headers = (head, "EVENT", "POSITION", "TIME", "BY")
-    return Table(headers, rows, keep=("EVENT", "POSITION"), shorten=("BY",))
+    columns: Sequence[TableColumn[Evidence]] = (
+        TableColumn(head, lambda one: object_ref(one.about)),
+        *_EVENT_COLUMNS,
+    )
+    return table_of(columns, events, "Events")
 
 
-def _steps(steps: Sequence[Step]) -> Table:
+_EVENT_COLUMNS: Sequence[TableColumn[Evidence]] = (
+    TableColumn("EVENT", lambda one: one.kind, keep=True),
+    TableColumn("POSITION", lambda one: moment_ref(one.position), keep=True),
+    TableColumn("TIME", lambda one: one.time),
+    TableColumn("BY", lambda one: one.by or NONE, shorten=True),
+)
+
+
+def step_rows(steps: Sequence[Step]) -> Table:
+    """Return steps of the session as a table."""
     rows = []
     for one in steps:
         numbers = " ".join(f"{name}={_number(value)}" for name, value in one.numbers.items())

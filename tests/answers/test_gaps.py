@@ -13,7 +13,7 @@ import plinian
 from plinian import Log
 from plinian.replay.answers.answer import Why
 from plinian.replay.answers.gaps import Hole, crossed
-from plinian.replay.render.why import since_lines
+from plinian.replay.render.why import why_lines
 
 FIRST, SECOND = "2026-05-04T10:00:00Z", "2026-05-04T10:10:00Z"
 
@@ -85,7 +85,7 @@ def test_an_answer_within_a_gap_is_no_stage(log: Log, tmp_path: Path) -> None:
     found = asked(log, tmp_path, grown())
     assert [one.cause for one in found.stages] == [found.cause], "at rv:60 the log knows a mix"
     assert found.stages[0].gaps == ((42, 70),)
-    assert "or earlier, not known between rv:42 and rv:70: for the" in "".join(since_lines(found))
+    assert "or earlier, not known between rv:42 and rv:70: for the" in "".join(why_lines(found))
     assert [one["gaps"] for one in asked_json(found)] == [[[42, 70]]]
 
 
@@ -96,7 +96,7 @@ def test_an_answer_that_began_in_a_gap_has_the_bounds_of_the_gap(log: Log, tmp_p
     assert (last.since.at, last.since.not_at, last.since.gap) == (found.asked.at, "rv:42", True)
     assert not last.since.exact
     when = "a time between 2026-05-04T10:00:00Z and 10:10:00Z"
-    lines = "".join(since_lines(found))
+    lines = "".join(why_lines(found))
     assert (
         f"from between rv:42 and {last.since.at}, where the log has a gap ({when}): for the"
         in lines

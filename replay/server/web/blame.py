@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from ...answers.blamed import Blame, Part
+from ...answers.blamed import Blame
 from ...facade.documents import document
 from ...facade.log import Log
-from .bounded import Some, number, some
+from ...render.blame import blame_sections
+from ...render.blocks import Section, Sentence, object_ref
+from .blocks import answer
 from .look import Look
 from .notes import filled_in, sentences
 from .page import page
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
-    """A number, and what it is made of. :param name: of the object, as links name it."""
+    """A number, and what it is made of."""
 
-    name: str
-    number: str
-    parts: Some[Part]
     not_known: tuple[str, ...]
     blame: Blame
 
@@ -29,7 +29,16 @@ def _json(found: Number) -> Any:
     return document(found.blame)
 
 
-@page("blame/{kind}/{key:path}", template="blame.html", title="Number", json=_json)
+def _shown(found: Number, look: Look) -> Mapping[str, Any]:
+    name = found.blame.about
+    about = Section([Sentence(object_ref(name, f"All about {name}"))])
+    nothing = Section([Sentence("Nothing adds to it at this moment.", "blank")])
+    first, *parts = blame_sections(found.blame)
+    sections = [first, about, *(parts or [nothing])]
+    return answer(look, f"{found.blame.number} of {name}", sections)
+
+
+@page("blame/{kind}/{key:path}", template="answer.html", title="Number", json=_json, show=_shown)
 def blame(log: Log, look: Look, kind: str, key: str) -> Number:
     """Return what makes up the number that the query names, by default ``allocated.cpu``.
 
@@ -38,9 +47,6 @@ def blame(log: Log, look: Look, kind: str, key: str) -> Number:
     what = look.get("number") or ("used.cpu" if kind == "node" else "allocated.cpu")
     found = log.blame(f"{kind}/{key}", what, at=look.at)
     return Number(
-        name=found.about,
-        number=what,
-        parts=some(found.parts, number(look, "skip")),
         not_known=(*sentences(found.not_known), *filled_in(log, log.moment(look.at))),
         blame=found,
     )

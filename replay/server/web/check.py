@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ....engine.invariants.invariant import Invariant
 from ....engine.invariants.timeline import Breach
+from ....engine.kubernetes.counts import counted
 from ....engine.kubernetes.units import SECOND_US
 from ...facade.documents import document
 from ...facade.log import Log
-from ...invariants.task import ALL, CheckReport, beginning, chosen_invariants, severity_of
-from ...render.events import object_text
+from ...invariants.task import ALL, CheckReport, chosen_invariants
+from ...render.blocks import (
+    Block,
+    CommandLine,
+    ItemList,
+    ListItem,
+    Marked,
+    Section,
+    Sentence,
+    Words,
+    chip,
+    here_ref,
+)
+from ...render.check import check_table
+from ...render.tables import TableColumn, table_of
 from ..reach import reach_all, reach_cache
-from .bounded import Some, number, some
+from .blocks import answer
 from .look import Look
 from .notes import sentences
 from .page import page
@@ -29,68 +44,17 @@ EAGER = 20_000
 WHOLE, MOMENT = "log", "moment"
 
 
-class Began(msgspec.Struct, frozen=True, kw_only=True):
-    """An event with which a violation began."""
-
-    position: int
-    kind: str
-    object: str
-
-
-class Violated(msgspec.Struct, frozen=True, kw_only=True):
-    """A violation. :param object: as links name it; empty if it has no page.
-
-    :param subject: the object in words.
-    :param before: it had begun before the log knew enough. :param until: None if it still holds.
-    """
-
-    invariant: str
-    name: str
-    severity: str
-    object: str
-    subject: str
-    field: str
-    message: str
-    since: int
-    before: bool
-    until: int | None
-    lasted: str
-    events: tuple[Began, ...]
-
-
-class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """An invariant. :param violations: how many; None if it was not checked.
-
-    :param unsettled: how many more did not last, as far as is known.
-    :param reason: why it was not checked.
-    """
-
-    id: str
-    name: str
-    severity: str
-    needs: str
-    statement: str
-    violations: int | None
-    unsettled: int
-    reason: str
-
-
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found. :param over: the whole log, or one moment. :param ran: it was checked.
+    """What was found.
 
-    :param unsettled: how many violations did not last.
+    :param over: the whole log, or one moment. :param wanted: only violations of this invariant are
+        shown; empty is all. :param report: None if nothing was checked yet.
     """
 
     over: str
-    ran: bool
-    release: str
-    lines: Some[Violated]
-    unsettled: int
-    settle: str
-    sessions: int
-    invariants: tuple[Known, ...]
-    not_known: tuple[str, ...]
+    wanted: str
     report: CheckReport | None
+    not_known: tuple[str, ...]
 
 
 def _json(found: Check) -> Any:
@@ -98,28 +62,102 @@ def _json(found: Check) -> Any:
     return None if found.report is None else document(found.report)
 
 
+def _shown(found: Check, look: Look) -> Mapping[str, Any]:
+    is_whole, run = found.over == WHOLE, look.get("run")
+    chips = [
+        chip("the log up to here", chosen=is_whole, over=None, violations=None, run=run),
+        chip("this moment alone", chosen=not is_whole, over=MOMENT, violations=None),
+    ]
+    found_blocks = _not_run(look) if found.report is None else _found(found.report, found.wanted)
+    sections = (
+        Section([ItemList([ListItem(one) for one in chips], "chips"), *found_blocks]),
+        Section([_invariants(found.report)], "All invariants"),
+    )
+    before = "at" if found.over == MOMENT else "up to"
+    return answer(look, "Invariants", sections, when=f"{before} {look.at}")
+
+
+def _not_run(look: Look) -> Iterator[Block]:
+    """Yield how to check a long log."""
+    yield Sentence(
+        Words(
+            "An invariant is a sentence that holds of every sound cluster. Checking this log takes "
+            "a while. ",
+            here_ref("Check it now", "button", run="yes"),
+        )
+    )
+    yield CommandLine(f"plinian check --until {look.at}")
+
+
+def _found(report: CheckReport, wanted: str) -> Iterator[Block]:
+    """Yield the violations, and how many were left out."""
+    shown = [one for one in report.violations if not wanted or one.invariant.id == wanted]
+    settle = f"{report.settle / SECOND_US:g} s"
+    short = len(report.unsettled)
+    if shown:
+        yield check_table(report, wide=True, violations=shown)
+    else:
+        what = f"violation of {wanted}" if wanted else "violation"
+        said = f"No {what} is known to have lasted {settle}." if short else f"No {what}."
+        if not wanted and not short:
+            said = "No violation: every invariant that could be checked holds."
+        more = (" ", here_ref("Show all", invariant=None)) if wanted else ()
+        yield Sentence(Words(said, *more), "blank")
+    ran = f"{counted(report.sessions, 'session')} ran as {report.release}."
+    left = f" Left out: {short} that lasted less than {settle}, or for a time that is not known."
+    yield Sentence(f"{ran}{left if short else ''}")
+
+
+def _invariants(report: CheckReport | None) -> Block:
+    """Return all invariants, with how many violations each has."""
+    result = partial(_result, report)
+    columns: Sequence[TableColumn[Invariant]] = (
+        TableColumn("ID", lambda one: Marked(f"{one.id} {one.name}", place=one.id)),
+        TableColumn("RESULT", result),
+        TableColumn("STATEMENT", lambda one: one.statement),
+        TableColumn("NEEDS", lambda one: one.needs.value),
+    )
+    return table_of(columns, ALL, "All invariants")
+
+
+def _result(report: CheckReport | None, one: Invariant) -> str:
+    if report is None:
+        return f"not checked{f': {one.unseen}' if one.unseen else ''}"
+    if found := _count(report.violations, one):
+        return Marked(f"✖ {found} violated", "bad")
+    if short := _count(report.unsettled, one):
+        return Marked(f"{short} left out", "warn")
+    if any(each.id == one.id for each in report.checked):
+        return Marked("✔ holds", "good")
+    reason = next((x.reason for x in report.not_checked if x.invariant.id == one.id), one.unseen)
+    return f"not checked{f': {reason}' if reason else ''}"
+
+
+def _count(breaches: Sequence[Breach], invariant: Invariant) -> int:
+    return sum(one.invariant.id == invariant.id for one in breaches)
+
+
 @page(
     "check",
-    template="check.html",
+    template="answer.html",
     title="Invariants",
     nav="Invariants",
     key="i",
     long=True,
     runs=lambda look: look.get("run") == "yes",
     json=_json,
+    show=_shown,
 )
 def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
     """Check the log up to the moment, or the moment alone; long logs only on demand.
 
     :raises UsageError: there is no invariant of that name.
     """
-    wanted = (
-        {one.id for one in chosen_invariants([name])} if (name := look.get("invariant")) else ()
-    )
+    name = look.get("invariant")
+    wanted = chosen_invariants([name])[0].id if name else ""
     over = MOMENT if look.get("over") == MOMENT else WHOLE
-    asked = look.get("run") == "yes" or look.position <= EAGER
     report = None
-    if asked:
+    if look.get("run") == "yes" or look.position <= EAGER:
         at, until = (look.at, None) if over == MOMENT else (None, look.at)
         if over == MOMENT:
             reach_cache(log, log.moment(look.at), [look.release])
@@ -127,78 +165,8 @@ def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
             reach_all(log, "violations", f"plinian check --until {look.at}")
         progress = None if watch is None else partial(watch.report, "Events are checked.")
         report = log.check(at=at, until=until, release=look.release, progress=progress)
-    found = [] if report is None else [_violated(one, report) for one in report.violations]
-    return Check(
-        over=over,
-        ran=report is not None,
-        release=look.release,
-        lines=some(
-            [one for one in found if not wanted or one.invariant in wanted], number(look, "skip")
-        ),
-        unsettled=0 if report is None else len(report.unsettled),
-        settle="" if report is None else f"{report.settle / SECOND_US:g} s",
-        sessions=0 if report is None else report.sessions,
-        invariants=_known(report),
-        not_known=() if report is None else sentences(report.not_known),
-        report=report,
-    )
-
-
-def _violated(one: Breach, report: CheckReport) -> Violated:
-    violation = one.violation
-    begin = (report.events[at].event for at in beginning(one) if at in report.events)
-    positions = [at for at in beginning(one) if at in report.events]
-    return Violated(
-        invariant=one.invariant.id,
-        name=one.invariant.name,
-        severity=severity_of(one).value,
-        object=_link(violation.kind, violation.name),
-        subject=f"{violation.kind} {violation.name}".strip(),
-        field=violation.field,
-        message=violation.message,
-        since=one.since.position,
-        before=one.before,
-        until=None if one.until is None else one.until.position,
-        lasted="" if one.lasted is None else f"{one.lasted / SECOND_US:.1f} s",
-        events=tuple(
-            Began(position=at, kind=event.kind, object=object_text(event.reference))
-            for at, event in zip(positions, begin, strict=True)
-        ),
-    )
-
-
-def _link(kind: str, name: str) -> str:
-    """Return an object as links name it; empty if it is of a kind without a page."""
-    return f"{kind.lower()}/{name}" if kind in _WITH_PAGE and name else ""
-
-
-_WITH_PAGE = frozenset({"Pod", "Node", "Queue", "PodGroup", "Job", "PriorityClass", "HyperNode"})
-
-
-def _known(report: CheckReport | None) -> tuple[Known, ...]:
-    """Return all invariants, with how many violations each has."""
-    counts: dict[str, int] = {}
-    reasons: dict[str, str] = {}
-    short = Counter[str]()
-    if report is not None:
-        counts = {one.id: 0 for one in report.checked}
-        for breach in report.violations:
-            counts[breach.invariant.id] = counts.get(breach.invariant.id, 0) + 1
-        reasons = {one.invariant.id: one.reason for one in report.not_checked}
-        short.update(breach.invariant.id for breach in report.unsettled)
-    return tuple(
-        Known(
-            id=one.id,
-            name=one.name,
-            severity=one.severity.value,
-            needs=one.needs.value,
-            statement=one.statement,
-            violations=counts.get(one.id),
-            unsettled=short[one.id],
-            reason=reasons.get(one.id, one.unseen),
-        )
-        for one in ALL
-    )
+    not_known = () if report is None else sentences(report.not_known)
+    return Check(over=over, wanted=wanted, report=report, not_known=not_known)
 
 
 PAGES = (check,)

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ....engine.volcano.releases import RELEASES
 from ....engine.volcano.session.history import resolve
 from ...answers.answer import Why
-from ...answers.records import Evidence, Nodes, PodGroupState, Step
+from ...answers.records import Nodes, PodGroupState
 from ...answers.since import begins_of
 from ...compare.session_claims import BOUND, ENQUEUED, SessionClaim
 from ...compare.subjects import LogSubject
 from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.times import first_time, last_time
-from ...pages.why import reasons_of
+from ...pages.templates import rendered
+from ...pages.why import badge
+from ...render.blocks import (
+    Block,
+    Drawn,
+    Folded,
+    Marked,
+    Ref,
+    Section,
+    Sentence,
+    Words,
+    here_ref,
+    object_ref,
+)
 from ...render.simulation import spans
-from ...render.why import few, no_change_text, tried_text
+from ...render.tables import TableColumn, table_of
+from ...render.why import event_table, help_sections, reasons_section, since_blocks, step_rows
 from ...what_if.help import WouldHelp
 from ..reach import reach_cache
-from .bounded import MOST_ROWS
+from .blocks import answer
 from .look import Look
 from .notes import file_name, filled_in, sentences
 from .page import page
@@ -32,25 +46,19 @@ HELP_BUDGET = "20s"
 """How long changes are tried that may help."""
 
 
-class Stretch(msgspec.Struct, frozen=True, kw_only=True):
-    """A time during which one answer held.
+class Stretch(NamedTuple):
+    """A time during which one answer held, as a part of a bar.
 
-    :param point: from when on; ``time`` says it in words. :param begin: and ``width``: in percent
-        of the whole time; the width is 0 if the times are not known. :param unsure: for so long
-        before it may have begun. :param cause: a few words
-        that name the answer.
+    :param time: since when, in words. :param cause: a few words that name the answer.
+    :param begin: and ``width``: in percent of the whole time. :param unsure: for so long before it
+        may have begun.
     """
 
-    point: str
     time: str
     cause: str
-    sentence: str
     begin: float
     width: float
     unsure: float
-    now: bool
-    events: tuple[Evidence, ...]
-    more: int
 
 
 class OtherReleases(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,24 +76,19 @@ class OtherReleases(msgspec.Struct, frozen=True, kw_only=True):
 class WhyPage(msgspec.Struct, frozen=True, kw_only=True):
     """An answer.
 
-    :param name: of the object, as links name it. :param conf: the name of the configuration.
-    :param stretches: oldest first.
-    :param steps: of the session, about the object; the last ones.
+    :param now: the time of the moment; None if it is not known.
     :param help: and ``others``: None if it was not asked for.
     :param can_help: changes can be tried.
-    :param question: what was asked of the other releases, in words.
+    :param question: what other releases are asked; empty if there is nothing to ask.
     """
 
-    name: str
-    conf: str
     why: Why
-    steps: tuple[Step, ...]
-    stretches: tuple[Stretch, ...]
-    steps_left_out: int
+    now: int | None
     can_help: bool
     help: WouldHelp | None
     question: str
     others: tuple[OtherReleases, ...] | None
+    assumed: tuple[str, ...]
     not_known: tuple[str, ...]
 
 
@@ -99,17 +102,83 @@ def _json(found: WhyPage) -> Any:
     return {**document(found.why), **more}
 
 
-def _shown(found: WhyPage, _look: Look) -> Mapping[str, Any]:
-    no_change = "" if found.help is None else no_change_text(found.help)
-    faulty = [] if found.help is None else few(found.help.by_fault)[0]
-    tried = "" if found.help is None else tried_text(found.help)
-    reasons = reasons_of(found.why)
-    return {"reasons": reasons, "no_change": no_change, "faulty": faulty, "tried": tried}
+def _shown(found: WhyPage, look: Look) -> Mapping[str, Any]:
+    asked = found.why.asked
+    heading = f"Why {asked.kind}/{asked.name}"
+    return answer(look, heading, _sections(found, look), badge=badge(found.why))
+
+
+def _sections(found: WhyPage, look: Look) -> Iterator[Section]:
+    """Yield the answer in the order in which a person asks on."""
+    why = found.why
+    name = f"{why.asked.kind}/{why.asked.name}"
+    about = object_ref(name, f"All about {name}")
+    session = Ref(f"the session of {why.asked.release}", "session", about=why.asked.name)
+    conf = f" with the configuration {file_name(why.asked.conf)}."
+    place = Sentence(Words(about, ". Found in ", session, conf))
+    yield Section([Sentence(why.sentence, "sentence"), place])
+    if why.chain:
+        yield reasons_section(why)
+    bar = list(_stretches(why, found.now))
+    drawn = [Drawn(rendered("stretches.html", stretches=bar))] if bar else []
+    yield Section([*drawn, *since_blocks(why)], "Since when, and did the reason change?")
+    if why.made_by:
+        yield Section([event_table("OBJECT", why.made_by)], "Made so by")
+    if found.can_help:
+        yield from _help(found.help)
+    if found.question:
+        title = "In other releases, on the same snapshot"
+        yield Section(_other_blocks(found, look), title, "others")
+    folded: list[Block] = []
+    if why.steps:
+        title = f"Steps of the session about it: {len(why.steps)}"
+        folded.append(Folded(title, [step_rows(why.steps)]))
+    if why.events:
+        title = f"Events that the answer rests on: {len(why.events)}"
+        folded.append(Folded(title, [event_table("RESTS ON", why.events)]))
+    yield Section(folded)
+
+
+def _help(found: WouldHelp | None) -> Iterator[Section]:
+    """Yield the changes with which it starts, or how to try some."""
+    if found is None:
+        text = "Try changes that may help"
+        button = here_ref(text, "button", "help-it", help="yes")
+        more = " Each change runs the session again; it takes up to 20 seconds."
+        yield Section([Sentence(Words(button, more))], "What would help", "help-it")
+        return
+    first, *others = help_sections(found)
+    own = Sentence(Ref("Try changes of your own", "what-if"))
+    yield Section([*first.blocks, own], "What would help", "help-it")
+    yield from others
+
+
+def _other_blocks(found: WhyPage, look: Look) -> Sequence[Block]:
+    if found.others is None:
+        text = "Run the session as every release"
+        button = here_ref(text, "button", "others", others="yes")
+        return [Sentence(Words(button, " It takes a session for each of them."))]
+    columns: Sequence[TableColumn[OtherReleases]] = (
+        TableColumn("RELEASES", lambda one: one.releases),
+        TableColumn(
+            "ANSWER", lambda one: Marked(*(("yes", "good") if one.holds else ("no", "bad")))
+        ),
+        TableColumn("RESULT", lambda one: one.text),
+        TableColumn("COMPARE", lambda one: _beside(one, look.release)),
+    )
+    table = table_of(columns, found.others, "Answers of releases")
+    return [Sentence(f"Asked: {found.question}?"), table]
+
+
+def _beside(one: OtherReleases, release: str) -> str:
+    if one.last == release:
+        return ""
+    return Ref(f"{one.last} beside {release}", "compare", vs_release=one.last)
 
 
 @page(
     "why/{kind}/{key:path}",
-    template="why_page.html",
+    template="answer.html",
     title="Why",
     long=True,
     json=_json,
@@ -129,12 +198,8 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
     question = _question(found) if waits else None
     asks = question is not None and look.get("others") == "yes"
     return WhyPage(
-        name=f"{found.asked.kind}/{found.asked.name}",
-        conf=file_name(found.asked.conf),
         why=found,
-        steps=found.steps[-MOST_ROWS:],
-        stretches=tuple(_stretches(found, log.truth(moment).time)),
-        steps_left_out=len(found.steps[:-MOST_ROWS]),
+        now=log.truth(moment).time,
         can_help=waits,
         help=log.what_would_help(named, at=moment, release=look.release, budget=HELP_BUDGET)
         if helps
@@ -143,33 +208,32 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
         others=tuple(_others(LogSubject(log, moment), question))
         if question is not None and asks
         else None,
+        assumed=tuple(
+            line for line in found.asked.assumed if not line.startswith("no release was named")
+        ),
         not_known=(*sentences(found.not_known), *filled_in(log, moment)),
     )
 
 
 def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
-    """Yield the answers so far, each from when it held until the next one."""
+    """Yield the answers so far, each from when it held until the next one; none without times."""
     begun = [stage.since.begin for stage in found.stages]
     firsts, begins = [first_time(one) for one in begun], [last_time(one) for one in begun]
-    first, last = (firsts[0] if firsts else None), now
-    whole = 0 if first is None or last is None else last - first
-    ends = [*firsts[1:], last][: len(begun)]
-    words = begins_of(found.stages)
+    first = firsts[0] if firsts else None
+    if first is None or now is None or now <= first:
+        return
+    whole = now - first
+    ends = [*firsts[1:], now]
     for stage, said, earliest, begin, end in zip(
-        found.stages, words, firsts, begins, ends, strict=True
+        found.stages, begins_of(found.stages), firsts, begins, ends, strict=True
     ):
-        known = whole > 0 and begin is not None and end is not None
+        known = begin is not None and end is not None
         yield Stretch(
-            point=stage.since.at,
             time=said,
             cause=stage.cause,
-            sentence=stage.sentence,
-            begin=round(100 * ((begin or 0) - (first or 0)) / whole, 2) if known else 0.0,
+            begin=round(100 * ((begin or 0) - first) / whole, 2) if known else 0.0,
             width=round(100 * max(0, (end or 0) - (begin or 0)) / whole, 2) if known else 0.0,
             unsure=round(100 * ((begin or 0) - (earliest or 0)) / whole, 2) if known else 0.0,
-            now=stage is found.stages[-1],
-            events=stage.since.events,
-            more=stage.since.more,
         )
 
 
@@ -188,11 +252,9 @@ def _others(subject: LogSubject, question: SessionClaim) -> Iterator[OtherReleas
     """Yield what the session of each release answers, neighbours with one answer together."""
     names = [str(one) for one in RELEASES if not one.ours]
     answers = [(name, question.of(subject.session(resolve(name)))) for name in names]
-    for answer, some in groupby(answers, key=lambda one: one[1]):
+    for said, some in groupby(answers, key=lambda one: one[1]):
         same = [name for name, _ in some]
-        yield OtherReleases(
-            releases=spans(same), last=same[-1], holds=answer.holds, text=answer.text
-        )
+        yield OtherReleases(releases=spans(same), last=same[-1], holds=said.holds, text=said.text)
 
 
 PAGES = (why,)

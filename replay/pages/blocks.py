@@ -1,0 +1,90 @@
+"""Blocks as HTML: those of an answer, and what only a page has beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Protocol
+
+from markupsafe import Markup, escape
+
+from ..render.blocks import CHOSEN, Marked, Ref, Section, Words
+from ..render.screen import one_line
+from ..render.tables import NONE
+from .templates import breakable, rendered
+
+MOST_ROWS = 40
+"""Rows of a table in a page without a server; it has no further pages."""
+
+
+class Links(Protocol):
+    """Where words of a page lead."""
+
+    def link(self, path: str = "", *, at: int | None = None, **query: str | int | None) -> str:
+        """Return the link to another page."""
+
+    def here(self, *, at: int | None = None, **query: str | int | None) -> str:
+        """Return the link to the same page with other values in its query."""
+
+
+def blocks_html(
+    sections: Iterable[Section],
+    links: Links | None = None,
+    *,
+    level: int = 2,
+    most: int = MOST_ROWS,
+) -> Markup:
+    """Return sections as HTML.
+
+    :param links: where their words lead; None in a page that stands alone.
+    :param level: of their headings. :param most: as many rows are shown of a table.
+    """
+    return rendered(
+        "blocks.html",
+        sections=sections,
+        level=level,
+        most=most,
+        form=lambda block: type(block).__name__,
+        words=partial(words, links=links),
+        cell=partial(cell, links=links),
+    )
+
+
+def words(text: str, links: Links | None) -> Markup:
+    """Return words as HTML, with their links."""
+    if isinstance(text, Words):
+        return Markup("").join(words(part, links) for part in text.parts)
+    return _marked(text, escape(one_line(text)), links)
+
+
+def cell(text: str, links: Links | None) -> Markup:
+    """Return a cell of a table, which a browser may break after commas and slashes."""
+    if isinstance(text, Words):
+        return Markup("").join(cell(part, links) for part in text.parts)
+    if text in {"", NONE}:
+        return Markup('<span class="none">{}</span>').format(text)
+    return _marked(text, breakable(text), links)
+
+
+def _marked(text: str, shown: Markup, links: Links | None) -> Markup:
+    """Return words as a link, or set off, if they are."""
+    if isinstance(text, Marked):
+        tag = "strong" if text.look else "span"
+        made = _attributes({"class": text.look, "id": text.place})
+        return Markup("<{0}{1}>{2}</{0}>").format(tag, made, shown)
+    if not isinstance(text, Ref) or links is None:
+        return shown
+    path, at, query = text.path, text.at, text.query
+    target = links.here(at=at, **query) if path is None else links.link(path, at=at, **query)
+    href = f"{target}#{text.place}" if text.place else target
+    current = "true" if text.look == CHOSEN else ""
+    made = _attributes(
+        {"class": text.look, "href": href, "title": text.hint, "aria-current": current}
+    )
+    return Markup("<a{}>{}</a>").format(made, shown)
+
+
+def _attributes(values: Mapping[str, str]) -> Markup:
+    """Return the attributes of an element; those without a value are left out."""
+    some = (Markup(' {}="{}"').format(*one) for one in values.items() if one[1])
+    return Markup("").join(some)

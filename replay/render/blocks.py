@@ -1,0 +1,225 @@
+"""Blocks: what an answer says, before it is text or a page.
+
+An answer yields sections, and a section holds sentences, lists, tables and commands.
+:func:`block_lines` makes lines for a terminal of them, and ``replay/pages/blocks.py`` makes HTML.
+So words, columns and their order stand once. Words that lead somewhere are a :class:`Ref`: on a
+terminal they are text as any other, and a page links them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+
+from .tables import PLAIN, Style, Table, lines_of, paragraph
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+CHOSEN = "chosen"
+"""The style of a link that leads to what the page shows already."""
+
+_MARK, _NO_MARK = "=>", "  "
+
+
+class Ref(str):
+    """Words that lead to a page of the log.
+
+    :ivar path: of the page, as in ``pod/ml/train-0``; empty for the timeline; None is the same page
+        with other values in its query.
+    :ivar at: the position to look at; None stays at the same. :ivar query: of the page, by name.
+    :ivar look: the style of the link. :ivar hint: what it shows. :ivar place: in the page.
+    """
+
+    __slots__ = ("at", "hint", "look", "path", "place", "query")
+    path: str | None
+    at: int | None
+    query: dict[str, str | None]
+    look: str
+    hint: str
+    place: str
+
+    def __new__(
+        cls,
+        text: str,
+        path: str | None = "",
+        *,
+        at: int | None = None,
+        look: str = "",
+        hint: str = "",
+        place: str = "",
+        **query: str | None,
+    ) -> Self:
+        """Make words that lead to a page."""
+        made = super().__new__(cls, text)
+        made.path, made.at, made.query = path, at, query
+        made.look, made.hint, made.place = look, hint, place
+        return made
+
+
+class Marked(str):
+    """Words that stand out on a page.
+
+    :ivar look: how, as in ``bad``. :ivar place: what a link to this place of the page names.
+    """
+
+    __slots__ = ("look", "place")
+    look: str
+    place: str
+
+    def __new__(cls, text: str, look: str = "", place: str = "") -> Self:
+        """Make words that stand out."""
+        made = super().__new__(cls, text)
+        made.look, made.place = look, place
+        return made
+
+
+class Words(str):
+    """Text with such words in it. :ivar parts: what it is made of, in order."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> Self:
+        """Join the parts."""
+        made = super().__new__(cls, "".join(parts))
+        made.parts = parts
+        return made
+
+
+def joined(some: Iterable[str], by: str = ", ") -> list[str]:
+    """Return words with others between them."""
+    words = [part for one in some for part in (by, one)]
+    return words[1:]
+
+
+def object_ref(name: str, text: str = "") -> Ref:
+    """Return words that lead to an object, as in ``pod/ml/train-0``."""
+    return Ref(text or name, name, look="ref")
+
+
+def moment_ref(position: int) -> Ref:
+    """Return a position that leads to its moment."""
+    return Ref(f"@{position}", at=position, look="at")
+
+
+def number_ref(name: str, number: str, text: str) -> Ref:
+    """Return a number of an object, which leads to the events that make it."""
+    hint = f"which events make {number}"
+    return Ref(text, f"blame/{name}", look="num", hint=hint, number=number)
+
+
+def here_ref(text: str, look: str = "", place: str = "", **query: str | None) -> Ref:
+    """Return words that lead to the same page with other values in its query."""
+    made = Ref(text, None, look=look, place=place)
+    made.query = query
+    return made
+
+
+def chip(text: str, *, chosen: bool, **query: str | None) -> Ref:
+    """Return words that choose what a page shows. :param chosen: it shows that."""
+    made = here_ref(text, CHOSEN if chosen else "")
+    made.query = query
+    return made
+
+
+class Sentence(NamedTuple):
+    """One or more sentences.
+
+    :param look: ``sentence`` for the answer itself; else how a page sets it off, as in ``blank``.
+    """
+
+    text: str
+    look: str = ""
+
+
+class CommandLine(NamedTuple):
+    """A command that a person can copy."""
+
+    text: str
+
+
+class ListItem(NamedTuple):
+    """A line of a list, and the tables below it.
+
+    :param lead: why it stands out; a terminal shows a mark instead.
+    :param folds: a page hides the tables under this title, until a person opens them.
+    """
+
+    text: str
+    lead: str = ""
+    tables: Sequence[Table] = ()
+    folds: str = ""
+
+
+class ItemList(NamedTuple):
+    """A list. :param look: ``chain`` for reasons, one after the other; else its style."""
+
+    items: Sequence[ListItem]
+    look: str
+
+
+class Folded(NamedTuple):
+    """Blocks that a page hides until a person opens them, unless they are open."""
+
+    title: str
+    blocks: Sequence[Block]
+    is_open: bool = False
+
+
+class Drawn(NamedTuple):
+    """A picture or a form of a page, as HTML; a terminal shows nothing of it."""
+
+    html: Markup
+
+
+Block: TypeAlias = "Sentence | CommandLine | ItemList | Table | Folded | Drawn"
+
+
+class Section(NamedTuple):
+    """Blocks that belong together, with a blank line before the next one.
+
+    :param title: a page shows it. :param id: its place in a page.
+    """
+
+    blocks: Sequence[Block]
+    title: str = ""
+    id: str = ""
+
+
+def block_lines(parts: Iterable[Section], *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lines of sections, with a blank line between two of them."""
+    for number, part in enumerate(parts):
+        yield from "\n" * (number > 0)
+        for block in part.blocks:
+            yield from _lines(block, style)
+
+
+def _lines(block: Block, style: Style) -> Iterator[str]:
+    match block:
+        case Sentence(text, "sentence"):
+            yield from paragraph(style.bold(text), style)
+        case Sentence(text):
+            yield from paragraph(text, style)
+        case CommandLine(text):
+            yield f"  {text}\n"
+        case ItemList(items, look):
+            for item in items:
+                yield from _item_lines(item, style, marks=look == "chain")
+        case Table():
+            yield from lines_of(block, style=style)
+        case Folded(blocks=blocks):
+            for one in blocks:
+                yield from _lines(one, style)
+        case Drawn():
+            pass
+
+
+def _item_lines(item: ListItem, style: Style, *, marks: bool) -> Iterator[str]:
+    """Yield a line of a list, and what is below it, indented."""
+    line = f"{_MARK if item.lead else _NO_MARK} {item.text}" if marks else item.text
+    yield from paragraph(style.removed(line) if item.lead else line, style)
+    for table in item.tables:
+        yield "\n"
+        yield from (f"   {line}" for line in lines_of(table, style=style.narrower(3)))
+    yield from "\n" * bool(item.tables)
