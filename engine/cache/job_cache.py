@@ -111,6 +111,7 @@ class JobCache:
         try:
             task = self._task_of(pod, before)
         except ClaimMissing as missing:
+            # Volumes are counted before devices are looked up: a task without its devices has them.
             volumes = pod.spec.volumes and isinstance(missing, DeviceClaimMissing)
             task = self._with_volumes(pod) if volumes else self._builder.task(pod)
             self.resync_task(task)
@@ -409,6 +410,7 @@ class JobCache:
             known = not old.job or self.find_task(old.job, old.uid) is not None
             self._delete_task(old.job, old.uid, old.key, old.node_name)
             return None if known else f"failed to find Job <{old.job}> for Task {old.key}"
+        # The new task is made before the old one goes: if that fails, the old one stays.
         try:
             new = self._task_of(pod)
         except ClaimMissing as missing:

@@ -203,6 +203,7 @@ class Faults:
 
     def _list_again(self, made: list[int], watch: Watch, then: int) -> None:
         for part, place in watch.channels:
+            # It comes behind what was sent before the watch broke, and still waits.
             missed = self._transitions.missed(part, watch.kind, then, made[API])
             made[place] = self._channels.extended(made[place], missed)
 

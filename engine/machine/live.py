@@ -318,6 +318,7 @@ def write_to(server: ApiServer, act: Act) -> None:
         server.delete(*place)
     elif verb != DELETED and held is not None:
         server.update(merged(held, document))
+        # A status is written by itself: an update of the object leaves it as it is.
         if document.get("status"):
             server.update(merged(server.get(*place), document), status=True)
 

@@ -117,6 +117,7 @@ class Natural:
             state = moved.state
             if moved.panic:
                 panics.append(moved.panic)
+                # A process that panics again in the same way would do so for ever.
                 if panics.count(moved.panic) > 1:
                     return Rest(tuple(steps), state, tuple(panics), reached=False)
         return Rest(tuple(steps), state, tuple(panics), reached=False)

@@ -51,6 +51,7 @@ class Processes:
             for kind, notices in transitions.listed(one, made[0]).items():
                 all_listed = transitions.synced(kind)
                 place = layout.channels[layout.names[one], kind]
+                # What waited for the old process is lost: the list has it.
                 made[place] = self.channels.number((*notices, all_listed))
         return parts
 

@@ -202,6 +202,7 @@ class Turns:
             return False
         if due is None:
             return True
+        # Time may pass before the step is made: it must come to the same after that.
         later = transitions.wait(part, made.held, due)
         for step, done, _ in self._machine.steps_alone(part, later, made.channels, api):
             if step == made.step:

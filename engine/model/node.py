@@ -200,6 +200,7 @@ class NodeInfo:
             return f"task <{task.key}> already on different node <{task.node_name}>"
         if task.key in self.tasks:
             return f"task <{task.key}> already on node <{self.name}>"
+        # Until the Node comes there is no account: then it is made from all tasks.
         if self.node is not None:
             refusal = self._refusal(task) if task.status == Status.BINDING else None
             if refusal is not None:

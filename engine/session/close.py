@@ -180,6 +180,7 @@ def _held_by_queue(ssn: Session) -> dict[str, Resource]:
     sums = np.zeros((len(names), len(ssn.dims)))
     np.add.at(sums, queues, tasks.request[rows])
     held: dict[str, Resource] = {}
+    # One task of each class says which scalars are named: a sum of 0 is not the same as none.
     classes = int(tasks.klass.max()) + 1
     _, first = np.unique(queues * classes + tasks.klass[rows], return_index=True)
     for index in first.tolist():

@@ -93,12 +93,12 @@ if TYPE_CHECKING:
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.reviewing import junit, sarif
     from .replay.facade.searching import LogAnswers
-    from .replay.facade.stored import CheckpointInfo, ObjectHistory
+    from .replay.facade.stored import CheckpointInfo
     from .replay.fidelity.report import Fidelity
     from .replay.forecast.run import Forecast
     from .replay.histories.diff import Diff
     from .replay.histories.diff_actors import Who
-    from .replay.histories.history import Happening, History
+    from .replay.histories.history import Happening, History, ObjectHistory
     from .replay.ingest.explain import Explanation, explain
     from .replay.ingest.run import IngestOptions, IngestSummary
     from .replay.invariants.task import CheckReport
@@ -279,8 +279,8 @@ _PLACES = MappingProxyType(
         "replay.facade.releases": "behaviours release_diff releases unproven",
         "replay.facade.reviewing": "junit sarif",
         "replay.facade.searching": "LogAnswers",
-        "replay.facade.stored": "CheckpointInfo ObjectHistory",
-        "replay.histories.history": "Happening History",
+        "replay.facade.stored": "CheckpointInfo",
+        "replay.histories.history": "Happening History ObjectHistory",
         "replay.ingest.explain": "Explanation explain",
         "replay.ingest.run": "IngestOptions IngestSummary",
         "replay.lint.findings": "Finding",

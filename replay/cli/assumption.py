@@ -81,24 +81,17 @@ def note_session(answer: SessionRun, *, recorded: bool, named: bool = True) -> N
     :param named: the release was named on the command line.
     :param recorded: its configuration is the log's: note as well which ones it rejected.
     """
+    from ..sessions.assumed import kept_text
+
     for fault in answer.rejected if recorded else ():
-        note(_kept(answer.release, fault, answer.conf))
+        note(kept_text(answer.release, fault, answer.conf))
     release = answer.release if named else f"{answer.release} ({UNNAMED})"
     note(f"session at {answer.at} as {release}, configuration {answer.conf}")
 
 
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
     """Note on standard error which configurations of a log releases reject."""
-    from ...engine.volcano.session.history import resolve
-    from ..logs.scheduler_confs import confs_at
-    from ..sessions.session import conf_of
+    from ..sessions.assumed import rejected_in_log
 
-    confs = confs_at(log.store, moment)
-    for release in releases:
-        in_force = conf_of(confs, resolve(release))
-        for fault in in_force.rejected:
-            note(_kept(release, fault, in_force.source))
-
-
-def _kept(release: str, fault: str, conf: str) -> str:
-    return f"{release} rejects the configuration: {fault}; it keeps the previous one: {conf}"
+    for text in rejected_in_log(log, moment, releases):
+        note(text)

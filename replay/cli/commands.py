@@ -23,7 +23,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "events": "List the events of the log.",
         "get": "Show objects as they were at a moment.",
         "describe": "Describe objects as they were at a moment.",
-        "history": "Show all that is known about an object.",
+        "history": QUESTIONS["history"].help,
         "diff": "Show what differs between two moments.",
         "digest": "Print the digest of the state at a moment.",
         "belief": "Show the scheduler's cache at a moment.",
@@ -35,7 +35,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "why": QUESTIONS["why"].help,
         "blame": QUESTIONS["blame"].help,
         "what-if": "Run the session of a moment with something changed.",
-        "upgrade-check": "Show what another release would have decided differently.",
+        "upgrade-check": QUESTIONS["upgrade-check"].help,
         "simulate": "Run scenarios as releases of Volcano would run them.",
         "explore": "Search for an order of a cluster's steps that ends badly.",
         "step": "Walk through a run of a scenario by hand, one step at a time, forward and back.",
@@ -71,7 +71,7 @@ COMPLETE = "__complete"
 
 
 class CommandTable(Mapping[str, click.Command]):
-    """Commands by name; ``upgrade-check`` is ``upgrade_check`` in the module of that name."""
+    """Commands by name; ``what-if`` is ``what_if`` in the module of that name."""
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self:

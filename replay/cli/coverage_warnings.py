@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...engine.kubernetes.counts import counted
 from .shell import note
 
 if TYPE_CHECKING:
@@ -196,16 +195,3 @@ def _at_ends(
 
     found = (unknown_at(log, end, kinds, namespace) for end in ends)
     return list(dict.fromkeys(one for some in found for one in some))
-
-
-def note_left_out(log: Log, moment: Moment, count: int) -> None:
-    """Note on standard error how many sessions are left out because too little is known."""
-    from ..coverage.coverage import beginning_of, plurals
-
-    begin = beginning_of(log, moment)
-    if count:
-        be = "is" if count == 1 else "are"
-        note(
-            f"{counted(count, 'session')} before rv:{begin.revision} {be} left out: there is no "
-            f"earlier complete list of {plurals(begin.latest)}"
-        )

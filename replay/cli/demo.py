@@ -48,6 +48,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
     from ...engine.log.location import shown_place
     from .. import demo as recording
     from ..logs.log import opened
+    from ..questions.history import HistoryQuestion
     from ..render.differences import diff_lines
     from ..render.histories import history_lines
 
@@ -69,7 +70,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
         found = opened_log.diff(at, later, kinds=kinds, ignore=recording.QUIET)
         write_lines(diff_lines(found, style=_style()))
         _shown(f"history {recording.JOB} {ignore} --log {place}")
-        past = opened_log.history(recording.JOB, ignore=recording.QUIET)
+        past = HistoryQuestion(recording.JOB, ignore=recording.QUIET).answer(opened_log)
         write_lines(history_lines(past, style=style()))
     _print_next_steps(place)
 

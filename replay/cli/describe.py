@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,11 +10,6 @@ from . import options
 from .command import command
 from .object_arguments import ObjectQuery, look_for, wanted_of, warn_of_kinds
 from .shell import fail, note, say, style, write_lines
-
-if TYPE_CHECKING:
-    from ...engine.state.truth import Entry
-
-VERSIONS_SHOWN = 10
 
 
 @command("describe")
@@ -57,6 +51,7 @@ def describe(
     the Kubernetes events about it. Exits with 1 if a named object does not exist at that moment.
     """
     from ..coverage.computed_kinds import IN_DESCRIPTIONS
+    from ..render.description import description_lines
     from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -70,7 +65,7 @@ def describe(
         for _, entries in found:
             for entry in entries:
                 sys.stdout.write(separator)
-                _describe(look, entry)
+                write_lines(description_lines(opened_log, moment, entry, style=style()))
                 separator = "\n\n"
         if missing:
             for fault in missing[:-1]:
@@ -78,24 +73,3 @@ def describe(
             fail(missing[-1])
         if not separator:
             note("No resources found.")
-
-
-def _describe(look: ObjectQuery, entry: Entry) -> None:
-    from ..coverage.coverage import NotListed
-    from ..objects.kinds import ObjectName
-    from ..render.columns import TableContext
-    from ..render.description import ObjectDescription, description_lines
-
-    reference = entry.reference
-    named = ObjectName(reference.group, reference.kind, reference.name)
-    past = look.log.history(named, namespace=reference.namespace, at=look.moment)
-    described = ObjectDescription(
-        context=TableContext(
-            look.log.truth(look.moment), not_listed=NotListed(look.log, look.moment)
-        ),
-        entry=entry,
-        document=next(look.log.documents([entry], branch=look.moment.branch)),
-        versions=past.happenings[-VERSIONS_SHOWN:],
-        style=style(),
-    )
-    write_lines(description_lines(described))

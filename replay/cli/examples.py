@@ -63,10 +63,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian play to 10:42:07",
             "plinian play speed 5x",
         ),
-        "history": (
-            "plinian history pod/train-0 -n ml",
-            "plinian history queue/gold --ignore status",
-        ),
         "diff": (
             "plinian diff -5m end",
             "plinian diff rv:1042 rv:1100 --kind nodes",
@@ -121,10 +117,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "bisect": (
             "plinian bisect --enqueued ml/bert",
             "plinian bisect --bound ml/train-0 --releases v1.11.0..v1.12.1 --at rv:1042",
-        ),
-        "upgrade-check": (
-            "plinian upgrade-check --from v1.11.0 --to v1.12.1",
-            "plinian upgrade-check --from v1.11.0 --to v1.12.1 --exit-code -o junit",
         ),
         "simulate": ("plinian simulate fault.case.json --release v1.12.1",),
         "explore": (

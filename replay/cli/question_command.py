@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -16,22 +17,21 @@ from ..questions.question import (
     Question,
     QuestionOfMoment,
     QuestionOfRelease,
-    QuestionOfScheduler,
-    QuestionOfSessions,
     declared_fields,
     lacking,
 )
 from . import options
 from .coverage_warnings import note_assumed, warn_sessions, warn_unknown
 from .examples import epilog
-from .shell import guarded, note, shows_progress, style, write_lines
+from .reviews import REVIEWS, write_review
+from .shell import fail, guarded, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..logs.log import Log
 
 Kind: TypeAlias = type[Question[Any]]
 
-_NOT_USUAL = frozenset({"assume", "strict", "progress"})
+_NOT_USUAL = frozenset({"assume", "strict", "progress", "jobs"})
 """Fields that few people need, which help shows after the output form, and what is no option."""
 
 
@@ -68,10 +68,15 @@ def command_of(kind: Kind) -> click.Command:
 
         check_plot(output, plot=plot)
         given |= {name: "/".join(given[name]) for name in in_words}
-        with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
-            given["at"] = opened_log.moment(given["at"], as_known_at=as_known_at)
-            question, found = _ask(kind(**given), opened_log, "" if inputs else log)
-            assumed = _assumed(question, given.get("release"))
+        if "jobs" in given:
+            given["jobs"] = given["jobs"] or os.cpu_count() or 1
+        with opened_or_read(
+            log, inputs, branch=branch, cluster=cluster, as_known_at=as_known_at
+        ) as opened_log:
+            given["at"] = opened_log.moment(given["at"])
+            asked = kind(**given)
+            question, found = _ask(asked, opened_log, "" if inputs else log)
+            assumed = _assumed(asked)
             _write(question, found, assumed, _Form(output, no_headers, exit_code))
             if plot:
                 write_answer_plot(opened_log, ", ".join(inputs) or log, found, given["at"])
@@ -87,16 +92,19 @@ def _options(kind: Kind) -> list[Callable[[Any], Any]]:
     """Return the options of a command: what is asked, then the form, then what few people need."""
     fields = declared_fields(kind)
     names = {field.name for field in fields}
-    usual = [field for field in fields if field.name not in _NOT_USUAL]
+    usual = [one for one in fields if one.has(Door.COMMAND) and one.name not in _NOT_USUAL]
+    own = [field for field in usual if not field.has(Door.PYTHON)]
     found = [
+        *(_option(field) for field in usual if field.is_required),
         options.log,
-        *(_option(field) for field in usual if field.about.only is None),
+        *(_option(field) for field in usual if not field.is_required and field not in own),
         kind.reads_inputs and options.inputs,
-        *(_option(field) for field in usual if field.about.only is Door.COMMAND),
+        "jobs" in names and options.jobs,
+        kind.exit_code and click.option("--exit-code", help=kind.exit_code, is_flag=True),
+        *map(_option, own),
         kind.is_drawn and options.plot,
         options.table_json_or_yaml if kind.is_table else options.form(kind.forms),
         kind.is_table and options.no_headers,
-        kind.exit_code and click.option("--exit-code", help=kind.exit_code, is_flag=True),
         "assume" in names and options.assume,
         options.as_known_at,
         "strict" in names and options.strict,
@@ -124,6 +132,10 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
     if field.of is int and not about.metavar:
         return click.option(*names, field.name, help=about.help, count=True)
     shown: dict[str, Any] = {"default": field.default, "show_default": field.default is not None}
+    if field.is_required:
+        shown = {"required": True}
+    if field.of is int:
+        shown["type"] = click.IntRange(min=about.least)
     kept = {"multiple": True} if field.many else shown
     return click.option(*names, field.name, metavar=about.metavar, help=about.help, **kept)
 
@@ -137,17 +149,22 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
         found = question.answer(log)
         if isinstance(question, QuestionOfMoment):
             warn_unknown(lacking(found), strict=question.strict)
-            note_assumed(log, log.moment(question.at))
+            note_assumed(log, log.moment(question.at), question.kinds(found))
+        fault = question.fault(log, found)
+        if fault is not None:
+            fail(fault)
         return question, found
     from ..render.progress import counting
     from .store_beliefs import store_beliefs
 
     ready = question.prepared(log, note)
     moment = log.moment(ready.at)
-    bare = isinstance(ready, QuestionOfSessions) and ready.conf is None
-    warn_sessions(log, moment, unconfigured=bare, strict=ready.strict)
+    bare, strict = ready.needs_conf, ready.strict
+    warn_sessions(log, moment, ready.unknown(log), unconfigured=bare, strict=strict)
+    for text in ready.remarks(log):
+        note(text)
     if place:
-        store_beliefs(place, log, moment, [ready.as_release])
+        store_beliefs(place, log, moment, ready.caches)
     if not ready.work:
         return ready, ready.answer(log)
     with counting(ready.work, visible=shows_progress()) as progress:
@@ -155,11 +172,15 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
         return ready, ready.answer(log)
 
 
-def _assumed(question: Question[Any], release: str | None) -> Mapping[str, Any]:
-    """Return what a document says of a release that stands for the one that was named."""
-    if not isinstance(question, QuestionOfScheduler) or question.release == release:
+def _assumed(question: Question[Any]) -> Mapping[str, Any]:
+    """Return what a document says of releases that stand for those that were named."""
+    if not (isinstance(question, QuestionOfRelease) and question.assume):
         return {}
-    return {"assumed": {release: question.release}}
+    from ..sessions.assumed import taken_release
+
+    some = {name: taken_release(name, assume=True) for name in question.named_releases}
+    found = {name: taken.release for name, taken in some.items() if taken.remark}
+    return {"assumed": found} if found else {}
 
 
 def _write(question: Question[Any], found: Any, assumed: Mapping[str, Any], form: _Form) -> None:
@@ -176,11 +197,16 @@ def _write(question: Question[Any], found: Any, assumed: Mapping[str, Any], form
         write_yaml(sys.stdout, [plain(document)], single=True)
     elif question.is_table:
         _write_table(question, found, form)
+    elif form.output in REVIEWS:
+        write_review(question.review(found), form.output)
     else:
         write_lines(question.lines(found, style()))
-    if form.exit_code and question.differs(found):
+        for text in question.beside_lines(found):
+            note(text)
+    code = question.code(found, asked=form.exit_code)
+    if code:
         sys.stdout.flush()
-        raise SystemExit(1)
+        raise SystemExit(code)
 
 
 def _write_table(question: Question[Any], found: Any, form: _Form) -> None:

@@ -107,6 +107,7 @@ class Upgrade(Tabular):
     :param doubtful: at how many of the moments any of it is not known.
     :param left_out: sessions before the first complete lists, which were not run.
     :param unconfigured: each release ran with its built-in configuration, as the log has none.
+    :param whole: sessions of the whole log were asked for, not only those up to a moment.
     """
 
     releases: tuple[str, str]
@@ -121,6 +122,7 @@ class Upgrade(Tabular):
     doubtful: int = 0
     left_out: int = 0
     unconfigured: bool = False
+    whole: bool = True
 
     @property
     def sure(self) -> int:
@@ -159,7 +161,7 @@ def _joined(some: Sequence[Cause]) -> tuple[str, ...]:
     return tuple(" and ".join(one) for one in some)
 
 
-class UpgradeQuestion(NamedTuple):
+class CheckedUpgrade(NamedTuple):
     """An upgrade check of a whole log.
 
     :param place: the log's place, for processes that open it themselves.
@@ -177,14 +179,14 @@ class MomentRange(NamedTuple):
     :param before: the last moment before them; a crash since then belongs to the first of them.
     """
 
-    question: UpgradeQuestion
+    question: CheckedUpgrade
     places: tuple[SessionMoment, ...]
     before: Moment | None = None
 
 
 def upgrade_check(
     places: SessionMoments,
-    question: UpgradeQuestion,
+    question: CheckedUpgrade,
     *,
     sample: int = 0,
     jobs: int = 1,
@@ -225,6 +227,7 @@ def upgrade_check(
         doubtful=sum(not place.known for place in asked),
         left_out=places.left_out,
         unconfigured=places.unconfigured and question.conf is None,
+        whole=places.whole,
     )
 
 
@@ -265,7 +268,7 @@ def _ways(one: Behaviours, other: Behaviours) -> dict[CacheBasis, Behaviours]:
 
 
 def _stretches(
-    question: UpgradeQuestion, places: Sequence[SessionMoment], jobs: int
+    question: CheckedUpgrade, places: Sequence[SessionMoment], jobs: int
 ) -> Iterator[MomentRange]:
     count = min(len(places), jobs * STRETCHES_PER_JOB, max(jobs, len(places) // PLACES))
     bounds = [len(places) * i // count for i in range(count + 1)] if count else [0]

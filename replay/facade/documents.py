@@ -36,7 +36,7 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "lint.findings.Finding": ("lint.findings", "Finding.document"),
         "lint.rules.Rule": ("render.lint", "rule_document"),
         "histories.diff.Diff": ("render.differences", "diff_json"),
-        "histories.history.History": ("render.histories", "history_json"),
+        "histories.history.ObjectHistory": ("render.histories", "history_json"),
         "logs.log_status.Status": ("logs.log_status", "status_document"),
     }
 )
@@ -72,8 +72,6 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
         return _maker(name)(result, **({"trace": trace} if name.endswith("Comparison") else {}))
     if name == "facade.searching.LogAnswers":
         return _log_answers(result)
-    if name == "facade.stored.ObjectHistory":
-        return _object_history(result)
     if name == "facade.believed.Belief":
         from ..render.belief import marked  # noqa: PLC0415 -- only here needed
 
@@ -90,12 +88,6 @@ def _log_answers(found: Any) -> Any:
     from ..render.bisection import bisection_document  # noqa: PLC0415
 
     return bisection_document(found, found.crashes, found.panicking)
-
-
-def _object_history(found: Any) -> Any:
-    from ..render.histories import history_json  # noqa: PLC0415
-
-    return {**history_json(found), "belonging": found.belonging}
 
 
 def _maker(name: str) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from ..logs.given_confs import Conf
 from ..logs.log import Progress
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.drift import DriftQuestion
+from ..questions.upgrade_check import UpgradeCheckQuestion
 from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
 from .forecasting import ForecastingLog
@@ -23,7 +24,6 @@ from .question_method import method_of
 if TYPE_CHECKING:
     from ..compare.bisection import Bisection
     from ..compare.sessions import Comparison
-    from ..compare.upgrade import Upgrade
     from ..fidelity.report import Fidelity
     from ..invariants.task import CheckReport
     from ..lint.task import Report
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from ..sessions.session import SessionAnswer
     from ..tabular.tabular import Records
     from .believed import Belief
-
-UNLOGGED_SAMPLE = 200
-"""The number of moments that ``upgrade_check`` checks if the log records no sessions."""
 
 
 class Log(ForecastingLog):
@@ -231,45 +228,6 @@ class Log(ForecastingLog):
             jobs=jobs,
         )
 
-    def upgrade_check(
-        self,
-        *,
-        from_: str,
-        to: str,
-        at: Point = "end",
-        conf: Conf | None = None,
-        sample: int | None = None,
-        jobs: int = 1,
-        assume: bool = False,
-        progress: Progress | None = None,
-        strict: bool = False,
-    ) -> Upgrade:
-        """Run the sessions of the whole log as two releases, and return what differs and why.
-
-        :param from_: the release that runs now. :param to: the release to upgrade to.
-        :param at: only sessions by this moment.
-        :param sample: check this many moments, evenly spread; 0 is all. By default all sessions
-            that the log records, else 200 of the moments at which something changed.
-        :param jobs: processes. With more than one, the program must be importable: guard its start
-            with ``if __name__ == "__main__":``.
-        :param progress: called with (sessions compared, total).
-        :raises UsageError: a release is not known, or it rejects the configuration.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from ..compare.upgrade import UpgradeQuestion, upgrade_check  # noqa: PLC0415
-        from ..sessions.session_moments import session_places  # noqa: PLC0415
-
-        one, other = (release_of(name, assume=assume) for name in (from_, to))
-        question = UpgradeQuestion(
-            self.place, (one, other), accepted_conf(conf, [one, other], assume=assume)
-        )
-        end = self.moment(at)
-        self._check(end, conf, strict=strict)
-        places = session_places(self, end)
-        if sample is None:
-            sample = 0 if places.logged else UNLOGGED_SAMPLE
-        return upgrade_check(places, question, sample=sample, jobs=jobs, progress=progress)
-
     def sessions(
         self,
         *,
@@ -371,6 +329,7 @@ class Log(ForecastingLog):
         return Belief(moment.label, behaviours.release, cache)
 
     drift = method_of(DriftQuestion)
+    upgrade_check = method_of(UpgradeCheckQuestion)
 
     def check(
         self,

@@ -42,7 +42,7 @@ def _signature(kind: type[Question[Any]]) -> inspect.Signature:
             annotation=_type_of(kind, field.name),
         )
         for field in declared_fields(kind)
-        if field.about.only is not Door.COMMAND
+        if field.has(Door.PYTHON)
     ]
     returned = kind.answer.__annotations__["return"]
     return inspect.Signature(
@@ -62,7 +62,7 @@ def _type_of(kind: type[Question[Any]], name: str) -> str:
 
 def _text(kind: type[Question[Any]]) -> str:
     """Return the help of a question, what its fields are, and which errors it raises."""
-    fields = [one for one in declared_fields(kind) if one.about.only is not Door.COMMAND]
+    fields = [one for one in declared_fields(kind) if one.has(Door.PYTHON)]
     lines = [f":param {field.name}: {field.about.help}" for field in fields]
     _, raises, errors = (inspect.getdoc(kind.answer) or "").partition(":raises ")
     if any(field.name == "strict" for field in fields):

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.events import Reference
 from ...engine.kubernetes.expressions.selectors import Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
-from ..coverage.coverage import NotListed, refuse, unknown_at, usual_kinds
-from ..histories.history import History
+from ..coverage.coverage import refuse, unknown_at, usual_kinds
 from ..logs.log import Log, Progress
-from ..logs.names import name_of, not_found
+from ..logs.names import not_found
 from ..moments.unknown import Unknown
-from ..objects.kinds import ObjectName
 from ..objects.manifests import manifest
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.history import HistoryQuestion
 from ..tabular.tabular import Records
 from ..truth.points import Point
 from .options import FilePath, Names, paths_of, several
+from .question_method import method_of
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from ..objects.field_selectors import FieldSelector
     from ..pack.write import Packed
     from .tables import Events
-
-_VERSIONS_DESCRIBED = 10
 
 
 class CheckpointInfo(NamedTuple):
@@ -50,15 +47,6 @@ class CheckpointInfo(NamedTuple):
     known: int
     bytes: int
     of: str = "truth"
-
-
-class ObjectHistory(History, frozen=True, kw_only=True):
-    """The history of all objects that had one name, and the objects that belong to them.
-
-    :param belonging: the objects that it owns, directly or indirectly, such as pods of a job.
-    """
-
-    belonging: list[Reference]
 
 
 class StoredLog(Log):
@@ -250,40 +238,7 @@ class StoredLog(Log):
             refuse(self.not_known(at=moment))
         return super().digest(moment)
 
-    def history(
-        self,
-        named: str | ObjectName,
-        *,
-        namespace: str = "",
-        at: Point = "end",
-        ignore: Sequence[str] = (),
-        strict: bool = False,
-    ) -> ObjectHistory:
-        """Return everything the log knows of an object such as ``pod/train-0``, up to a moment.
-
-        :param named: also ``pod/ml/train-0``; a PodGroup may be named by its job.
-        :param namespace: by default ``default``; ignored for kinds without namespaces.
-        :param ignore: fields whose changes are left out, as in ``status.conditions``.
-        :param strict: raise if the kind is not known all the time.
-        :raises ObjectNotFound: the log never held it; suggests what may be meant.
-        :raises NotKnown: the kind is not known all the time, and ``strict`` is set.
-        """
-        from ..histories.related_objects import belonging  # noqa: PLC0415 -- only needed here
-        from ..render.not_found import never_held  # noqa: PLC0415
-
-        moment = self.moment(at)
-        target = self.object(named, moment) if isinstance(named, str) else named
-        place = target.place(namespace) or ""
-        kind = (target.group, target.kind)
-        target = target._replace(name=name_of(self, kind, target.name, place, moment))
-        found = super().history(target, namespace=place, at=moment, ignore=ignore)
-        fault = None if found.happenings else never_held(self, target, found, moment)
-        if fault is not None:
-            raise fault
-        if strict:
-            refuse(found.not_known)
-        owned = belonging(self.store, found.object, found.uids, moment)
-        return ObjectHistory(**msgspec.structs.asdict(found), belonging=owned)
+    history = method_of(HistoryQuestion)
 
     def who_made(self, found: Diff, before: Point, after: Point = "end") -> Who:
         """Return who made each difference of a :meth:`diff`, as far as the log knows.
@@ -312,8 +267,7 @@ class StoredLog(Log):
         :raises NotKnown: not all is known, and ``strict`` is set.
         """
         from ..coverage.computed_kinds import IN_DESCRIPTIONS, Shown, unknown_in  # noqa: PLC0415
-        from ..render.columns import TableContext  # noqa: PLC0415 -- only needed here
-        from ..render.description import ObjectDescription, description_lines  # noqa: PLC0415
+        from ..render.description import description_lines  # noqa: PLC0415 -- only needed here
 
         moment = self.moment(at)
         target = self.object(named, moment)
@@ -329,14 +283,7 @@ class StoredLog(Log):
             entry = truth.find(*kind, "", target.name)
         if entry is None:
             raise not_found(self, kind, target.name, place, moment)
-        past = Log.history(self, target, namespace=entry.reference.namespace, at=moment)
-        described = ObjectDescription(
-            context=TableContext(truth, not_listed=NotListed(self, moment)),
-            entry=entry,
-            document=next(self.documents([entry], branch=moment.branch)),
-            versions=past.happenings[-_VERSIONS_DESCRIBED:],
-        )
-        return "".join(description_lines(described))
+        return "".join(description_lines(self, moment, entry))
 
     def export(
         self,

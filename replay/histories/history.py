@@ -10,6 +10,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.events.input_names import without_folders
+from ...engine.kubernetes.resources import CLUSTER_SCOPED
 from ...engine.log.store import LogStore
 from ...engine.state.clock import Span, Unsure
 from ...engine.state.coverage import Gap
@@ -129,6 +130,33 @@ class History(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     def tables(self) -> Mapping[str, Table]:
         """Return the lines of the history."""
         return {"happenings": table_of(Happening, self.happenings)}
+
+
+class ObjectHistory(History, frozen=True, kw_only=True):
+    """The history of all objects that had one name, and the objects that belong to them.
+
+    :param belonging: the objects that it owns, directly or indirectly, such as pods of a job.
+    """
+
+    belonging: list[Reference]
+
+
+def history_at(
+    log: LogStates,
+    named: ObjectName,
+    *,
+    namespace: str,
+    moment: Moment,
+    ignore: Sequence[str] = (),
+) -> History:
+    """Return the history of an object up to a moment, and what is not known of it.
+
+    :param namespace: ignored for kinds without namespaces.
+    """
+    place = "" if (named.group, named.kind) in CLUSTER_SCOPED else named.namespace or namespace
+    found = history(log.store, named, namespace=place, moment=moment, ignore=ignore)
+    unknown = tuple(unknown_of_history(log, found, moment))
+    return msgspec.structs.replace(found, not_known=unknown)
 
 
 def history(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from ...engine.events import Recorded
-from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
+from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, HeadInfo, Query, VerifyReport, open_log
-from ..objects.kinds import ObjectName, kind_named
+from ..objects.kinds import kind_named
 from ..truth.log_states import LogStates
 from ..truth.points import Point
 from ..truth.truth import state_digest
@@ -20,7 +20,6 @@ from ..truth.truth import state_digest
 if TYPE_CHECKING:
     from ...engine.kubernetes.expressions.selectors import Selector
     from ..histories.diff import Diff
-    from ..histories.history import History
     from ..moments.moment import Moment
     from ..objects.field_selectors import FieldSelector
 
@@ -107,30 +106,6 @@ class Log(LogStates):
         unknown = (unknown_at(self, moment, asked, namespace) for moment, _ in sides)
         gaps = tuple(dict.fromkeys(one for some in unknown for one in some))
         return msgspec.structs.replace(found, not_known=gaps)
-
-    def history(
-        self,
-        named: str | ObjectName,
-        *,
-        namespace: str = "default",
-        at: Point = "end",
-        ignore: Sequence[str] = (),
-    ) -> History:
-        """Return everything the log knows of an object such as ``pod/train-0``, up to a moment.
-
-        :param namespace: ignored for kinds without namespaces.
-        """
-        from ..histories.history import history, unknown_of_history  # noqa: PLC0415 -- seldom
-
-        moment = self.moment(at)
-        if isinstance(named, str):
-            named = self.object(named)
-        namespace = named.namespace or namespace
-        if (named.group, named.kind) in CLUSTER_SCOPED:
-            namespace = ""
-        found = history(self.store, named, namespace=namespace, moment=moment, ignore=ignore)
-        unknown = unknown_of_history(self, found, moment)
-        return msgspec.structs.replace(found, not_known=tuple(unknown))
 
     def digest(self, at: Point = "end") -> str:
         """Return the digest of the state at a moment; equal states have equal digests anywhere."""

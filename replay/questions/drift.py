@@ -66,6 +66,6 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
 
         return crash_texts(found)
 
-    def differs(self, found: Drift) -> bool:
-        """Return whether anything does."""
-        return bool(found.differences)
+    def code(self, found: Drift, *, asked: bool) -> int:
+        """Return 1 if anything differs."""
+        return int(asked and bool(found.differences))

@@ -7,8 +7,8 @@ question is made in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Flag, auto
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -30,21 +30,28 @@ import msgspec
 from .defaults import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
+    from ...engine.errors import PlinianError
+    from ...engine.kubernetes.resources import GroupKind
     from ..logs.given_confs import Conf
     from ..logs.log import Log, Progress
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
     from ..render.tables import Style, Table
+    from ..review.records import Review
     from ..truth.points import Point
 
 A = TypeVar("A")
 
 
-class Door(StrEnum):
-    """A door that alone has a field; other doors give it a value by themselves."""
+class Door(Flag):
+    """A door of a question; doors that do not have a field give it a value by themselves."""
 
-    COMMAND = "command"
-    PYTHON = "python"
+    COMMAND = auto()
+    PYTHON = auto()
+    API = auto()
+
+
+ALL = Door.COMMAND | Door.PYTHON | Door.API
 
 
 class Field(NamedTuple):
@@ -53,8 +60,9 @@ class Field(NamedTuple):
     :param help: one sentence for people. :param metavar: what stands for its value in help.
     :param short: a letter, if its option has one. :param name: of its option, and of its parameter
         in the JSON API and for agents, if it is another than in Python.
-    :param only: the door that has it; None if all have.
+    :param only: the doors that have it.
     :param is_argument: commands take it without a name, although it may be left out.
+    :param least: and ``most``: the bounds of a number; the command has only the lower one.
     :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
     """
 
@@ -62,8 +70,10 @@ class Field(NamedTuple):
     metavar: str = ""
     short: str = ""
     name: str = ""
-    only: Door | None = None
+    only: Door = ALL
     is_argument: bool = False
+    least: int | None = None
+    most: int | None = None
     in_words: bool = False
 
 
@@ -88,6 +98,11 @@ ASSUME = Field(
     "Replace an unknown release by the nearest one, and a configuration that a release rejects by "
     "its built-in one; without this, both are errors."
 )
+JOBS = Field(
+    "Processes. With more than one, the program must be importable: guard its start with "
+    '``if __name__ == "__main__":``.',
+    only=Door.PYTHON,
+)
 PROGRESS = Field("Called with (done, total).", only=Door.PYTHON)
 STRICT = Field("Fail if the log does not know all that the question needs.")
 
@@ -97,6 +112,7 @@ class DeclaredField(NamedTuple):
 
     :param name: in Python. :param of: the type of one value, as doors read it. :param default:
         ``msgspec.NODEFAULT`` if it must be given. :param many: it may have several values.
+    :param is_named: it must be given by name, even if it must be given.
     """
 
     name: str
@@ -104,6 +120,7 @@ class DeclaredField(NamedTuple):
     of: type
     default: Any
     many: bool
+    is_named: bool
 
     @property
     def is_required(self) -> bool:
@@ -113,7 +130,11 @@ class DeclaredField(NamedTuple):
     @property
     def is_argument(self) -> bool:
         """Whether the command takes it without a name."""
-        return self.is_required or self.about.is_argument
+        return self.about.is_argument or (self.is_required and not self.is_named)
+
+    def has(self, door: Door) -> bool:
+        """Return whether a door has it."""
+        return door in self.about.only
 
 
 Remark = Callable[[str], None]
@@ -133,7 +154,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     it may take more than half a second; ``work``, what progress counts; ``is_table``, whether
     people read its answers as a table, and not as lines; ``forms``, how the command writes them, if
     they are no table; ``is_drawn``, whether it can also draw them; ``reads_inputs``, whether it can
-    answer from files, without a log; ``exit_code``, when it exits with 1, if that can be asked for.
+    answer from files, without a log; ``exit_code``, when it exits with 1, if that can be asked for;
+    ``reads_all``, what it finds by reading the whole log.
     """
 
     command: ClassVar[str]
@@ -148,6 +170,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     is_drawn: ClassVar[bool] = False
     reads_inputs: ClassVar[bool] = False
     exit_code: ClassVar[str] = ""
+    reads_all: ClassVar[str] = ""
 
     def answer(self, log: Log) -> A:
         """Return the answer, of which doors write the document or the lines."""
@@ -181,9 +204,21 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         """Return what is said beside a document, because it has no place in one."""
         return ()
 
-    def differs(self, found: A) -> bool:
-        """Return whether the command exits with 1, if it is asked to."""
+    def fault(self, _log: Log, _found: A) -> PlinianError | None:
+        """Return what the command says in place of an answer that is none; it exits with 1."""
+        return None
+
+    def beside_lines(self, _found: A) -> Iterable[str]:
+        """Return what is said after an answer for people, on standard error."""
+        return ()
+
+    def review(self, found: A) -> Review:
+        """Return an answer for code review and pipelines."""
         raise NotImplementedError
+
+    def code(self, _found: A, *, asked: bool) -> int:  # noqa: ARG002 -- for others
+        """Return with which code the command exits. :param asked: ``--exit-code`` is given."""
+        return 0
 
 
 class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
@@ -197,12 +232,22 @@ class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
 
         :raises NotKnown: it is strict, and the log lacks what it needs.
         """
-        found = self.answer(log)
+        return self.strictly(self.answer(log))
+
+    def strictly(self, found: A) -> A:
+        """Return an answer, unless it is uncertain and the question strict.
+
+        :raises NotKnown: it is.
+        """
         if self.strict:
             from ..coverage.coverage import refuse  # noqa: PLC0415 -- seldom needed
 
             refuse(lacking(found))
         return found
+
+    def kinds(self, _found: A) -> Collection[GroupKind] | None:
+        """Return the kinds of objects that an answer rests on; None is all."""
+        return None
 
 
 class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
@@ -219,7 +264,8 @@ class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=Tr
         """
         ready = self.prepared(log)
         if self.strict:
-            ready.check(log)
+            moment, unknown = log.moment(ready.at), ready.unknown(log)
+            check_known(log, moment, unknown, is_configured=not ready.needs_conf)
         return ready.answer(log)
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
@@ -230,17 +276,30 @@ class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=Tr
         """
         raise NotImplementedError
 
-    def check(self, log: Log) -> None:
-        """Refuse an answer if the log lacks what it needs.
-
-        :raises NotKnown: it does.
-        """
-        check_known(log, log.moment(self.at), is_configured=True)
+    @property
+    def named_releases(self) -> Sequence[str]:
+        """Return the releases that it names, of which documents say what was assumed for them."""
+        return ()
 
     @property
-    def as_release(self) -> str:
-        """Return the release that the answer is about, once the question is prepared."""
-        raise NotImplementedError
+    def caches(self) -> Sequence[str]:
+        """Return the releases whose cache at the moment answers it, once it is prepared."""
+        return ()
+
+    @property
+    def needs_conf(self) -> bool:
+        """Return whether sessions run with the configuration of the log."""
+        return False
+
+    def unknown(self, log: Log) -> Sequence[Unknown]:
+        """Return what the answer needs and the log does not know."""
+        from ..coverage.coverage import SCHEDULING, unknown_at  # noqa: PLC0415 -- seldom needed
+
+        return unknown_at(log, log.moment(self.at), SCHEDULING)
+
+    def remarks(self, _log: Log) -> Iterable[str]:
+        """Return what else is said before the answer, on standard error."""
+        return ()
 
 
 class QuestionOfScheduler(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
@@ -251,13 +310,18 @@ class QuestionOfScheduler(QuestionOfRelease[A], Generic[A], frozen=True, kw_only
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
         """Return the question with its moment and a known release."""
-        taken = _taken(self.release, remark, assume=self.assume)
-        return msgspec.structs.replace(self, release=taken, at=log.moment(self.at))
+        release = taken(self.release, remark, assume=self.assume)
+        return msgspec.structs.replace(self, release=release, at=log.moment(self.at))
 
     @property
-    def as_release(self) -> str:
-        """Return the release that the answer is about."""
-        return self.release
+    def named_releases(self) -> Sequence[str]:
+        """Return its release."""
+        return (self.release,)
+
+    @property
+    def caches(self) -> Sequence[str]:
+        """Return its release."""
+        return (self.release,)
 
 
 class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
@@ -276,30 +340,37 @@ class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=
         if running is not None:
             release = running.release
             remark(f"release {release}: pod {running.pod} runs the image {running.image}")
-        taken = _taken(release or DEFAULT_RELEASE, remark, assume=self.assume)
-        conf = accepted_conf(self.conf, [taken], assume=self.assume, remark=remark)
+        used = taken(release or DEFAULT_RELEASE, remark, assume=self.assume)
+        conf = accepted_conf(self.conf, [used], assume=self.assume, remark=remark)
         return msgspec.structs.replace(self, at=moment, release=release, conf=conf)
 
-    def check(self, log: Log) -> None:
-        """Refuse an answer if the log lacks what sessions need.
+    @property
+    def needs_conf(self) -> bool:
+        """Return whether none is given."""
+        return self.conf is None
 
-        :raises NotKnown: it does.
-        """
-        check_known(log, log.moment(self.at), is_configured=self.conf is not None)
+    @property
+    def caches(self) -> Sequence[str]:
+        """Return the release that the answer is about."""
+        return (self.as_release,)
 
     @property
     def as_release(self) -> str:
         """Return the release that the answer is about; ``release`` may be one taken for it."""
-        return _taken(self.release or DEFAULT_RELEASE, unsaid, assume=self.assume)
+        return taken(self.release or DEFAULT_RELEASE, unsaid, assume=self.assume)
 
 
-def _taken(release: str, remark: Remark, *, assume: bool) -> str:
+def taken(release: str, remark: Remark, *, assume: bool) -> str:
+    """Return the release that a name stands for; a remark says which one replaces it.
+
+    :raises UsageError: it is not known, and nothing may be assumed.
+    """
     from ..sessions.assumed import taken_release  # noqa: PLC0415 -- doors read the fields only
 
-    taken = taken_release(release, assume=assume)
-    if taken.remark:
-        remark(taken.remark)
-    return taken.release
+    found = taken_release(release, assume=assume)
+    if found.remark:
+        remark(found.remark)
+    return found.release
 
 
 class QuestionInNamespace(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
@@ -308,9 +379,16 @@ class QuestionInNamespace(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=
     namespace: Annotated[str | None, NAMESPACE] = None
 
 
-def check_known(log: Log, moment: Moment, *, is_configured: bool) -> None:
+def check_known(
+    log: Log,
+    moment: Moment,
+    unknown: Sequence[Unknown] | None = None,
+    *,
+    is_configured: bool,
+) -> None:
     """Refuse a moment at which the log lacks what sessions need.
 
+    :param unknown: what it does not know; None is computed for the moment.
     :param is_configured: a configuration is given, so the log need not have one.
     :raises NotKnown: anything is missing.
     """
@@ -318,7 +396,7 @@ def check_known(log: Log, moment: Moment, *, is_configured: bool) -> None:
     from ..coverage.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
     from ..logs.scheduler_confs import has_no_conf  # noqa: PLC0415
 
-    refuse(unknown_at(log, moment, SCHEDULING))
+    refuse(unknown_at(log, moment, SCHEDULING) if unknown is None else unknown)
     if not is_configured and has_no_conf(log, moment):
         raise NotKnown(
             "the log holds no configuration of the scheduler",
@@ -337,21 +415,22 @@ def declared_fields(kind: type[Question[Any]]) -> list[DeclaredField]:
     hints = get_type_hints(kind, localns=_LATE, include_extras=True)
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     lacking = [msgspec.NODEFAULT] * (len(names) - len(defaults))
-    return [
-        _declared(name, hints[name], default)
+    found = [
+        _declared(name, hints[name], default, is_named=name not in kind.__match_args__)
         for name, default in zip(names, [*lacking, *defaults], strict=True)
     ]
+    return sorted(found, key=lambda field: not field.is_required)
 
 
-def _declared(name: str, hint: Any, default: Any) -> DeclaredField:
+def _declared(name: str, hint: Any, default: Any, *, is_named: bool) -> DeclaredField:
     """Read ``Annotated[T, Field]``: T is a plain type, a list of one, or either or None."""
     value, about = get_args(hint)
     is_union = get_origin(value) in {Union, UnionType}
     kinds = [kind for kind in (get_args(value) if is_union else (value,)) if kind is not NoneType]
     many = any(get_origin(kind) is not None for kind in kinds)
     of = next((kind for kind in kinds if kind in {bool, int}), str)
-    return DeclaredField(name, about, of, default, many)
+    return DeclaredField(name, about, of, default, many, is_named)
 
 
-_LATE = MappingProxyType({"Conf": str, "Point": str, "Progress": object})
+_LATE = MappingProxyType({"Conf": str, "ObjectName": str, "Point": str, "Progress": object})
 """What stands for types whose modules take long to load, by the names that fields use."""

@@ -24,12 +24,16 @@ class Listed(NamedTuple):
 
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
     {
+        "history": Listed("HistoryQuestion", "Show all that is known about an object."),
         "blame": Listed("BlameQuestion", "Show which events make up a number."),
         "drift": Listed(
             "DriftQuestion", "Show where the scheduler's cache differs from the API server."
         ),
         "why": Listed("WhyQuestion", "Say why an object waits."),
         "what-would-help": Listed("WouldHelpQuestion"),
+        "upgrade-check": Listed(
+            "UpgradeCheckQuestion", "Show what another release would have decided differently."
+        ),
     }
 )
 """All questions, by their names; the module of each has the same name."""

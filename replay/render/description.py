@@ -14,12 +14,19 @@ from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.object_status import status_of
 from ...engine.state.truth import Entry
-from ..histories.history import Happening
+from ..coverage.coverage import NotListed
+from ..histories.history import Happening, history_at
+from ..logs.log import Log
 from ..logs.names import PODGROUP
+from ..moments.moment import Moment
+from ..objects.kinds import ObjectName
 from .amounts import UNKNOWN, age, resource_list, sure
 from .columns import TableContext, counted, short_names, table_of
 from .histories import version_table
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
+
+_VERSIONS = 10
+"""How many of the last versions are shown."""
 
 _WIDTH = 20
 _INDENT = "  "
@@ -43,8 +50,22 @@ class ObjectDescription(NamedTuple):
     style: Style = PLAIN
 
 
-def description_lines(described: ObjectDescription) -> Lines:
-    """Yield the description of one object."""
+def description_lines(log: Log, moment: Moment, entry: Entry, *, style: Style = PLAIN) -> Lines:
+    """Yield the description of an object that existed at a moment."""
+    reference = entry.reference
+    named = ObjectName(reference.group, reference.kind, reference.name)
+    past = history_at(log, named, namespace=reference.namespace, moment=moment)
+    described = ObjectDescription(
+        context=TableContext(log.truth(moment), not_listed=NotListed(log, moment)),
+        entry=entry,
+        document=next(log.documents([entry], branch=moment.branch)),
+        versions=past.happenings[-_VERSIONS:],
+        style=style,
+    )
+    yield from _description_lines(described)
+
+
+def _description_lines(described: ObjectDescription) -> Lines:
     reference = described.entry.reference
     yield from _metadata(described)
     yield from _by_kind(described)

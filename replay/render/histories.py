@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...engine.kubernetes.units import format_time
-from ..histories.history import Happening, History
+from ..histories.history import Happening, History, ObjectHistory
 from ..moments.times import span_text
 from ..moments.unknown import document_of
 from ..objects.field_changes import Change
@@ -17,7 +17,7 @@ from .events import object_text
 from .tables import NONE, PLAIN, Style, Table
 
 
-def history_json(found: History) -> dict[str, Any]:
+def history_json(found: ObjectHistory) -> dict[str, Any]:
     """Return a history as ``history -o json`` prints it; times are RFC 3339."""
     happenings: list[dict[str, Any]] = []
     for one in found.happenings:
@@ -34,6 +34,7 @@ def history_json(found: History) -> dict[str, Any]:
         "unsure": msgspec.to_builtins(found.unsure),
         "not_known": list(map(document_of, found.not_known)),
         "happenings": happenings,
+        "belonging": msgspec.to_builtins(found.belonging),
     }
 
 

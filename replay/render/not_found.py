@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 _ADVICE = "plinian events --object KIND lists what it knows; -n chooses the namespace"
 
 
-def never_held(
-    log: Log, target: ObjectName, found: History, moment: Moment
-) -> ObjectNotFound | None:
+def never_held(log: Log, found: History, moment: Moment) -> ObjectNotFound | None:
     """Return the error for an object of which the log holds no version, with what may be meant.
 
     None if the log holds one, or requests about it, or if log lines that name the object are the
@@ -29,7 +27,8 @@ def never_held(
     """
     if found.uids or any(one.requested for one in found.happenings):
         return None
-    place = found.object.namespace
+    reference, place = found.object, found.object.namespace
+    target = ObjectName(reference.group, reference.kind, reference.name)
     may_be = meant(log.store, target, place, moment)
     lines = len(found.happenings)
     if lines and not may_be:

@@ -30,19 +30,16 @@ _DOES: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 
-def upgrade_lines(
-    found: Upgrade, *, unfold: bool = False, whole: bool = True, style: Style = PLAIN
-) -> Iterator[str]:
+def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines: the verdict, how much differs, why, and examples for every cause.
 
     :param unfold: also list differences without effect on pods; otherwise they are one line.
-    :param whole: sessions of the whole log were asked for, not only those up to a moment.
     """
     judged = verdict.verdict_of(found)
     yield style.bold(f"Verdict: {verdict_text(judged, found)}\n")
     one, other = found.releases
     of = "the last recorded at each revision" if found.logged else "sessions after a change"
-    where = "in the log" if whole else "up to this moment"
+    where = "in the log" if found.whole else "up to this moment"
     decide = "decides" if 1 in {found.differing, found.sessions} else "decide"
     yield (
         f"{found.differing} of {counted(found.sessions, 'session')} {decide} differently "

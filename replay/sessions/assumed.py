@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..logs.given_confs import Conf
+    from ..logs.log import Log
     from ..logs.scheduler_confs import ConfText
+    from ..moments.moment import Moment
 
 
 class ChosenRelease(NamedTuple):
@@ -91,3 +93,21 @@ def accepted_conf(
         if remark is not None:
             remark(text)
     return given
+
+
+def rejected_in_log(log: Log, moment: Moment, releases: Sequence[str]) -> Iterator[str]:
+    """Yield which configurations of a log releases reject, and what they keep."""
+    from ...engine.volcano.session.history import resolve  # noqa: PLC0415
+    from ..logs.scheduler_confs import confs_at  # noqa: PLC0415
+    from .session import conf_of  # noqa: PLC0415
+
+    confs = confs_at(log.store, moment)
+    for release in releases:
+        in_force = conf_of(confs, resolve(release))
+        for fault in in_force.rejected:
+            yield kept_text(release, fault, in_force.source)
+
+
+def kept_text(release: str, fault: str, conf: str) -> str:
+    """Return that a release rejects a configuration. :param conf: what it keeps."""
+    return f"{release} rejects the configuration: {fault}; it keeps the previous one: {conf}"

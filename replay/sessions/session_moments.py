@@ -9,12 +9,14 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Effect
+from ...engine.kubernetes.counts import counted
 from ...engine.log.store import NO_REVISION, LogStore, Query
 from ...engine.state.clock import Unsure
 from ..coverage.coverage import (
     SCHEDULING,
     beginning_of,
     doubtful,
+    plurals,
     unknown_at,
     unknown_between,
 )
@@ -60,6 +62,7 @@ class SessionMoments(NamedTuple):
     :param not_known: what sessions need and the log does not know somewhere between the first place
         and that moment.
     :param unconfigured: the log has no configuration of the scheduler.
+    :param whole: no later moment of the branch is known, so these are those of the whole log.
     """
 
     logged: bool
@@ -68,6 +71,7 @@ class SessionMoments(NamedTuple):
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
     unconfigured: bool = False
+    whole: bool = True
 
 
 def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
@@ -88,10 +92,11 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
         if revision >= since and (end.revision is None or revision <= end.revision)
     ]
     bare = has_no_conf(log, end)
+    whole = end.revision is None and end.known >= log.store.last(end.branch)
     if not revisions:
         unknown = unknown_at(log, end, SCHEDULING)
         last = SessionMoment(end, log.store.last(end.branch), not unknown)
-        return SessionMoments(False, [last], 0, end.unsure, tuple(unknown), bare)
+        return SessionMoments(False, [last], 0, end.unsure, tuple(unknown), bare, whole)
     begin = beginning_of(log, end).revision or 0
     taken = [place for place in found if (place.moment.revision or 0) >= begin]
     if taken:
@@ -100,7 +105,16 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
         unknown = unknown_at(log, end, SCHEDULING)
     left_out = len(found) - len(taken)
     sure = list(_judged(log, end, taken, unknown)) if unknown else taken
-    return SessionMoments(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
+    return SessionMoments(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare, whole)
+
+
+def left_out_text(log: Log, end: Moment, count: int) -> str:
+    """Return how many sessions are left out because too little is known."""
+    begin, be = beginning_of(log, end), "is" if count == 1 else "are"
+    return (
+        f"{counted(count, 'session')} before rv:{begin.revision} {be} left out: there is no "
+        f"earlier complete list of {plurals(begin.latest)}"
+    )
 
 
 def session_revisions(log: Log, end: Moment, *, since: int) -> list[int]:

@@ -19,9 +19,8 @@ from shared_parent import CONF, scenario
 import plinian
 import reference
 from plinian.engine import errors
-from plinian.replay.cli import options, upgrade_check
+from plinian.replay.cli import options
 from plinian.replay.cli.main import app
-from plinian.replay.facade import log as facade
 from plinian.replay.questions.defaults import DEFAULT_RELEASE
 
 Log = plinian.Log
@@ -151,7 +150,6 @@ def test_options_have_the_names_of_the_command_line(name: str) -> None:
 
 def test_what_is_taken_by_default_is_the_same() -> None:
     assert DEFAULT_RELEASE == options.DEFAULT_RELEASE
-    assert facade.UNLOGGED_SAMPLE == upgrade_check._SAMPLE
 
 
 # -- the same content ---------------------------------------------------------------------------

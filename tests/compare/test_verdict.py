@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from plinian.replay.cli.main import app
-from plinian.replay.cli.upgrade_check import _code
 from plinian.replay.compare.causes import most_specific_first
 from plinian.replay.compare.upgrade import ChangedDecision, Group, Upgrade
 from plinian.replay.compare.verdict import VerdictEffect, level_of, verdict_of
+from plinian.replay.questions.upgrade_check import UpgradeCheckQuestion
 from plinian.replay.render.comparison import cause_text
 from plinian.replay.render.upgrade import upgrade_document, upgrade_lines
 
@@ -121,6 +121,13 @@ def test_what_nobody_feels_is_one_line_unless_it_is_asked_for() -> None:
     assert "d/s" in unfolded
     assert "d/t" in unfolded
     assert "Folded" not in unfolded
+
+
+def _code(found: Upgrade, *, unfold: bool) -> int:
+    """Return the exit code, if one is asked for."""
+    return UpgradeCheckQuestion(from_=RELEASES[0], to=RELEASES[1], unfold=unfold).code(
+        found, asked=True
+    )
 
 
 def test_the_exit_code_is_that_of_the_verdict() -> None:

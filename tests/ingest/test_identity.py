@@ -16,6 +16,7 @@ from plinian.engine.events import GENERATED
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.replay.ingest.run import IngestOptions, ingest
 from plinian.replay.logs.log import Log, opened
+from plinian.replay.questions.history import HistoryQuestion
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_versions_with_two_creation_times_are_of_two_objects(
     with opened(tmp_path / "plinian.db", read_only=True) as read:
         (only,) = read.get("pods")
         assert only["metadata"]["resourceVersion"] == "9"
-        happenings = read.history("pod/default/a").happenings
+        happenings = HistoryQuestion("pod/default/a").ask(read).happenings
     changes = [change.path for one in happenings for change in one.changes]
     assert "metadata.creationTimestamp" not in changes
 

@@ -14,6 +14,7 @@ from tampering import Tamper, tampering
 
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.logs.log import Log
+from plinian.replay.questions.history import HistoryQuestion
 from plinian.replay.truth.truth import build_index
 
 BLOCK_ROWS, CHECKPOINT_EVENTS = 8, 16
@@ -79,7 +80,7 @@ def answers(place: str) -> tuple[list[Any], list[str]]:
             entries = [entry.fact for entry in log.entries("pods", at=point)]
             found.append((digest, msgspec.to_builtins(entries)))
         log = Log(store)
-        told = log.history("pod/web-1", namespace="shop")
+        told = HistoryQuestion("pod/web-1", namespace="shop").ask(log)
         found += [msgspec.to_builtins(line) for line in told.happenings]
         found.append(msgspec.to_builtins(log.diff("rv:10", "rv:50").changed))
         found.append(store.extent(known=LAST, cluster="default"))

@@ -13,6 +13,7 @@ from plinian.engine.events import Event
 from plinian.engine.ingest.objects.versions import MAX_REVISION
 from plinian.engine.log import open_log
 from plinian.replay.logs.log import Log
+from plinian.replay.questions.history import HistoryQuestion
 from plinian.replay.truth.truth import build_index
 
 SMALL = range(1, 9)
@@ -49,7 +50,7 @@ def answers(place: str, story: list[Event], revisions: dict[int, int], *, index:
         log = Log(store)
         found: list[Any] = []
         for name in ("pod/web-0", "pod/web-1"):
-            told = log.history(name, namespace="shop").happenings
+            told = HistoryQuestion(name, namespace="shop").ask(log).happenings
             found += [(one.position, one.kind, one.time, one.note) for one in told]
         for at in ("end", *(f"rv:{revisions[small]}" for small in SMALL), "@5"):
             found.append(log.digest(at))
@@ -75,5 +76,5 @@ def test_the_greatest_revisions_are_answered_like_small_ones(
 def test_history_shows_revisions_that_older_logs_took(sqlite_log_path: str, largest: int) -> None:
     with open_log(sqlite_log_path, create=True) as store:
         store.append([pod(1), *(pod(revision, observed_at=START) for revision in (7, largest))])
-        told = Log(store).history("pod/web-0", namespace="shop").happenings
+        told = HistoryQuestion("pod/web-0", namespace="shop").ask(Log(store)).happenings
     assert [one.revision for one in told] == [1, 7, largest]

@@ -15,6 +15,7 @@ from plinian.replay.ingest.run import ingest_at
 from plinian.replay.logs.log import Log
 from plinian.replay.moments.actors import attributed
 from plinian.replay.moments.clock import clock_of
+from plinian.replay.questions.history import HistoryQuestion
 
 AT = parse_time("2026-01-02T12:00:00Z")
 BORN = {"creationTimestamp": "2026-01-02T11:00:00Z"}
@@ -85,7 +86,7 @@ def actors(place: str) -> dict[int, str]:
             for one in attributed(store, clock, store.read(Query()), branch="main")
             if one.event.kind.startswith("pod.") and one.event.revision is not None
         }
-        lines = Log(store).history("pod/a", namespace="default").happenings
+        lines = HistoryQuestion("pod/a", namespace="default").ask(Log(store)).happenings
         assert {one.revision: one.actor for one in lines if one.revision is not None} == found
         return found
 
@@ -159,7 +160,7 @@ def test_a_version_that_another_request_was_answered_with_is_not_that_of_a_bindi
         + audited("kubelet", 5, placed, verb="patch", requestObject={"status": {"phase": "x"}}),
     )
     with open_log(place, read_only=True) as store:
-        lines = Log(store).history("pod/a", namespace="default").happenings
+        lines = HistoryQuestion("pod/a", namespace="default").ask(Log(store)).happenings
     assert [(one.revision, one.kind, one.actor) for one in lines] == [
         (20, "pod.updated", "alice"),
         (None, "pod.bound", "scheduler"),

@@ -191,6 +191,7 @@ class Gradients:
         for sub, given in zip(sub_jobs, before, strict=True):
             sub.hypernode = given
         operations = [each for some in statements for each in some.save_operations()]
+        # The plugins are asked while all that was placed still stands.
         met = bool(operations) and (voting.job_ready(ssn, job) or voting.job_pipelined(ssn, job))
         for statement in statements:
             statement.discard()

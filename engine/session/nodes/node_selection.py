@@ -238,6 +238,7 @@ class NodeSelection:
             return None, 0.0
         best = int(np.argmax(scores))
         highest = float(scores[best])
+        # Not "<=": a score that is no number is not chosen either.
         if not highest > self._lowest:
             return None, 0.0
         if self._least_name and not self._ssn.trace.on:

@@ -365,6 +365,7 @@ def _divide(unmet: list[QueueAttr], total: Resource, *, zeros: bool, crashes: bo
         if crashes:
             remaining = remaining.clone().sub(increased).add(decreased)
         else:
+            # More may be given than remains, as guarantees are given in any case: then it is 0.
             remaining = remaining.clone().add(decreased).diff(increased, ZERO)[0]
         if remaining.is_empty() or _same(remaining, before_round):
             break

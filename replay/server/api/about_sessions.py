@@ -233,33 +233,6 @@ SEARCHES_OF_SESSIONS = (
         ),
     ),
     Operation(
-        name="upgrade-check",
-        about="The sessions of the log as two releases: what another release would have decided "
-        "differently, and which behaviours cause it.",
-        method="Log.upgrade_check",
-        command=("upgrade-check",),
-        runs_sessions=True,
-        reads_all="differences of two releases",
-        ask=method("upgrade_check", progress=True),
-        takes=(
-            Parameter(
-                name="from", about="The release that runs now.", required=True, argument="from_"
-            ),
-            Parameter(name="to", about="The release to upgrade to.", required=True),
-            Parameter(name="at", about="Only sessions by this moment."),
-            CONF,
-            Parameter(
-                name="sample",
-                about="Check so many moments, evenly spread; 0 is all.",
-                kind=Kind.NUMBER,
-                least=0,
-                most=100_000,
-            ),
-            TIME,
-        ),
-        default="end",
-    ),
-    Operation(
         name="fidelity",
         about="The sessions that the scheduler ran, run again and compared with the record.",
         names_inputs=True,

@@ -11,7 +11,6 @@ from .words import (
     BEFORE,
     IGNORE,
     KINDS,
-    NAMED,
     NAMESPACE,
     SINCE,
     STRICT,
@@ -158,13 +157,5 @@ THE_STATE = (
         takes=(BEFORE, AFTER, KINDS, NAMESPACE, IGNORE, STRICT),
         point="after",
         default="end",
-    ),
-    Operation(
-        name="history",
-        about="Everything that happened to an object up to a moment.",
-        method="Log.history",
-        command=("history",),
-        ask=method("history", "named"),
-        takes=(NAMED, AT, NAMESPACE, IGNORE, STRICT),
     ),
 )

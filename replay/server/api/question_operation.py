@@ -32,15 +32,13 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
     """Return the operation that asks a question of a log."""
     runs_sessions = issubclass(kind, QuestionOfRelease)
     fields = declared_fields(kind)
-    has_progress = any(
-        field.name == "progress" and field.about.only is Door.PYTHON for field in fields
-    )
+    has_progress = any(field.name == "progress" and field.has(Door.PYTHON) for field in fields)
 
     def ask(asked: Asked) -> Any:
         progress = {"progress": asked.limit.progress} if has_progress else {}
         return kind(**asked.keywords(), **progress).ask(asked.log)
 
-    takes = [_parameter(field) for field in fields if field.about.only is None]
+    takes = [_parameter(field) for field in fields if field.has(Door.API)]
     if runs_sessions:
         takes = [one for one in takes if one.name not in _OF_SESSIONS]
     if has_progress and BUDGET not in takes:
@@ -55,6 +53,8 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
         takes=tuple(takes),
         long=kind.is_long,
         runs_sessions=runs_sessions,
+        reads_all=kind.reads_all,
+        default="end" if kind.reads_all else "",
     )
 
 
@@ -68,6 +68,8 @@ def _parameter(field: DeclaredField) -> Parameter:
         required=field.is_required,
         default=field.default if about.is_argument else None,
         many=field.many,
+        least=about.least,
+        most=about.most,
         argument=field.name if name != field.name else "",
         option="" if field.is_argument else "--",
     )

@@ -13,8 +13,7 @@ from ....engine.state.object_status import status_of
 from ....engine.state.truth import Entry, Truth
 from ...facade.documents import document
 from ...facade.log import Log
-from ...facade.stored import ObjectHistory
-from ...histories.history import Happening
+from ...histories.history import Happening, ObjectHistory
 from ...logs.job_groups import groups_named_by_pods, jobs_named_by_pods
 from ...logs.names import stem_of
 from ...moments.times import span_text

@@ -151,6 +151,7 @@ class Hierarchy:
             guarantees.add(child.guarantee)
             inherit_capability(attr, child, scalars=how.children_inherit_scalars)
             self._compare_capability(attr, child)
+        # If the root deserves this sum, it has this very object: it follows the limits set below.
         if attr.name == ROOT:
             self._sum_up_root(attr, deserved, guarantees)
         for child in children:

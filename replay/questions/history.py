@@ -1,0 +1,104 @@
+"""All that is known about an object."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from .question import IGNORE, Field, QuestionInNamespace
+
+if TYPE_CHECKING:
+    from ...engine.errors import PlinianError
+    from ...engine.kubernetes.resources import GroupKind
+    from ..histories.history import ObjectHistory
+    from ..logs.log import Log
+    from ..objects.kinds import ObjectName
+    from ..render.tables import Style
+
+
+class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
+    """Show all that is known about an object.
+
+    In the order in which it happened: every version with its position, its time, who wrote it and
+    which fields changed; bindings, refused writes, deletions, and complete lists that no longer
+    held it. If several objects had the name one after the other, all of them are shown; for a job
+    or a workload, also the objects that belong to it.
+    """
+
+    command = "history"
+    about = "Everything that happened to an object up to a moment."
+    in_terminal = (
+        "Exits with 1 if the log holds no such object, and names the objects that may be meant."
+    )
+    examples = (
+        "plinian history pod/train-0 -n ml",
+        "plinian history queue/gold --ignore status",
+    )
+    forms = "text|wide|json"
+
+    named: Annotated[
+        str | ObjectName, Field("The object.", "KIND/NAME", name="object", in_words=True)
+    ]
+    ignore: Annotated[Sequence[str], IGNORE] = ()
+
+    def answer(self, log: Log) -> ObjectHistory:
+        """Return the history, and the objects that belong to the object."""
+        from ..histories.history import ObjectHistory, history_at  # noqa: PLC0415
+        from ..histories.related_objects import belonging  # noqa: PLC0415
+        from ..logs.names import name_of  # noqa: PLC0415
+
+        moment, target = log.moment(self.at), self.named
+        if isinstance(target, str):
+            target = log.object(target, moment)
+        place = target.place(self.namespace) or ""
+        name = name_of(log, (target.group, target.kind), target.name, place, moment)
+        named = target._replace(name=name)
+        found = history_at(log, named, namespace=place, moment=moment, ignore=self.ignore)
+        owned = belonging(log.store, found.object, found.uids, moment)
+        return ObjectHistory(**msgspec.structs.asdict(found), belonging=owned)
+
+    def ask(self, log: Log) -> ObjectHistory:
+        """Return the answer; one of lines that name the object is better than none.
+
+        :raises ObjectNotFound: the log never held it; suggests what may be meant.
+        :raises NotKnown: the question is strict, and the kind is not known all the time.
+        """
+        found = self.answer(log)
+        fault = None if found.happenings else self.fault(log, found)
+        if fault is not None:
+            raise fault
+        return self.strictly(found)
+
+    def fault(self, log: Log, found: ObjectHistory) -> PlinianError | None:
+        """Return that the log never held the object, with what may be meant."""
+        from ..render.not_found import never_held  # noqa: PLC0415
+
+        return never_held(log, found, log.moment(self.at))
+
+    def kinds(self, found: ObjectHistory) -> Collection[GroupKind]:
+        """Return the kind of the object."""
+        return [(found.object.group, found.object.kind)]
+
+    def document(self, found: ObjectHistory) -> Mapping[str, Any]:
+        """Return the answer as ``-o json`` prints it."""
+        from ..render.histories import history_json  # noqa: PLC0415
+
+        return history_json(found)
+
+    def lines(self, found: ObjectHistory, style: Style) -> Iterator[str]:
+        """Yield the answer for people."""
+        from ..render.histories import history_lines  # noqa: PLC0415
+        from ..render.related_objects import belonging_lines  # noqa: PLC0415
+
+        yield from history_lines(found, style=style)
+        yield from belonging_lines(found.belonging)
+
+    def notes(self, found: ObjectHistory) -> Sequence[str]:
+        """Return that the log holds no version of the object, and what it holds instead."""
+        if found.uids:
+            return ()
+        requested = any(one.requested for one in found.happenings)
+        what = "these are requests about it" if requested else "these log lines name it"
+        return (f"the log holds no version of it; {what}",)
