@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from plinian.engine.cache.cache import SchedulerCache
-from plinian.engine.cache.dirty_marks import Changes
+from plinian.engine.cache.dirty_marks import DirtyMarks
 from plinian.engine.cache.snapshot import SnapshotBuilder
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.task_classes import TaskClasses
@@ -68,7 +68,7 @@ def _seconds(figure: str, value: float, limit: float | None) -> Result:
 
 
 def _first_look(cache: SchedulerCache) -> None:
-    changes = Changes()
+    changes = DirtyMarks()
     for name in cache.nodes:
         changes.node(name)
     for key in cache.jobs:

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from plinian.engine.machine.delays import Delays
+from plinian.engine.machine.delays import DelaySearch
 from plinian.engine.machine.search import EachStep, Exhaustive, Progress
 from plinian.engine.machine.shrink import Shrinker
 from plinian.engine.machine.turns import Turns
-from plinian.engine.machine.walks import Plan, Strategy, Walks
+from plinian.engine.machine.walks import WalkPlan, Walks, WalkStrategy
 from plinian.replay.explore.scenario import parse_machine_case, read_machine_case
-from plinian.replay.explore.world import World, world_of
+from plinian.replay.explore.world import ScenarioWorld, world_of
 
 from .measure import Result, clock
 
@@ -44,7 +44,7 @@ def run(folder: Path, *, scale: float) -> list[Result]:  # noqa: ARG001 # nothin
     return [*_walking(WALKING * scale), *_finding(), *_all_orders(), _reduced()]
 
 
-def _case_as(release: str, invariants: tuple[str, ...] = ()) -> World:
+def _case_as(release: str, invariants: tuple[str, ...] = ()) -> ScenarioWorld:
     return world_of(read_machine_case(CASE), release, invariants)
 
 
@@ -56,7 +56,7 @@ def _for_seconds(seconds: float) -> Callable[[Progress], bool]:
 def _walking(seconds: float) -> list[Result]:
     """Walk in the natural order with delays; the last quarter shows where the speed goes to."""
     world = _case_as(HOLDS)
-    walks = Walks(world.machine, world.start, world.check, Plan(Strategy.DELAY, seed=1))
+    walks = Walks(world.machine, world.start, world.check, WalkPlan(WalkStrategy.DELAY, seed=1))
     figures = []
     for part, share in (("from the start", 0.75), ("the last quarter", 0.25)):
         made, walked = walks.made, walks.walked
@@ -81,7 +81,7 @@ def _finding() -> list[Result]:
     """Find the narrow form from a cold start, and shrink it."""
     with clock() as finding:
         world = _case_as(BREAKS, FORGOTTEN)
-        walks = Walks(world.machine, world.start, world.check, Plan(Strategy.DELAY, seed=1))
+        walks = Walks(world.machine, world.start, world.check, WalkPlan(WalkStrategy.DELAY, seed=1))
         found = next(iter(walks.run(_for_seconds(300))))
     with clock() as shrinking:
         less = Shrinker(world.machine, world.start, world.check).shrink(found)
@@ -101,7 +101,7 @@ def _all_orders() -> list[Result]:
     """Try all orders with one delay in the release that is cured."""
     world = _case_as(HOLDS, FORGOTTEN)
     before = _peak()
-    search = Delays(world.machine, world.start, world.check)
+    search = DelaySearch(world.machine, world.start, world.check)
     with clock() as reading:
         found = list(search.run(lambda _: False))
     assert search.complete

@@ -9,7 +9,7 @@ import sys
 
 from plinian.engine.events import Effect
 from plinian.engine.log import open_log
-from plinian.engine.log.store import LogStore, Window
+from plinian.engine.log.store import FoldWindow, LogStore
 from plinian.engine.state.extract import extract_fact
 from plinian.replay.moments.moment import Moment
 from plinian.replay.truth.points import resolve
@@ -18,7 +18,7 @@ from plinian.replay.truth.truth import truth_at
 
 def fold_payloads(store: LogStore, *, limit: int) -> int:
     """Decode the payload of every event up to a position into its fact; return how many."""
-    window = Window(cluster="default", known=limit)
+    window = FoldWindow(cluster="default", known=limit)
     rows = 0
     latest = {}
     for chunk in store.scan(window):

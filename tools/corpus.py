@@ -22,15 +22,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from plinian.engine.machine.layout import WAIT, Step
-from plinian.engine.machine.natural import Violation
-from plinian.engine.machine.search import Found, Progress
+from plinian.engine.machine.layout import WAIT, MachineStep
+from plinian.engine.machine.natural import StateViolation
+from plinian.engine.machine.search import FaultyState, Progress
 from plinian.engine.machine.shrink import Shrinker
-from plinian.engine.machine.walks import Plan, Strategy, Walks
+from plinian.engine.machine.walks import WalkPlan, Walks, WalkStrategy
 from plinian.engine.volcano.releases import RELEASES
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.explore.scenario import MODE, parse_machine_case
-from plinian.replay.explore.world import World, run_steps, world_of
+from plinian.replay.explore.world import ScenarioWorld, run_steps, world_of
 from plinian.replay.render.simulation import spans
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.results import StepResult
@@ -101,7 +101,7 @@ class Expected(msgspec.Struct):
     page: str = ""
     invariant: str = ""
     says: str = ""
-    strategy: Strategy = Strategy.DELAY
+    strategy: WalkStrategy = WalkStrategy.DELAY
     seed: int = 1
     walks: int = 60
     same_order: bool = False
@@ -159,7 +159,7 @@ def command(entry: Entry) -> str:
     )
 
 
-def outcome(entry: Entry, release: str, known: Sequence[Step] = ()) -> str:
+def outcome(entry: Entry, release: str, known: Sequence[MachineStep] = ()) -> str:
     """Run a scenario as a release, and say how it ends.
 
     :param known: an order that another release breaks in, to be tried first.
@@ -187,28 +187,28 @@ def _simulated(entry: Entry, release: str) -> str:
 # -- machines -------------------------------------------------------------------------------------
 
 
-def world(entry: Entry, release: str) -> World:
+def world(entry: Entry, release: str) -> ScenarioWorld:
     """Return a scenario as the machine of a release, in which its invariant is checked."""
     return world_of(parse_machine_case(entry.data), release, [entry.expected.invariant])
 
 
-def order_of(entry: Entry) -> tuple[Step, ...]:
+def order_of(entry: Entry) -> tuple[MachineStep, ...]:
     """Return an order in which the first release breaks; empty if none is found."""
     if given := entry.expected.order:
         return tuple(map(step_in, given))
     return found_order(entry, entry.expected.breaks) or ()
 
 
-def step_in(words: str) -> Step:
+def step_in(words: str) -> MachineStep:
     """Return a step by its words, those of ``str(step)``."""
     if words == str(WAIT):
         return WAIT
     part, _, name = words.partition(" ")
     verb, _, kind = name.partition(" ")
-    return Step(part, kind=kind) if verb == "sees" else Step(part, name=name)
+    return MachineStep(part, kind=kind) if verb == "sees" else MachineStep(part, name=name)
 
 
-def found_order(entry: Entry, release: str) -> tuple[Step, ...] | None:
+def found_order(entry: Entry, release: str) -> tuple[MachineStep, ...] | None:
     """Search for an order that breaks the invariant; return it shrunk."""
     searched = world(entry, release)
     found = _found(entry, searched)
@@ -218,9 +218,9 @@ def found_order(entry: Entry, release: str) -> tuple[Step, ...] | None:
     return tuple(map(searched.machine.step, shrunk.steps))
 
 
-def _found(entry: Entry, searched: World) -> Found | None:
+def _found(entry: Entry, searched: ScenarioWorld) -> FaultyState | None:
     """Search for an order that breaks the invariant; return it as it was found."""
-    plan = Plan(entry.expected.strategy, entry.expected.seed)
+    plan = WalkPlan(entry.expected.strategy, entry.expected.seed)
     walks = Walks(searched.machine, searched.start, searched.check, plan)
     all_found = walks.run(_until(entry.expected.walks))
     return next((one for one in all_found if _is_shown(entry, one.violation)), None)
@@ -231,13 +231,13 @@ def _until(walks: int) -> Callable[[Progress], bool]:
     return lambda now: now.waiting >= walks
 
 
-def _is_shown(entry: Entry, violation: Violation) -> bool:
+def _is_shown(entry: Entry, violation: StateViolation) -> bool:
     """Say whether a violation is what a scenario is to show."""
     expected = entry.expected
     return violation.invariant == expected.invariant and expected.says in violation.sentence
 
 
-def _breaks_in(entry: Entry, release: str, order: Sequence[Step]) -> bool:
+def _breaks_in(entry: Entry, release: str, order: Sequence[MachineStep]) -> bool:
     ran = run_steps(world(entry, release), order)
     return any(_is_shown(entry, violation) for violation in ran.violations)
 

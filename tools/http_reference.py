@@ -12,7 +12,7 @@ from plinian.replay.server.api.answer import ROOT, Answer, At, Evidence
 from plinian.replay.server.api.openapi import Fault
 from plinian.replay.server.api.operation import Operation
 from plinian.replay.server.api.pages import DEFAULT_LIMIT, MOST_BYTES, MOST_LIMIT, Cut
-from plinian.replay.server.api.parameters import Kind, Parameter
+from plinian.replay.server.api.parameters import Parameter, ParameterType
 from plinian.replay.server.api.shapes import RESULTS
 from plinian.replay.server.api.table import OPERATIONS
 from plinian.replay.server.mcp import limits
@@ -83,7 +83,9 @@ def _about(one: Operation) -> Iterator[str]:
 
 
 def _values(one: Parameter) -> tuple[str, str]:
-    words = {Kind.TEXT: "text", Kind.FLAG: "`true` or `false`"}.get(one.kind, one.bounds())
+    words = {ParameterType.TEXT: "text", ParameterType.FLAG: "`true` or `false`"}.get(
+        one.kind, one.bounds()
+    )
     if one.choices:
         words = ", ".join(f"`{choice}`" for choice in one.choices)
     if one.many:

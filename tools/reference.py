@@ -267,7 +267,7 @@ def _default(item: Any) -> str:
 
 def lint() -> Iterator[str]:
     """Yield the page of what ``plinian lint`` looks for, and of the arguments that it knows."""
-    from plinian.replay.lint.findings import Effect  # noqa: PLC0415
+    from plinian.replay.lint.findings import FaultEffect  # noqa: PLC0415
     from plinian.replay.lint.rules import RULES  # noqa: PLC0415
 
     yield from ("# Lint", "")
@@ -280,7 +280,7 @@ def lint() -> Iterator[str]:
     yield ""
     yield from table(
         ("effect", "severity", "ends the scheduling of everything"),
-        ((e.value, e.severity.value, "yes" if e.fatal else "") for e in Effect),
+        ((e.value, e.severity.value, "yes" if e.fatal else "") for e in FaultEffect),
     )
     groups = {
         "object": "Objects as such",

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser
 
 import plinian
 from plinian.replay.server.app import application
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "screenshots"
 
@@ -80,7 +80,7 @@ def served() -> Iterator[str]:
         plinian.demo(place).close()
         server = uvicorn.Server(
             uvicorn.Config(
-                application(Settings(place=str(place), port=0)),
+                application(ServerSettings(place=str(place), port=0)),
                 port=0,
                 log_level="error",
                 ws="none",

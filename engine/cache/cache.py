@@ -21,7 +21,7 @@ from ..model.queue import QueueInfo
 from ..model.task import TaskBuilder
 from ..model.task_classes import TaskClasses
 from .cache_context import CacheContext
-from .dirty_marks import Changes
+from .dirty_marks import DirtyMarks
 from .informers import Stores, is_resync
 from .job_cache import JobCache
 from .node_cache import NodeCache
@@ -65,7 +65,7 @@ class SchedulerCache:
         rules = rules_of(behaviours, own)
         self.own = rules.own
         self.stores = Stores()
-        self._changes = Changes()
+        self._changes = DirtyMarks()
         self.classes = TaskClasses()
         builder = TaskBuilder(self.classes, rules.nodes.uncounted, rules=rules.tasks)
         context = CacheContext(self.stores, self._changes, builder, self.options, rules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..model.task import TaskBuilder
-from .dirty_marks import Changes
+from .dirty_marks import DirtyMarks
 from .informers import Stores
 from .rules import CacheRules
 from .scheduler_flags import CacheOptions
@@ -20,7 +20,7 @@ class CacheContext(NamedTuple):
     """
 
     stores: Stores
-    changes: Changes
+    changes: DirtyMarks
     builder: TaskBuilder
     options: CacheOptions
     rules: CacheRules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-class Changes:
+class DirtyMarks:
     """Marks: names of nodes, keys of jobs, and whole parts of the cache."""
 
     def __init__(self) -> None:

@@ -15,9 +15,9 @@ from ..kubernetes.objects import KINDS, Object, Pod
 from ..kubernetes.work_queue import WorkQueue
 from ..model.panic import Panic
 from .cache import SchedulerCache
-from .requests import ApiServer
+from .requests import CacheRequests
 from .scheduler_flags import CacheOptions
-from .writer import Writer
+from .writer import CacheWriter
 
 if TYPE_CHECKING:
     from ..volcano.cache.behaviours import CacheBehaviours
@@ -68,7 +68,7 @@ class CacheDriver:
         behaviours: Behaviours,
         options: CacheOptions | None = None,
         own: CacheBehaviours | None = None,
-        api: ApiServer | None = None,
+        api: CacheRequests | None = None,
     ) -> None:
         self.cache = SchedulerCache(behaviours, options, own)
         self.holds_cleanup = False
@@ -76,7 +76,7 @@ class CacheDriver:
         self._api = api
         self._in_hand: list[Taken] = []
 
-    def connect(self, api: ApiServer) -> None:
+    def connect(self, api: CacheRequests) -> None:
         """Let what the cache writes and reads go to this API server from now on."""
         self._api = api
 
@@ -155,13 +155,13 @@ class CacheDriver:
         """
         return handled or not self.cache.own.first_session_waits_for_handlers
 
-    def writer(self, batch: int = 1) -> Writer:
+    def writer(self, batch: int = 1) -> CacheWriter:
         """Return the cache's writer, which binds, evicts and sends the requests.
 
         :param batch: how many bindings are made together.
         """
         assert self._api is not None, "nothing carries out what the cache writes"
-        return Writer(self.cache, self._api, batch)
+        return CacheWriter(self.cache, self._api, batch)
 
     def work(self) -> None:
         """End all delays, and let every worker process its queue once.

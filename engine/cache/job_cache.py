@@ -13,11 +13,11 @@ import msgspec
 
 from ..kubernetes import objects
 from ..kubernetes.api_errors import Refused
-from ..kubernetes.work_queue import Rate, WorkQueue
+from ..kubernetes.work_queue import TokenRate, WorkQueue
 from ..model.device_claims import DeviceClaimMissing, device_claims
 from ..model.job import JobInfo
 from ..model.panic import NIL_POINTER, Panic
-from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
+from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, TaskStatus, status_of
 from ..model.task import GROUP_NAME, TaskInfo
 from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from ..volcano.cache.binding import EvictionWithoutPodGroup
@@ -25,7 +25,7 @@ from ..volcano.cache.work_queues import FailedTasksKey
 from ..volcano.session.pods import PodsWithoutClaims
 from .cache_context import CacheContext
 from .copied_on_use import CopiedOnUse
-from .dirty_marks import Changes
+from .dirty_marks import DirtyMarks
 from .informers import is_resync
 from .job_cleanup import BURST_SECONDS, JobCleanup
 from .node_cache import NodeCache
@@ -50,7 +50,7 @@ class JobCache:
         self.infos: dict[str, JobInfo] = {}
         self._cleanup = JobCleanup(context, self.infos)
         self.error_tasks: WorkQueue[FailedItem] = WorkQueue(
-            Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
+            TokenRate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
         )
         self._release = context.rules
         self._rules = context.rules.jobs
@@ -71,7 +71,9 @@ class JobCache:
 
         It is valid only for that, and only until this one changes.
         """
-        context = CacheContext(self._stores, Changes(), self._builder, self._options, self._release)
+        context = CacheContext(
+            self._stores, DirtyMarks(), self._builder, self._options, self._release
+        )
         made = JobCache(context, self._nodes.dry_run())
         made.infos = CopiedOnUse(self.infos, JobInfo.twin)
         return made
@@ -293,7 +295,7 @@ class JobCache:
             return f"failed to bind Task {uid} to host {node}, host does not exist"
         before = task.status
         # The status comes first: a node checks its room only for a task that is Binding.
-        holder.update_task_status(task, Status.BINDING)
+        holder.update_task_status(task, TaskStatus.BINDING)
         error = info.add_task(task)
         if error is not None:
             holder.update_task_status(task, before)
@@ -321,7 +323,7 @@ class JobCache:
         without_group, where = holder.pod_group is None, f"Job <{holder.namespace}/{holder.name}>"
         if without_group and self._own.eviction_without_podgroup is EvictionWithoutPodGroup.REFUSED:
             return f"cannot evict Task {uid}: PodGroup of {where} is nil"
-        holder.update_task_status(task, Status.RELEASING)
+        holder.update_task_status(task, TaskStatus.RELEASING)
         node.update_task(task)
         self._note(holder.key)
         self._changes.node(node.name)

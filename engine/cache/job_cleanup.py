@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..kubernetes.work_queue import Rate, WorkQueue
+from ..kubernetes.work_queue import TokenRate, WorkQueue
 from ..model.job import JobInfo
 from ..volcano.cache.work_queues import CleanupKey
 from .cache_context import CacheContext
@@ -30,7 +30,7 @@ class JobCleanup:
         self._changes = context.changes
         self._infos = infos
         self._queue: WorkQueue[DeletedJob] = WorkQueue(
-            Rate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
+            TokenRate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
         )
         self._rounds = 0
         """How often all items failed that is not counted in the queue yet."""

@@ -68,7 +68,7 @@ Request = (
 )
 
 
-class ApiServer(Protocol):
+class CacheRequests(Protocol):
     """Carries out what a cache sends."""
 
     def send(self, request: Request) -> None:

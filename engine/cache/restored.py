@@ -14,16 +14,16 @@ from ..errors import LogCorrupt
 from ..events.complete_lists import LastList, Listing
 from ..events.payloads import ListObserved
 from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
-from ..kubernetes.work_queue import Waiting
-from ..model.device_claims import DeviceClaim
+from ..kubernetes.work_queue import WaitingItems
+from ..model.device_claims import TaskDeviceClaim
 from ..model.device_log import DeviceChange, DeviceLog
 from ..model.hypernode import HyperNodeInfo
 from ..model.job import DisruptionBudget, JobInfo
-from ..model.node import ImageState, NodeInfo, Placed
+from ..model.node import ImageState, NodeInfo, PlacedTask
 from ..model.panic import Panic
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
-from ..model.status import Status
+from ..model.status import TaskStatus
 from ..model.task import TaskInfo
 from .job_cache import job_of
 from .node_sync import with_volume_limits
@@ -55,7 +55,7 @@ Decoded = Callable[[type[Object], int], Object]
 _AT_ONCE = 1024
 """Payloads that are read together."""
 
-_STATUSES = tuple(Status)
+_STATUSES = tuple(TaskStatus)
 _DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
 _ENCODE = msgspec.msgpack.Encoder().encode
 _STATUS_DECODE = msgspec.msgpack.Decoder(ResourceQuotaStatus).decode
@@ -76,7 +76,7 @@ def seen_by_sessions(data: bytes) -> bytes:
 
     That is all but what waits for the cache's workers.
     """
-    none_waits = Waiting[Any]([], [], [], [], 0, 0)
+    none_waits = WaitingItems[Any]([], [], [], [], 0, 0)
     without = msgspec.structs.replace(
         _DECODE(data),
         past_jobs=[],
@@ -203,7 +203,7 @@ class _Reader:
             made[number].node_name = node
         for number, claims in stored.devices.items():
             made[number].devices = tuple(
-                DeviceClaim(key, tuple((name, count) for name, count in counts))
+                TaskDeviceClaim(key, tuple((name, count) for name, count in counts))
                 for key, counts in claims
             )
         return made
@@ -269,7 +269,7 @@ class _Reader:
         placed = zip(stored.tasks, stored.statuses, strict=True)
         for number, status in placed:
             task = self._tasks[number]
-            info.tasks[task.key] = Placed(task, _STATUSES[status])
+            info.tasks[task.key] = PlacedTask(task, _STATUSES[status])
         names = self._stored.images[0]
         info.images = {
             names[image]: ImageState(size, nodes)

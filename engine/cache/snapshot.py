@@ -24,7 +24,7 @@ from ..model.queue import QueueInfo
 from ..model.resource import Resource
 from ..model.tables import JobColumns, NodeTable, TaskTable
 from ..model.task_classes import TaskClasses
-from .dirty_marks import Changes
+from .dirty_marks import DirtyMarks
 from .informers import Objects, Stores
 from .node_cache import NodeCache
 from .snapshot_rows import JobRows, NodeRows, TaskRows
@@ -86,7 +86,7 @@ class CacheContents(Protocol):
 class SnapshotBuilder:
     """Keeps the columns of one cache, to which it does not refer: both are freed at once."""
 
-    def __init__(self, changes: Changes, classes: TaskClasses) -> None:
+    def __init__(self, changes: DirtyMarks, classes: TaskClasses) -> None:
         self._changes = changes
         self._dims = Dimensions()
         node_ids, job_ids = Ids(), Ids()

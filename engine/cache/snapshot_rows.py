@@ -17,13 +17,13 @@ from ..model.columns import Columns, Dimensions, Ids, Order
 from ..model.job import JobInfo
 from ..model.node import NodeInfo
 from ..model.resource import Resource
-from ..model.status import ALLOCATED_STATUS, Status
+from ..model.status import ALLOCATED_STATUS, TaskStatus
 from ..model.tables import JobColumns, NodeTable, TaskTable
 from ..model.task import TaskInfo
 from ..model.task_classes import TaskClasses
 
-_STATUSES = len(Status)
-_IS_ALLOCATED = np.array([status in ALLOCATED_STATUS for status in Status])
+_STATUSES = len(TaskStatus)
+_IS_ALLOCATED = np.array([status in ALLOCATED_STATUS for status in TaskStatus])
 _IS_ALLOCATED.setflags(write=False)
 
 
@@ -102,7 +102,7 @@ class TaskRows:
         """Return the nodes that may still have those tasks that are in no visible job."""
         return [self._info[row].node_name for row in rows if not self._in_job[row]]
 
-    def on_node(self, node: str, rows: list[int], statuses: Iterable[Status]) -> None:
+    def on_node(self, node: str, rows: list[int], statuses: Iterable[TaskStatus]) -> None:
         """Store the status in the node's account, for tasks that are in no visible job."""
         node_id = self._nodes.of(node)
         for row, status in zip(rows, statuses, strict=True):
@@ -118,7 +118,7 @@ class TaskRows:
             if self._row.pop(id(self._info[row]), None) is not None:
                 assert not self._in_job[row], "a visible job holds its tasks"
                 self.columns.free_row(row)
-                self._placed.append((row, Status.UNKNOWN, -1, -1))
+                self._placed.append((row, TaskStatus.UNKNOWN, -1, -1))
 
     def resources(self) -> Iterator[Resource]:
         """Yield the requests that are to be written."""

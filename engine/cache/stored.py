@@ -15,7 +15,7 @@ import zstandard
 
 from ..events import Reference
 from ..kubernetes.objects import KINDS, Node, Object
-from ..kubernetes.work_queue import Waiting
+from ..kubernetes.work_queue import WaitingItems
 from ..model.job import JobInfo
 from ..model.node import ImageState, NodeInfo
 from ..model.panic import Panic
@@ -141,13 +141,13 @@ class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
     tasks: StoredTasks
     jobs: list[StoredJob]
     past_jobs: list[StoredJob]
-    deleted_jobs: Waiting[Any]
-    error_tasks: Waiting[Any]
+    deleted_jobs: WaitingItems[Any]
+    error_tasks: WaitingItems[Any]
     nodes: list[StoredNode]
     images: tuple[list[str], list[int], dict[str, list[int]]]
     csi_nodes: dict[str, dict[str, bool]]
-    node_queue: Waiting[Any]
-    hypernode_queue: Waiting[Any]
+    node_queue: WaitingItems[Any]
+    hypernode_queue: WaitingItems[Any]
     hypernodes: StoredHyperNodes
     queues: list[tuple[str, int, list[Amounts]]]
     priority_classes: list[tuple[str, int]]

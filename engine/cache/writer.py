@@ -1,7 +1,7 @@
 """What a scheduler's cache writes: bindings, evictions, statuses, and queues at the start.
 
-A :class:`Writer` stands between a session and its cache where an API server answers. It changes the
-cache as :class:`.SchedulerCache` does, and sends the requests that follow from it.
+A :class:`CacheWriter` stands between a session and its cache where an API server answers. It
+changes the cache as :class:`.SchedulerCache` does, and sends the requests that follow from it.
 
 Source: pkg/scheduler/cache/cache.go.
 """
@@ -22,8 +22,8 @@ from ..volcano.cache.binding import EvictionWithoutPodGroup
 from ..volcano.cache.status import QueueStatusWrite
 from .cache import SchedulerCache
 from .requests import (
-    ApiServer,
     BindPod,
+    CacheRequests,
     CreateQueue,
     DeletePod,
     GetQueue,
@@ -37,7 +37,7 @@ SCHEDULER_ERROR = "SchedulerError"
 READY_MESSAGE = "pod group is ready"
 
 
-class JobStatus(NamedTuple):
+class ClosedJobStatus(NamedTuple):
     """What a session writes about a job when it closes.
 
     :param pod_group: with the status and annotations that the session set.
@@ -54,14 +54,14 @@ class JobStatus(NamedTuple):
     annotations_changed: bool = False
 
 
-class Writer:
+class CacheWriter:
     """Writes for one cache.
 
     :param batch: how many bindings are made together (``BATCH_BIND_NUM``).
     :ivar waiting: the tasks to bind, in the order of the session.
     """
 
-    def __init__(self, cache: SchedulerCache, api: ApiServer, batch: int = 1) -> None:
+    def __init__(self, cache: SchedulerCache, api: CacheRequests, batch: int = 1) -> None:
         self._cache = cache
         self._own = cache.own
         self._api = api
@@ -237,7 +237,7 @@ class Writer:
             return str(refused)
         return None
 
-    def write_job_status(self, key: str, status: JobStatus) -> str | None:
+    def write_job_status(self, key: str, status: ClosedJobStatus) -> str | None:
         """Write a session's results for a job; return the error, or None.
 
         :raises Panic: its PodGroup was removed from the cache since.
@@ -260,7 +260,7 @@ class Writer:
         if lost and self._own.deleted_podgroup_crashes_close:
             raise Panic(NIL_POINTER, ("cache.(*SchedulerCache).updateJobAnnotations",))
 
-    def record_job_status(self, key: str, status: JobStatus) -> None:
+    def record_job_status(self, key: str, status: ClosedJobStatus) -> None:
         """Write to a job's PodGroup and pods why they are pending, or that the PodGroup is ready.
 
         Source: cache.go RecordJobStatusEvent.

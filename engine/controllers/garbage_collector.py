@@ -30,7 +30,7 @@ FINISHED = frozenset({"Completed", "Failed", "Terminated"})
 """Phases of jobs that are collected; an aborted job may be resumed."""
 
 
-class Kept(NamedTuple):
+class GarbageCollectorState(NamedTuple):
     """All that the collector holds.
 
     :param jobs: what the lister holds. :param queue: keys of jobs that wait for a worker.
@@ -39,7 +39,7 @@ class Kept(NamedTuple):
     """
 
     jobs: Listed
-    queue: work_queue.Kept[str]
+    queue: work_queue.WorkQueueState[str]
     ages: tuple[tuple[str, int], ...]
 
 
@@ -99,16 +99,16 @@ class GarbageCollector:
         """Let so many microseconds pass."""
         self.queue.advance(self.queue.now + by)
 
-    def kept(self) -> Kept:
+    def kept(self) -> GarbageCollectorState:
         """Return all that the collector holds."""
         lives = {
             job["metadata"]["uid"]: _life(job) for job in self._jobs.list() if _to_collect(job)
         }
         ages = {uid: self.queue.now - since for uid, since in sorted(self._finished.items())}
         limited = tuple((uid, min(age, lives.get(uid, age))) for uid, age in ages.items())
-        return Kept(self._jobs.kept(), self.queue.kept(), limited)
+        return GarbageCollectorState(self._jobs.kept(), self.queue.kept(), limited)
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: GarbageCollectorState) -> None:
         """Hold what another collector held, and nothing else."""
         self._jobs.restore(kept.jobs)
         self.queue.restore(kept.queue)

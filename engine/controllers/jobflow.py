@@ -44,11 +44,11 @@ DELETE = "delete"
 _KINDS = ("JobFlow", "JobTemplate", "Job")
 
 
-class Kept(NamedTuple):
+class JobFlowState(NamedTuple):
     """All that the controller holds: what each lister holds, and the requests that wait."""
 
     listed: tuple[Listed, ...]
-    requests: work_queue.Kept[Numbered[FlowRequest]]
+    requests: work_queue.WorkQueueState[Numbered[FlowRequest]]
 
 
 class JobFlowController:
@@ -115,11 +115,13 @@ class JobFlowController:
         """Let so many microseconds pass."""
         self.requests.queue.advance(self.requests.queue.now + by)
 
-    def kept(self) -> Kept:
+    def kept(self) -> JobFlowState:
         """Return all that the controller holds."""
-        return Kept(tuple(self._listers[kind].kept() for kind in _KINDS), self.requests.kept())
+        return JobFlowState(
+            tuple(self._listers[kind].kept() for kind in _KINDS), self.requests.kept()
+        )
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: JobFlowState) -> None:
         """Hold what another controller held, and nothing else."""
         for kind, listed in zip(_KINDS, kept.listed, strict=True):
             self._listers[kind].restore(listed)

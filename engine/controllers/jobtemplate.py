@@ -24,12 +24,12 @@ WORK = "jobtemplate"
 """The only step: a worker takes the first request."""
 
 
-class Kept(NamedTuple):
+class JobTemplateState(NamedTuple):
     """All that the controller holds: what the listers hold, and the requests that wait."""
 
     templates: Listed
     jobs: Listed
-    requests: work_queue.Kept[Numbered[FlowRequest]]
+    requests: work_queue.WorkQueueState[Numbered[FlowRequest]]
 
 
 class JobTemplateController:
@@ -104,11 +104,11 @@ class JobTemplateController:
         """Let so many microseconds pass."""
         self.requests.queue.advance(self.requests.queue.now + by)
 
-    def kept(self) -> Kept:
+    def kept(self) -> JobTemplateState:
         """Return all that the controller holds."""
-        return Kept(self._templates.kept(), self._jobs.kept(), self.requests.kept())
+        return JobTemplateState(self._templates.kept(), self._jobs.kept(), self.requests.kept())
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: JobTemplateState) -> None:
         """Hold what another controller held, and nothing else."""
         self._templates.restore(kept.templates)
         self._jobs.restore(kept.jobs)

@@ -20,7 +20,7 @@ ENDS_AS = "plinian.dev/ends-as"
 """An annotation of pods whose containers end by themselves: ``Succeeded`` or ``Failed``."""
 
 
-class Kept(NamedTuple):
+class KubeletState(NamedTuple):
     """All that the kubelets hold.
 
     :param pods: what the lister holds. :param ending: how long pods may still take, by key.
@@ -115,12 +115,12 @@ class Kubelets:
         """Let so many microseconds pass."""
         self._ending = {key: max(left - by, 0) for key, left in self._ending.items()}
 
-    def kept(self) -> Kept:
+    def kept(self) -> KubeletState:
         """Return all that the kubelets hold."""
         ending, done = sorted(self._ending.items()), sorted(self._done.items())
-        return Kept(self._pods.kept(), tuple(ending), tuple(done))
+        return KubeletState(self._pods.kept(), tuple(ending), tuple(done))
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: KubeletState) -> None:
         """Hold what others held, and nothing else."""
         self._pods.restore(kept.pods)
         self._ending, self._done = dict(kept.ending), dict(kept.done)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..kubernetes import work_queue
 from ..kubernetes.api_errors import NotFound, Refused
-from ..kubernetes.api_server import DELETED, Document, Place
+from ..kubernetes.api_server import DELETED, Document, ObjectKey
 from ..kubernetes.resources import distinct_kind
 from ..kubernetes.work_queue import WorkQueue
 from .component import Client
@@ -30,22 +30,22 @@ WORK = "collect"
 class Identity(NamedTuple):
     """Which object is meant: one of this name, and no later one."""
 
-    place: Place
+    place: ObjectKey
     uid: str
 
 
-class Known(NamedTuple):
+class KnownObject(NamedTuple):
     """What is known of an object: its uid and its owners."""
 
     uid: str
     owners: tuple[Identity, ...]
 
 
-class Kept(NamedTuple):
+class OwnerCollectorState(NamedTuple):
     """All that the collector holds: objects by place, and objects that wait for a worker."""
 
-    known: tuple[tuple[Place, Known], ...]
-    queue: work_queue.Kept[Identity]
+    known: tuple[tuple[ObjectKey, KnownObject], ...]
+    queue: work_queue.WorkQueueState[Identity]
 
 
 class OwnerGarbageCollector:
@@ -60,8 +60,8 @@ class OwnerGarbageCollector:
 
     def __init__(self, kinds: tuple[str, ...]) -> None:
         self.kinds = kinds
-        self._known: dict[Place, Known] = {}
-        self._owned: dict[str, set[Place]] = {}
+        self._known: dict[ObjectKey, KnownObject] = {}
+        self._owned: dict[str, set[ObjectKey]] = {}
         """By the uid of an owner."""
         self._queue = WorkQueue[Identity]()
 
@@ -74,14 +74,14 @@ class OwnerGarbageCollector:
         client: Client,  # noqa: ARG002 -- handlers only queue
     ) -> None:
         """Let an informer deliver a change: what has lost an owner waits for a worker."""
-        place, uid = Place(kind, key), document["metadata"]["uid"]
+        place, uid = ObjectKey(kind, key), document["metadata"]["uid"]
         if verb == DELETED:
             self._forget(place)
             for other in sorted(self._owned.get(uid, ())):
                 self._queue.add(Identity(other, self._known[other].uid))
             return
         self._forget(place)
-        held = Known(uid, tuple(_owners_of(document)))
+        held = KnownObject(uid, tuple(_owners_of(document)))
         self._know(place, held)
         if not all(self._is_known(owner) for owner in held.owners):
             self._queue.add(Identity(place, uid))
@@ -116,11 +116,11 @@ class OwnerGarbageCollector:
         """Let so many microseconds pass."""
         self._queue.advance(self._queue.now + by)
 
-    def kept(self) -> Kept:
+    def kept(self) -> OwnerCollectorState:
         """Return all that the collector holds."""
-        return Kept(tuple(sorted(self._known.items())), self._queue.kept())
+        return OwnerCollectorState(tuple(sorted(self._known.items())), self._queue.kept())
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: OwnerCollectorState) -> None:
         """Hold what another collector held, and nothing else."""
         self._known, self._owned = {}, {}
         for place, held in kept.known:
@@ -134,12 +134,12 @@ class OwnerGarbageCollector:
             owner.place.kind in self.kinds and not self._is_known(owner) for owner in held.owners
         )
 
-    def _know(self, place: Place, held: Known) -> None:
+    def _know(self, place: ObjectKey, held: KnownObject) -> None:
         self._known[place] = held
         for owner in held.owners:
             self._owned.setdefault(owner.uid, set()).add(place)
 
-    def _forget(self, place: Place) -> None:
+    def _forget(self, place: ObjectKey) -> None:
         held = self._known.pop(place, None)
         for owner in held.owners if held is not None else ():
             places = self._owned[owner.uid]
@@ -179,7 +179,7 @@ def _owners_of(document: Document) -> list[Identity]:
     references = document["metadata"].get("ownerReferences") or ()
     return [
         Identity(
-            Place(
+            ObjectKey(
                 distinct_kind(one.get("apiVersion", ""), one["kind"]),
                 f"{namespace_of(document)}/{one['name']}",
             ),

@@ -29,7 +29,7 @@ _REVISION = "controller-revision-hash"
 _WORKLOADS = ("ReplicaSet", "StatefulSet")
 
 
-class Kept(NamedTuple):
+class PodGroupControllerState(NamedTuple):
     """All that the controller holds.
 
     :param pods, groups: what the listers hold. :param queue: pods that wait for a worker.
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
 
     pods: Listed
     groups: Listed
-    queue: work_queue.Kept[str]
+    queue: work_queue.WorkQueueState[str]
 
 
 class PodGroupController:
@@ -112,11 +112,11 @@ class PodGroupController:
         """The queue of pods, to be looked at."""
         return self._queue
 
-    def kept(self) -> Kept:
+    def kept(self) -> PodGroupControllerState:
         """Return all that the controller holds."""
-        return Kept(self._pods.kept(), self._groups.kept(), self._queue.kept())
+        return PodGroupControllerState(self._pods.kept(), self._groups.kept(), self._queue.kept())
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: PodGroupControllerState) -> None:
         """Hold what another controller held, and nothing else."""
         self._pods.restore(kept.pods)
         self._groups.restore(kept.groups)

@@ -29,7 +29,7 @@ WORK, COMMAND = "queue", "queue commands"
 _TARGET = ("scheduling.volcano.sh/v1beta1", "Queue")
 
 
-class Request(NamedTuple):
+class QueueRequest(NamedTuple):
     """What is to be done with a queue.
 
     Source: pkg/controllers/apis/request.go Request.
@@ -40,7 +40,7 @@ class Request(NamedTuple):
     event: str = ""
 
 
-class Kept(NamedTuple):
+class QueueControllerState(NamedTuple):
     """All that the controller holds.
 
     :param queues, podgroups: what the listers hold. :param groups: keys of PodGroups by queue.
@@ -50,8 +50,8 @@ class Kept(NamedTuple):
     queues: Listed
     podgroups: Listed
     groups: tuple[tuple[str, tuple[str, ...]], ...]
-    requests: work_queue.Kept[Numbered[Request]]
-    commands: work_queue.Kept[int]
+    requests: work_queue.WorkQueueState[Numbered[QueueRequest]]
+    commands: work_queue.WorkQueueState[int]
 
 
 class QueueController:
@@ -69,7 +69,7 @@ class QueueController:
         self._queues = Lister(objects)
         self._podgroups = Lister(objects)
         self._groups: dict[str, set[str]] = {}
-        self.requests = Requests[Request]()
+        self.requests = Requests[QueueRequest]()
         self.commands = WorkQueue[int]()
 
     def deliver(
@@ -122,13 +122,13 @@ class QueueController:
         """Return the keys of the PodGroups that the controller knows, by queue."""
         return {queue: sorted(keys) for queue, keys in sorted(self._groups.items())}
 
-    def kept(self) -> Kept:
+    def kept(self) -> QueueControllerState:
         """Return all that the controller holds."""
         groups = tuple((queue, tuple(keys)) for queue, keys in self.groups().items())
         listed = self._queues.kept(), self._podgroups.kept()
-        return Kept(*listed, groups, self.requests.kept(), self.commands.kept())
+        return QueueControllerState(*listed, groups, self.requests.kept(), self.commands.kept())
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: QueueControllerState) -> None:
         """Hold what another controller held, and nothing else."""
         self._queues.restore(kept.queues)
         self._podgroups.restore(kept.podgroups)
@@ -167,7 +167,7 @@ class QueueController:
         self._sync(queue)
 
     def _sync(self, queue: str) -> None:
-        self.requests.add(Request(queue, SYNC_QUEUE, "OutOfSync"))
+        self.requests.add(QueueRequest(queue, SYNC_QUEUE, "OutOfSync"))
 
     def _carry_out(self, number: int, client: Client) -> None:
         """Delete a command and do what it says; one that is gone was carried out before.
@@ -184,10 +184,10 @@ class QueueController:
             return
         else:
             target = command["target"]["name"]
-            self.requests.add(Request(target, command.get("action", ""), "CommandIssued"))
+            self.requests.add(QueueRequest(target, command.get("action", ""), "CommandIssued"))
         self.commands.forget(number)
 
-    def _handle(self, item: Numbered[Request], client: Client) -> None:
+    def _handle(self, item: Numbered[QueueRequest], client: Client) -> None:
         """Work on a request; what fails is tried again, and given up with an event in the end.
 
         Source: pkg/controllers/queue/queue_controller.go handleQueue, handleQueueErr.
@@ -202,7 +202,7 @@ class QueueController:
         else:
             self.requests.queue.forget(item)
 
-    def _execute(self, queue: Document, request: Request, client: Client) -> None:
+    def _execute(self, queue: Document, request: QueueRequest, client: Client) -> None:
         """Do what an action means in the state of a queue.
 
         :raises QueueFailure: it is to be tried again.
@@ -221,7 +221,7 @@ class QueueController:
             ) from failure
         finally:
             for name, action in writes.next_requests:
-                self.requests.add(Request(name, action))
+                self.requests.add(QueueRequest(name, action))
 
 
 def _is_for_queues(command: Document) -> bool:

@@ -18,14 +18,14 @@ NextState = Callable[[int], str]
 """Returns the next state of a queue, from how many PodGroups it has."""
 
 
-class Plan(NamedTuple):
+class QueuePlan(NamedTuple):
     """What is to be done: :data:`SYNC_QUEUE`, :data:`OPEN_QUEUE` or :data:`CLOSE_QUEUE`."""
 
     act: str
     state: NextState
 
 
-def plan(state: str, action: str) -> Plan | None:
+def plan(state: str, action: str) -> QueuePlan | None:
     """Return what an action means for a queue of a state; None if there is no such state.
 
     A queue without a state is open. Each unknown action is a sync.
@@ -33,13 +33,13 @@ def plan(state: str, action: str) -> Plan | None:
     if state not in {"", OPEN, CLOSED, CLOSING, UNKNOWN}:
         return None
     if action == OPEN_QUEUE:
-        return Plan(SYNC_QUEUE if state in {"", OPEN} else OPEN_QUEUE, _always(OPEN))
+        return QueuePlan(SYNC_QUEUE if state in {"", OPEN} else OPEN_QUEUE, _always(OPEN))
     if action == CLOSE_QUEUE:
         if state == CLOSED:
-            return Plan(SYNC_QUEUE, _always(CLOSED))
-        return Plan(SYNC_QUEUE if state == CLOSING else CLOSE_QUEUE, _closed_when_empty)
+            return QueuePlan(SYNC_QUEUE, _always(CLOSED))
+        return QueuePlan(SYNC_QUEUE if state == CLOSING else CLOSE_QUEUE, _closed_when_empty)
     synced = _closed_when_empty if state == CLOSING else _always(state or OPEN)
-    return Plan(SYNC_QUEUE, synced)
+    return QueuePlan(SYNC_QUEUE, synced)
 
 
 def _always(state: str) -> NextState:

@@ -22,7 +22,7 @@ from .queue_states import (
     OPEN_QUEUE,
     SYNC_QUEUE,
     NextState,
-    Plan,
+    QueuePlan,
 )
 
 ROOT = "root"
@@ -63,7 +63,7 @@ class QueueWrites:
         self._groups = groups
         self.next_requests: list[tuple[str, str]] = []
 
-    def carry_out(self, plan: Plan, queue: Document) -> None:
+    def carry_out(self, plan: QueuePlan, queue: Document) -> None:
         """Do what is planned for a queue.
 
         :raises Refused, QueueFailure: it is to be tried again.
@@ -125,7 +125,7 @@ class QueueWrites:
         ):
             self._client.update({**queue, "status": status}, status=True)
 
-    def _turn(self, queue: Document, plan: Plan) -> None:
+    def _turn(self, queue: Document, plan: QueuePlan) -> None:
         """Open or close a queue: write it with its new state, then the status of what is read.
 
         An API server ignores the state in the first write, as it is part of the status.

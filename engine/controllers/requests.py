@@ -53,7 +53,7 @@ class Requests(Generic[R]):
         """
         return self.queue.take()
 
-    def kept(self) -> work_queue.Kept[Numbered[R]]:
+    def kept(self) -> work_queue.WorkQueueState[Numbered[R]]:
         """Return all that is queued; requests are numbered in the order in which they wait."""
         kept = self.queue.kept()
         if self._merged:
@@ -63,7 +63,7 @@ class Requests(Generic[R]):
         numbers = {item: Numbered(number, item.request) for number, item in enumerate(found)}
         return kept.of(numbers.__getitem__)
 
-    def restore(self, kept: work_queue.Kept[Numbered[R]]) -> None:
+    def restore(self, kept: work_queue.WorkQueueState[Numbered[R]]) -> None:
         """Queue what another queue had, and nothing else."""
         self.queue.restore(kept)
         self._next = 0 if self._merged else len({*kept.ready, *_items(kept)})
@@ -84,5 +84,5 @@ def next_due(*queues: WorkQueue[Any]) -> int | None:
     return min(found, default=None)
 
 
-def _items(kept: work_queue.Kept[Item]) -> list[Item]:
+def _items(kept: work_queue.WorkQueueState[Item]) -> list[Item]:
     return [item for item, _ in (*kept.delayed, *kept.taken, *kept.failures)]

@@ -24,7 +24,7 @@ from .lister import Listed, Lister
 from .requests import next_due
 
 
-class Kept(NamedTuple):
+class WorkloadsState(NamedTuple):
     """All that a controller of workloads holds.
 
     :param own, owned: what the listers hold. :param queue: keys that wait for a worker.
@@ -33,7 +33,7 @@ class Kept(NamedTuple):
 
     own: Listed
     owned: Listed
-    queue: work_queue.Kept[str]
+    queue: work_queue.WorkQueueState[str]
     more: Hashable
 
 
@@ -104,11 +104,13 @@ class WorkloadController:
         """Let so many microseconds pass."""
         self._queue.advance(self._queue.now + by)
 
-    def kept(self) -> Kept:
+    def kept(self) -> WorkloadsState:
         """Return all that the controller holds."""
-        return Kept(self._own.kept(), self._owned.kept(), self._queue.kept(), self._more())
+        return WorkloadsState(
+            self._own.kept(), self._owned.kept(), self._queue.kept(), self._more()
+        )
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: WorkloadsState) -> None:
         """Hold what another controller held, and nothing else."""
         self._own.restore(kept.own)
         self._owned.restore(kept.owned)

@@ -21,7 +21,7 @@ Amounts = Mapping[str, float]
 ByQueue = Mapping[str, Amounts]
 
 
-class Demand:
+class DemandOfQueues:
     """The demand of queues at the moment of a view; with a tree, a queue has that of its children.
 
     :ivar held: what the tasks of each queue hold.

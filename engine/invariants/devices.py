@@ -16,7 +16,7 @@ from ..session.plugins.deviceshare.vgpu import (
     ASSIGNED,
     ASSIGNED_NODE,
     MIG,
-    Given,
+    GivenCard,
     decode_given,
 )
 from .invariant import NODE, POD, Invariant, Needs, Severity, Violation, newest
@@ -100,7 +100,7 @@ def _given(cards: Mapping[str, _Card], pods: list[Pod]) -> dict[str, _Use]:
     return found
 
 
-def _decoded(pod: Pod) -> list[Given]:
+def _decoded(pod: Pod) -> list[GivenCard]:
     try:
         return list(decode_given(pod.annotations.get(ASSIGNED, "")))
     except Panic:  # The annotation is malformed: nothing is known of it.

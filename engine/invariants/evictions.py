@@ -12,7 +12,7 @@ from ..model.job import JobInfo
 from ..model.resource import MIN_RESOURCE, Resource
 from ..model.resource_names import PODS
 from ..model.task import TaskInfo
-from .demand import Amounts, Demand, amounts_of, summed
+from .demand import Amounts, DemandOfQueues, amounts_of, summed
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
 from .texts import names_of
 from .view import ClusterView, QueueLimits
@@ -117,7 +117,7 @@ def _below_guarantee(view: ClusterView) -> Iterator[Violation]:
     if session is None or session.limits is QueueLimits.NOTHING:
         return
     taken = [one for one in _victims(view) if one.reason in _FROM_OTHER_QUEUES]
-    demand = Demand(view, tree=False)
+    demand = DemandOfQueues(view, tree=False)
     lost = demand.of_pods(one.pod.key for one in taken)
     for name in sorted(lost):
         info = view.cache.queues.get(name)
@@ -144,7 +144,7 @@ def deserved_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
     session = view.session
     if session is None or not session.result.deserved:
         return
-    demand = Demand(view, tree=False)
+    demand = DemandOfQueues(view, tree=False)
     held = summed(demand.held, demand.of_pods(key for key, _ in session.result.binds))
     left = {queue: dict(amounts) for queue, amounts in held.items()}
     worst: dict[tuple[str, str], tuple[str, float, float]] = {}

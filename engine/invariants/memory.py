@@ -29,7 +29,7 @@ _CYCLES = 2
 """A situation comes back so often before it counts: once may be the end of it."""
 
 
-class Decided(NamedTuple):
+class DecidedPhase(NamedTuple):
     """A phase that sessions decided and the API server does not have.
 
     :param times: in how many sessions, one after the other.
@@ -49,7 +49,7 @@ class Phases:
 
     def __init__(self) -> None:
         self.left: dict[str, str] = {}
-        self.decided: dict[str, Decided] = {}
+        self.decided: dict[str, DecidedPhase] = {}
         self._before: dict[str, tuple[str, str]] = {}
 
     def take(self, key: str, group: PodGroup | None, occupied: int) -> None:
@@ -83,7 +83,7 @@ class Phases:
             last = before.get(key)
             same = last is not None and last[:2] == (group.uid, status.phase)
             times = 1 + (last.times if same and last is not None else 0)
-            self.decided[key] = Decided(group.uid, status.phase, times)
+            self.decided[key] = DecidedPhase(group.uid, status.phase, times)
 
 
 class Repeated(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..cache.drift.drift import Comparison, Difference
+from ..cache.drift.drift import CacheComparison, CacheMismatch
 from ..kubernetes.objects import Node
 from ..kubernetes.units import format_amount
 from ..model.node import NodeInfo
@@ -19,7 +19,7 @@ _OF_ACCOUNT = ("used.", "releasing.", "allocatable.", "pods[")
 
 def account_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
     """Yield differences between a node's account in the cache and its pods."""
-    comparison = Comparison(view.cache, view.truth, view.pods)
+    comparison = CacheComparison(view.cache, view.truth, view.pods)
     for one in comparison.of(("Node", name)):
         if not one.field or one.field.startswith(_OF_ACCOUNT):
             yield Violation("Node", name, _text(one), one.field)
@@ -28,7 +28,7 @@ def account_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
         yield from _idle(view, info)
 
 
-def _text(one: Difference) -> str:
+def _text(one: CacheMismatch) -> str:
     truth = "nothing" if one.truth is None else one.truth
     held = "nothing" if one.belief is None else one.belief
     what = one.field or "the node"

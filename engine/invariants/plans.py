@@ -9,10 +9,10 @@ from ..cache.job_cache import job_of
 from ..kubernetes.units import format_amount
 from ..model.job import JobInfo
 from ..model.resource import MIN_RESOURCE
-from ..model.status import ALLOCATED_STATUS, Status
+from ..model.status import ALLOCATED_STATUS, TaskStatus
 from ..session.framework.outcome import SessionResult
-from ..session.framework.trace import Outcome
-from .demand import Demand
+from ..session.framework.trace import StepOutcome
+from .demand import DemandOfQueues
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
 from .texts import names_of
 from .view import ClusterView, QueueLimits, SessionView
@@ -85,7 +85,7 @@ def _kept(result: SessionResult) -> frozenset[str]:
             continue
         if step.what in {"allocate", "pipeline"}:
             planned.extend(step.about)
-        elif step.outcome is Outcome.TAKEN_BACK:
+        elif step.outcome is StepOutcome.TAKEN_BACK:
             del planned[max(0, len(planned) - step.many) :]
     return frozenset(planned)
 
@@ -102,8 +102,8 @@ def _ready(job: JobInfo) -> int:
     """
     return sum(
         task.status in ALLOCATED_STATUS
-        or task.status is Status.SUCCEEDED
-        or (task.status is Status.PENDING and task.best_effort)
+        or task.status is TaskStatus.SUCCEEDED
+        or (task.status is TaskStatus.PENDING and task.best_effort)
         for task in job.tasks.values()
     )
 
@@ -119,7 +119,7 @@ def units_agree(view: ClusterView, _: str) -> Iterator[Violation]:
     session = view.session
     if session is None or session.limits is QueueLimits.NOTHING:
         return
-    demand = Demand(view, tree=session.limits is QueueLimits.TREE)
+    demand = DemandOfQueues(view, tree=session.limits is QueueLimits.TREE)
     right, wrong = demand.inqueue(), demand.inqueue(in_units=True)
     seen: set[tuple[str, str]] = set()
     for queue, counted in _counted(view, session):
@@ -139,7 +139,7 @@ def units_agree(view: ClusterView, _: str) -> Iterator[Violation]:
 def _counted(view: ClusterView, session: SessionView) -> Iterator[tuple[str, Mapping[str, float]]]:
     """Yield what the session counts as reserved in a queue, before it enqueues anything."""
     for step in session.result.trace:
-        if step.outcome is Outcome.ENQUEUED:
+        if step.outcome is StepOutcome.ENQUEUED:
             return
         counted = step.numbers.get("inqueue")
         if step.what == "JobEnqueueable" and step.by in _LIMITING and isinstance(counted, Mapping):

@@ -24,29 +24,29 @@ _LONG_US = 5 * SECOND_US
 """So many retries of its cleanup count, over so long a time: clocks of inputs differ a little."""
 
 
-class Mark(NamedTuple):
+class LoggedMark(NamedTuple):
     """Something that a component logged. :param time: in microseconds since 1970."""
 
     position: int
     time: int
 
 
-class Life(NamedTuple):
+class ObjectLife(NamedTuple):
     """The time in which an object existed. :param end: None if it still exists."""
 
     begin: int
     end: int | None
 
 
-class Span(NamedTuple):
+class ViolationSpan(NamedTuple):
     """A violation between two marks."""
 
-    begin: Mark
-    end: Mark
+    begin: LoggedMark
+    end: LoggedMark
     violation: Violation
 
 
-def pauses(opened: Iterable[Mark], scheduler: str) -> Iterator[Span]:
+def pauses(opened: Iterable[LoggedMark], scheduler: str) -> Iterator[ViolationSpan]:
     """Yield the times in which the scheduler began no session.
 
     :param opened: the sessions by time.
@@ -56,12 +56,12 @@ def pauses(opened: Iterable[Mark], scheduler: str) -> Iterator[Span]:
         if pause > LONGEST_PAUSE_US:
             message = f"no session began for {pause / SECOND_US:.0f}s, until @{after.position}"
             found = Violation("Scheduler", scheduler, message, f"@{before.position}")
-            yield Span(before, after, found)
+            yield ViolationSpan(before, after, found)
 
 
 def needless_retries(
-    retried: Mapping[str, Sequence[Mark]], lives: Mapping[str, Sequence[Life]]
-) -> Iterator[Span]:
+    retried: Mapping[str, Sequence[LoggedMark]], lives: Mapping[str, Sequence[ObjectLife]]
+) -> Iterator[ViolationSpan]:
     """Yield PodGroups that exist, and whose cleanup from the cache goes on.
 
     :param retried: by ``namespace/name``, the retries by time. :param lives: when each existed.
@@ -79,7 +79,7 @@ def needless_retries(
                     "from its cache, although it exists"
                 )
                 found = Violation("PodGroup", key, message, f"@{late[0].position}")
-                yield Span(late[0], late[-1], found)
+                yield ViolationSpan(late[0], late[-1], found)
 
 
 INVARIANTS = (

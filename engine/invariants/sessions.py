@@ -10,8 +10,8 @@ from ..kubernetes.units import format_amount
 from ..model.panic import NIL_POINTER
 from ..model.resource import MIN_RESOURCE
 from ..model.resource_names import PODS
-from ..session.framework.trace import Outcome
-from .demand import Amounts, Demand, amounts_of, summed
+from ..session.framework.trace import StepOutcome
+from .demand import Amounts, DemandOfQueues, amounts_of, summed
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
 from .view import ClusterView, QueueLimits, SessionView
 
@@ -65,7 +65,7 @@ def capability_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
     session = view.session
     if session is None or session.limits is QueueLimits.NOTHING:
         return
-    demand = Demand(view, tree=session.limits is QueueLimits.TREE)
+    demand = DemandOfQueues(view, tree=session.limits is QueueLimits.TREE)
     bound = demand.of_pods(key for key, _ in session.result.binds)
     held = _Change(_Use.HELD, summed(demand.held, bound), bound)
     enqueued = session.result.enqueued
@@ -107,10 +107,10 @@ def inqueue_is_conserved(view: ClusterView, _: str) -> Iterator[Violation]:
 
 
 def _wrong_sums(view: ClusterView, session: SessionView) -> Iterator[Violation]:
-    demand = Demand(view, tree=session.limits is QueueLimits.TREE)
+    demand = DemandOfQueues(view, tree=session.limits is QueueLimits.TREE)
     expected = demand.inqueue()
     for step in session.result.trace:
-        if step.outcome is Outcome.ENQUEUED:
+        if step.outcome is StepOutcome.ENQUEUED:
             expected = summed(expected, demand.of_groups(step.about))
         if step.what != "JobEnqueueable" or step.by not in _LIMITING:
             continue

@@ -14,7 +14,7 @@ SETTLE_US = 5 * SECOND_US
 """By default, components have this long to catch up."""
 
 
-class Place(NamedTuple):
+class HappeningPlace(NamedTuple):
     """A place in the order in which things happened.
 
     :param position: of the last event by then. :param revision: None if there is none.
@@ -40,17 +40,17 @@ class Breach(NamedTuple):
 
     invariant: Invariant
     violation: Violation
-    since: Place
-    until: Place | None
+    since: HappeningPlace
+    until: HappeningPlace | None
     before: bool
     began: int | None
     lasted: int | None = None
 
 
-_NOWHERE: Mapping[str, Place] = MappingProxyType({})
+_NOWHERE: Mapping[str, HappeningPlace] = MappingProxyType({})
 
 
-class Timeline:
+class ViolationTimeline:
     """Keeps which violations hold, and since when.
 
     :ivar ended: violations that held, and hold no more.
@@ -65,10 +65,10 @@ class Timeline:
         invariant: Invariant,
         unit: Unit,
         found: Iterable[Violation],
-        place: Place,
+        place: HappeningPlace,
         *,
         began: Iterable[int | None] | None = None,
-        seen: Place | None = None,
+        seen: HappeningPlace | None = None,
     ) -> None:
         """Note what is violated in a unit now.
 
@@ -99,7 +99,9 @@ class Timeline:
         """Return the units of which an invariant is violated now."""
         return [unit for id_, unit in self._held if id_ == invariant.id]
 
-    def holding(self, place: Place, seen: Mapping[str, Place] = _NOWHERE) -> Iterator[Breach]:
+    def holding(
+        self, place: HappeningPlace, seen: Mapping[str, HappeningPlace] = _NOWHERE
+    ) -> Iterator[Breach]:
         """Yield the violations that hold, with how long they had lasted at a place.
 
         :param seen: where invariants were last checked of which the log does not know enough since.
@@ -109,7 +111,7 @@ class Timeline:
                 yield _until(breach, seen.get(id_, place))
 
 
-def _until(breach: Breach, place: Place) -> Breach:
+def _until(breach: Breach, place: HappeningPlace) -> Breach:
     if breach.began is None or place.time is None:
         return breach
     return breach._replace(lasted=max(0, place.time - breach.began))

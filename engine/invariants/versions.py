@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .invariant import VERSION, Invariant, Needs, Severity, Violation, no_violations
 
 
-class Report(NamedTuple):
+class WatchedVersion(NamedTuple):
     """One version of an object, as a watch reported it.
 
     :param generation: 0 if the version has none.
@@ -22,12 +22,12 @@ class Report(NamedTuple):
     generation: int
 
 
-def going_back(reports: Iterable[Report]) -> Iterator[tuple[Report, Violation]]:
+def going_back(reports: Iterable[WatchedVersion]) -> Iterator[tuple[WatchedVersion, Violation]]:
     """Yield versions that are older than one that the same watch had reported.
 
     :param reports: those of one watch, in the order of its lines.
     """
-    seen: dict[str, Report] = {}
+    seen: dict[str, WatchedVersion] = {}
     for one in reports:
         before = seen.get(one.uid)
         seen[one.uid] = one

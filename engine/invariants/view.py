@@ -34,7 +34,7 @@ _BEGUN = frozenset({"Running", "Completed", "Unknown"})
 """Phases that a PodGroup gets only after its gang was complete."""
 
 
-class Deletion(NamedTuple):
+class PodGroupDeletion(NamedTuple):
     """The deletion of a PodGroup. :param actor: who asked for it; empty if not known."""
 
     uid: str
@@ -102,7 +102,7 @@ class ClusterView:
         self._actors = actors or {}
         self._complete: set[str] = set()
         self.session: SessionView | None = None
-        self.deleted: dict[str, Deletion] = {}
+        self.deleted: dict[str, PodGroupDeletion] = {}
         self._early: frozenset[str] = frozenset()
         self.phases, self.evictions, self.owners = Phases(), Evictions(), Owners()
         self._read()
@@ -146,7 +146,7 @@ class ClusterView:
             return [unit for some in gone for unit in some]
         if effect is Effect.DELETED and reference.kind == "PodGroup":
             actor = self._actors.get(position, event.actor)
-            self.deleted[key_of(reference)] = Deletion(reference.uid, position, actor)
+            self.deleted[key_of(reference)] = PodGroupDeletion(reference.uid, position, actor)
         return self._changed(reference)
 
     def presume_history(self) -> None:
@@ -166,7 +166,7 @@ class ClusterView:
         group: PodGroup | None = self.truth.get("PodGroup", violation.name)
         return violation.kind == "PodGroup" and group is not None and group.uid in self._early
 
-    def note_deletion(self, reference: Reference, deletion: Deletion) -> None:
+    def note_deletion(self, reference: Reference, deletion: PodGroupDeletion) -> None:
         """Note the deletion of a PodGroup from before the begin."""
         if self.truth.get("PodGroup", key_of(reference)) is None:
             self.deleted[key_of(reference)] = deletion

@@ -19,7 +19,7 @@ _TURNS = 3
 """One writes, another writes, the first writes again: no restart or upgrade looks like that."""
 
 
-class Write(NamedTuple):
+class WrittenVersion(NamedTuple):
     """A version of an object. :param actor: who wrote it; empty if the log does not say.
 
     :param fields: what counts as one thing to write, as texts.
@@ -37,7 +37,7 @@ class Write(NamedTuple):
 class _Turn(NamedTuple):
     """A change of a field."""
 
-    write: Write
+    write: WrittenVersion
     value: str
 
 
@@ -57,7 +57,7 @@ def fields_of(item: Queue | PodGroup) -> dict[str, str]:
     }
 
 
-def contested(writes: Iterable[Write]) -> Iterator[tuple[Write, Violation]]:
+def contested(writes: Iterable[WrittenVersion]) -> Iterator[tuple[WrittenVersion, Violation]]:
     """Yield the writes with which a field came back to a writer, with another one in between.
 
     :param writes: in the order of revisions.

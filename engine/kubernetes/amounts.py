@@ -17,7 +17,7 @@ _ONE = 10**9
 """Billionths in one."""
 
 
-class Style(Enum):
+class QuantityFormat(Enum):
     """How a quantity is written: ``1k``, ``1Ki`` or ``1e3``; a sum keeps that of its first part."""
 
     DECIMAL = "DecimalSI"
@@ -29,7 +29,7 @@ class Amount(NamedTuple):
     """A quantity in billionths, which is the finest that is kept, and how it is written."""
 
     billionths: int
-    style: Style = Style.DECIMAL
+    style: QuantityFormat = QuantityFormat.DECIMAL
 
     def plus(self, other: Amount) -> Amount:
         """Return the sum, written as the first part that is not 0."""
@@ -42,9 +42,9 @@ class Amount(NamedTuple):
 
     def __str__(self) -> str:
         whole, rest = divmod(self.billionths, _ONE)
-        if self.style is Style.BINARY and not rest:
+        if self.style is QuantityFormat.BINARY and not rest:
             return format_binary(whole)
-        if self.style is Style.EXPONENT:
+        if self.style is QuantityFormat.EXPONENT:
             return _with_exponent(self.billionths)
         return format_decimal(self.billionths, _NANO)
 
@@ -61,11 +61,11 @@ def amount(text: str | float) -> Amount:
     :raises ValueError: Go's decoder would reject it.
     """
     quantity, stripped = parse(text), str(text).strip()
-    style = Style.DECIMAL
+    style = QuantityFormat.DECIMAL
     if stripped.endswith("i"):
-        style = Style.BINARY
+        style = QuantityFormat.BINARY
     elif stripped[-1].isdigit() and "e" in stripped.lower():
-        style = Style.EXPONENT
+        style = QuantityFormat.EXPONENT
     return Amount(quantity.number * int(10 ** (quantity.power - _NANO)), style)
 
 

@@ -50,7 +50,7 @@ The next one is a second younger: schedulers compare no more than which object o
 """
 
 
-class Place(NamedTuple):
+class ObjectKey(NamedTuple):
     """What an object is found by.
 
     :param kind: as :func:`.resources.distinct_kind` names it: ``Job`` is Volcano's, ``Job.batch``
@@ -62,7 +62,7 @@ class Place(NamedTuple):
     key: str
 
 
-class Change(NamedTuple):
+class WatchEvent(NamedTuple):
     """What a watch delivers: a version of an object, for ``DELETED`` the last one."""
 
     verb: str
@@ -71,16 +71,16 @@ class Change(NamedTuple):
     document: Document
 
 
-class Kept(NamedTuple):
+class ApiServerState(NamedTuple):
     """All that an API server holds.
 
     :param objects: by place, in its order. :param writes: how often each name was written.
     :param created: how often each name was created.
     """
 
-    objects: tuple[tuple[Place, Document], ...]
-    writes: tuple[tuple[Place, int], ...]
-    created: tuple[tuple[Place, int], ...]
+    objects: tuple[tuple[ObjectKey, Document], ...]
+    writes: tuple[tuple[ObjectKey, int], ...]
+    created: tuple[tuple[ObjectKey, int], ...]
 
 
 class ApiServer:
@@ -95,28 +95,28 @@ class ApiServer:
 
     def __init__(
         self,
-        kept: Kept | None = None,
+        kept: ApiServerState | None = None,
         clock: Callable[[], int] | None = None,
         *,
         classes_known: bool | None = None,
     ) -> None:
-        kept = kept or Kept((), (), ())
+        kept = kept or ApiServerState((), (), ())
         self._objects = dict(kept.objects)
         self._writes = dict(kept.writes)
         self._created = dict(kept.created)
-        self.changes: list[Change] = []
+        self.changes: list[WatchEvent] = []
         self._clock = clock
         self._classes_known = classes_known
 
-    def kept(self) -> Kept:
+    def kept(self) -> ApiServerState:
         """Return all that is stored, in an order that does not depend on how it came to be."""
-        return Kept(
+        return ApiServerState(
             tuple(sorted(self._objects.items(), key=lambda item: item[0])),
             tuple(sorted(self._writes.items())),
             tuple(sorted(self._created.items())),
         )
 
-    def take_changes(self) -> list[Change]:
+    def take_changes(self) -> list[WatchEvent]:
         """Return what watches are to deliver, once."""
         changes, self.changes = self.changes, []
         return changes
@@ -127,14 +127,14 @@ class ApiServer:
 
     def find(self, kind: str, key: str) -> Document | None:
         """Return an object, or None."""
-        return self._objects.get(Place(kind, key))
+        return self._objects.get(ObjectKey(kind, key))
 
     def get(self, kind: str, key: str) -> Document:
         """Return an object.
 
         :raises NotFound: there is none.
         """
-        found = self._objects.get(Place(kind, key))
+        found = self._objects.get(ObjectKey(kind, key))
         if found is None:
             raise NotFound(f"{kind} {key} not found")
         return found
@@ -222,8 +222,8 @@ class ApiServer:
             given = cast("Document", part)
             made = merged(held, {"status": given.get("status", {})} if status else given)
         meant = made["metadata"]
-        self._check(Place(kind, key), held, meant.get("uid"), meant.get("resourceVersion"))
-        return self._replace(Place(kind, key), held, made)
+        self._check(ObjectKey(kind, key), held, meant.get("uid"), meant.get("resourceVersion"))
+        return self._replace(ObjectKey(kind, key), held, made)
 
     def bind(
         self, key: str, node: str, uid: str | None = None, also: Document | None = None
@@ -238,13 +238,13 @@ class ApiServer:
         Source: kubernetes pkg/registry/core/pod/storage assignPod, setPodHostAndAnnotations.
         """
         pod = self.get("Pod", key)
-        self._check(Place("Pod", key), pod, uid, None)
+        self._check(ObjectKey("Pod", key), pod, uid, None)
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             raise Conflict(f"pod {key} is being deleted or is already assigned to a node")
         if pod["spec"].get("schedulingGates"):
             raise Conflict(f"pod {key} has non-empty .spec.schedulingGates")
         made = merged(merged(pod, {"spec": {"nodeName": node}}), also or {})
-        self._replace(Place("Pod", key), pod, made)
+        self._replace(ObjectKey("Pod", key), pod, made)
 
     def emit(self, about: Document, reason: str, message: str) -> None:
         """Create an event about an object: nothing reads it here, so it is not stored."""
@@ -264,7 +264,7 @@ class ApiServer:
         :raises NotFound: there is none of that name.
         :raises Conflict: a precondition fails.
         """
-        place = Place(kind, key)
+        place = ObjectKey(kind, key)
         held = self.get(kind, key)
         self._check(place, held, uid, version)
         seconds = _grace(held, grace)
@@ -277,14 +277,16 @@ class ApiServer:
                 ending["deletionGracePeriodSeconds"] = seconds
             self._put(MODIFIED, place, {**held, "metadata": {**metadata, **ending}})
 
-    def _check(self, place: Place, held: Document, uid: str | None, version: str | None) -> None:
+    def _check(
+        self, place: ObjectKey, held: Document, uid: str | None, version: str | None
+    ) -> None:
         metadata = held["metadata"]
         if uid and uid != metadata["uid"]:
             raise Conflict(f"{place.kind} {place.key} has another uid: {metadata['uid']}")
         if version and version != metadata["resourceVersion"]:
             raise Conflict(f"{place.kind} {place.key} has been modified")
 
-    def _replace(self, place: Place, held: Document, made: Document) -> Document:
+    def _replace(self, place: ObjectKey, held: Document, made: Document) -> Document:
         """Store a new version; one that changes nothing leaves no trace."""
         if made == held:
             return held
@@ -294,18 +296,18 @@ class ApiServer:
             return made
         return self._put(MODIFIED, place, made)
 
-    def _put(self, verb: str, place: Place, made: Document) -> Document:
+    def _put(self, verb: str, place: ObjectKey, made: Document) -> Document:
         version = str(self._written(place))
         stored = {**made, "metadata": {**made["metadata"], "resourceVersion": version}}
         self._objects[place] = stored
-        self.changes.append(Change(verb, *place, stored))
+        self.changes.append(WatchEvent(verb, *place, stored))
         return stored
 
-    def _remove(self, place: Place, held: Document) -> None:
+    def _remove(self, place: ObjectKey, held: Document) -> None:
         version = str(self._written(place))
         del self._objects[place]
         last = {**held, "metadata": {**held["metadata"], "resourceVersion": version}}
-        self.changes.append(Change(DELETED, *place, last))
+        self.changes.append(WatchEvent(DELETED, *place, last))
 
     def _created_at(self, kind: str) -> str:
         """Return when an object is created."""
@@ -320,12 +322,12 @@ class ApiServer:
             return _time(FIRST_CREATED)
         return format_time((self._clock() // SECOND_US + grace) * SECOND_US)
 
-    def _written(self, place: Place) -> int:
+    def _written(self, place: ObjectKey) -> int:
         times = self._writes[place] = self._writes.get(place, 0) + 1
         return times
 
 
-def place_of(document: Mapping[str, Any]) -> Place:
+def place_of(document: Mapping[str, Any]) -> ObjectKey:
     """Return where an object is found.
 
     One without a namespace is in ``default``, if its kind needs one.
@@ -333,8 +335,8 @@ def place_of(document: Mapping[str, Any]) -> Place:
     metadata = document["metadata"]
     kind = distinct_kind(document.get("apiVersion", ""), document["kind"])
     if kind in CLUSTER_SCOPED_KINDS:
-        return Place(kind, metadata["name"])
-    return Place(kind, f"{metadata.get('namespace') or 'default'}/{metadata['name']}")
+        return ObjectKey(kind, metadata["name"])
+    return ObjectKey(kind, f"{metadata.get('namespace') or 'default'}/{metadata['name']}")
 
 
 def merged(whole: Mapping[str, Any], part: Mapping[str, Any]) -> Document:
@@ -373,7 +375,7 @@ def _grace(held: Document, grace: int | None) -> int:
     return grace if grace is not None else GRACE_SECONDS if own is None else int(own)
 
 
-def _uid(place: Place, times: int) -> str:
+def _uid(place: ObjectKey, times: int) -> str:
     return f"{place.kind.lower()}-{place.key.replace('/', '-')}-{times}"
 
 

@@ -24,21 +24,21 @@ MOST_FAILURES = LONGEST_AFTER
 assert BASE_DELAY_US << (LONGEST_AFTER - 1) < LONGEST_DELAY_US < BASE_DELAY_US << LONGEST_AFTER
 
 
-class Rate(NamedTuple):
+class TokenRate(NamedTuple):
     """How many failed items a queue accepts: a token bucket that all items share."""
 
     per_second: int
     at_once: int
 
 
-CONTROLLER_RATE = Rate(10, 100)
+CONTROLLER_RATE = TokenRate(10, 100)
 """What controllers of Kubernetes and Volcano use.
 
 Source: k8s.io/client-go/util/workqueue default_rate_limiters.go DefaultControllerRateLimiter.
 """
 
 
-class Waiting(NamedTuple, Generic[Item]):
+class WaitingItems(NamedTuple, Generic[Item]):
     """All that a queue holds.
 
     :param ready: what a worker can take. :param delayed: with the times when it is due.
@@ -53,7 +53,7 @@ class Waiting(NamedTuple, Generic[Item]):
     now: int
     spent_until: int
 
-    def of(self, other: Callable[[Any], Any]) -> Waiting[Any]:
+    def of(self, other: Callable[[Any], Any]) -> WaitingItems[Any]:
         """Return a copy with each item replaced."""
         return self._replace(
             ready=[other(item) for item in self.ready],
@@ -68,7 +68,7 @@ class Waiting(NamedTuple, Generic[Item]):
         return [*self.ready, *(item for item, _ in waiting)]
 
 
-class Kept(NamedTuple, Generic[Item]):
+class WorkQueueState(NamedTuple, Generic[Item]):
     """All that a queue holds, as a value that can be compared.
 
     :param ready: what a worker can take. :param delayed: with the times until it is due.
@@ -82,7 +82,7 @@ class Kept(NamedTuple, Generic[Item]):
     failures: tuple[tuple[Item, int], ...]
     spent_for: int
 
-    def of(self, other: Callable[[Any], Any]) -> Kept[Any]:
+    def of(self, other: Callable[[Any], Any]) -> WorkQueueState[Any]:
         """Return the same with something else in place of each item, comparable as well."""
         return self._replace(
             ready=tuple(other(item) for item in self.ready),
@@ -103,7 +103,7 @@ class WorkQueue(Generic[Item]):
     """
 
     def __init__(
-        self, rate: Rate | None = CONTROLLER_RATE, longest: int = LONGEST_DELAY_US
+        self, rate: TokenRate | None = CONTROLLER_RATE, longest: int = LONGEST_DELAY_US
     ) -> None:
         self.rate = rate
         self._longest = longest
@@ -126,9 +126,9 @@ class WorkQueue(Generic[Item]):
         """Whether the queue has no item, not even a delayed one."""
         return not (self._ready or self._due)
 
-    def waiting(self) -> Waiting[Item]:
+    def waiting(self) -> WaitingItems[Item]:
         """Return all that the queue holds."""
-        return Waiting(
+        return WaitingItems(
             [*self._ready],
             [*self._due.items()],
             [*self._taken.items()],
@@ -137,19 +137,19 @@ class WorkQueue(Generic[Item]):
             self._spent_until,
         )
 
-    def hold(self, waiting: Waiting[Item]) -> None:
+    def hold(self, waiting: WaitingItems[Item]) -> None:
         """Restore the state of another queue."""
         self._ready, self._due = dict.fromkeys(waiting.ready), dict(waiting.delayed)
         self._taken, self._failures = dict(waiting.taken), dict(waiting.failures)
         self.now, self._spent_until = waiting.now, waiting.spent_until
 
-    def kept(self) -> Kept[Item]:
+    def kept(self) -> WorkQueueState[Item]:
         """Return all that the queue holds, with times counted from now.
 
         Queues that will behave alike from now on give equal values: failures are counted up to
         :data:`MOST_FAILURES` only. Items must be comparable.
         """
-        return Kept(
+        return WorkQueueState(
             tuple(self._ready),
             tuple(
                 sorted(
@@ -164,7 +164,7 @@ class WorkQueue(Generic[Item]):
             max(self._spent_until - self.now, -self._bucket),
         )
 
-    def restore(self, kept: Kept[Item]) -> None:
+    def restore(self, kept: WorkQueueState[Item]) -> None:
         """Hold what another queue held, and nothing else; the queue's time begins again at 0."""
         self._ready, self._due = dict.fromkeys(kept.ready), dict(kept.delayed)
         self._taken, self._failures = dict(kept.taken), dict(kept.failures)

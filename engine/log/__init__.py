@@ -13,13 +13,13 @@ from .store import (
     Cut,
     Extent,
     FactBlock,
+    FoldWindow,
     HeadInfo,
     HeldHead,
     LogInfo,
     LogStore,
     Query,
     VerifyReport,
-    Window,
 )
 
 __all__ = [
@@ -34,13 +34,13 @@ __all__ = [
     "Cut",
     "Extent",
     "FactBlock",
+    "FoldWindow",
     "HeadInfo",
     "HeldHead",
     "LogInfo",
     "LogStore",
     "Query",
     "VerifyReport",
-    "Window",
     "check_place",
     "open_log",
 ]

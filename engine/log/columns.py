@@ -18,7 +18,7 @@ from .database import Database, Row
 from .derived import Derived
 from .names import Names
 from .payloads import Payloads
-from .store import NO_REVISION, Chunk, Extent, Window
+from .store import NO_REVISION, Chunk, Extent, FoldWindow
 
 CHUNK_ROWS = 4096
 
@@ -32,7 +32,7 @@ _COLUMNS = (
 
 
 def scan(
-    database: Database, names: Names, payloads: Payloads, window: Window, *, after_position: int
+    database: Database, names: Names, payloads: Payloads, window: FoldWindow, *, after_position: int
 ) -> Iterator[Chunk]:
     """Yield the events of a window that have an effect on truth, in position order."""
     cluster_id = names.find_cluster(window.cluster)
@@ -87,7 +87,7 @@ def last_noted(
     return max(found, default=None)
 
 
-def revision_after(database: Database, window: Window, events: int) -> int | None:
+def revision_after(database: Database, window: FoldWindow, events: int) -> int | None:
     """Return the revision after this many events with a revision; None if there are fewer."""
     condition, bounds = ("", []) if window.until is None else (" AND revision < ?", [window.until])
     found = [
@@ -130,7 +130,7 @@ def _only(names: Names, cluster_id: int) -> str:
     return f" AND (SELECT o.cluster_id FROM object o WHERE o.id = e.object_id) = {cluster_id}"
 
 
-def _is_sparse(database: Database, part: Segment, window: Window) -> bool:
+def _is_sparse(database: Database, part: Segment, window: FoldWindow) -> bool:
     if window.after <= NO_REVISION and window.until is None:
         return False
     bounds = [
@@ -149,7 +149,7 @@ def _is_sparse(database: Database, part: Segment, window: Window) -> bool:
 
 
 def _dense_pages(
-    database: Database, part: Segment, window: Window, only: str
+    database: Database, part: Segment, window: FoldWindow, only: str
 ) -> Iterator[list[Row]]:
     """Read the rows in order of position."""
     condition, bounds = _revisions(window)
@@ -167,7 +167,7 @@ def _dense_pages(
 
 
 def _sparse_pages(
-    database: Database, part: Segment, window: Window, only: str
+    database: Database, part: Segment, window: FoldWindow, only: str
 ) -> Iterator[list[Row]]:
     """Find the positions through the indexes first, then fetch the rows in order."""
     # The plus sign makes the planner use the index, and not scan all positions.
@@ -197,7 +197,7 @@ def _sparse_pages(
         )
 
 
-def _revisions(window: Window) -> tuple[str, list[int]]:
+def _revisions(window: FoldWindow) -> tuple[str, list[int]]:
     if window.after <= NO_REVISION and window.until is None:
         return "", []
     if window.until is None:

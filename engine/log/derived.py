@@ -19,9 +19,9 @@ from .seals import (
     CLOCK,
     FACTS,
     MINE,
-    Kind,
-    Place,
+    DerivedTable,
     Seal,
+    SealKey,
     data_hash,
     drop_rows,
     extend_seal,
@@ -31,7 +31,7 @@ from .seals import (
     stored_seal,
     whole_data,
 )
-from .store import NO_REVISION, Checkpoint, ClockBlock, FactBlock, Window
+from .store import NO_REVISION, Checkpoint, ClockBlock, FactBlock, FoldWindow
 
 LAST_REVISION = 2**63 - 1
 """The greatest possible revision."""
@@ -54,8 +54,8 @@ class Derived:
         self._names = names
         self._remark = remark
         self._reported: set[str] = set()
-        self._known: dict[tuple[Kind, Place], tuple[Seal, list[Row]]] = {}
-        self._cuts: dict[tuple[Kind, Place], Row] = {}
+        self._known: dict[tuple[DerivedTable, SealKey], tuple[Seal, list[Row]]] = {}
+        self._cuts: dict[tuple[DerivedTable, SealKey], Row] = {}
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Store a checkpoint, replacing one at the same place; within ``writing``."""
@@ -83,7 +83,7 @@ class Derived:
             (branch_id, number),
         )
         for (version,) in versions:
-            place = Place(branch_id, branch, number, cluster, version)
+            place = SealKey(branch_id, branch, number, cluster, version)
             if self._sound(CHECKPOINTS, place):
                 self._database.run(
                     f"DELETE FROM checkpoint WHERE {MINE} AND revision >= ?", (*place.key, least)
@@ -91,7 +91,7 @@ class Derived:
                 left = listing(self._database, CHECKPOINTS, place)
                 put_seal(self._database, CHECKPOINTS, place, left)
 
-    def nearest_checkpoint(self, window: Window, version: int) -> Checkpoint | None:
+    def nearest_checkpoint(self, window: FoldWindow, version: int) -> Checkpoint | None:
         """Return the last checkpoint that a fold of the window can start from.
 
         A checkpoint of the branch's past serves too, as long as nothing that the branch added since
@@ -194,7 +194,7 @@ class Derived:
         runs = self._runs(branch, cluster, version)
         return max((rows[-1][_LAST] for _, rows in runs), default=0)
 
-    def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
+    def facts(self, window: FoldWindow, version: int) -> Iterator[FactBlock]:
         """Yield the blocks that may hold events of a window, in position order.
 
         :raises DerivedDamaged: one of them is damaged; from now on, it and those after it are
@@ -241,7 +241,7 @@ class Derived:
         self._known.clear()
         self._cuts.clear()
 
-    def leave_out(self, kind: Kind, place: Place, what: str) -> None:
+    def leave_out(self, kind: DerivedTable, place: SealKey, what: str) -> None:
         """Report that rows of a place are damaged; each damage once."""
         text = (
             f"{what} {kind.named} of branch {place.branch!r} are damaged and not used; answers"
@@ -251,12 +251,12 @@ class Derived:
             self._reported.add(text)
             self._remark(text)
 
-    def _runs(self, branch: str, cluster: str, version: int) -> list[tuple[Place, list[Row]]]:
+    def _runs(self, branch: str, cluster: str, version: int) -> list[tuple[SealKey, list[Row]]]:
         """Return which blocks of each branch of a lineage follow each other, oldest first.
 
         The first block of a branch may begin before the fork, where a block of the parent spans it.
         """
-        runs: list[tuple[Place, list[Row]]] = []
+        runs: list[tuple[SealKey, list[Row]]] = []
         before: int | None = None
         for part in reversed(lineage(self._database, branch)):
             place = self._place(part, cluster, version)
@@ -275,7 +275,7 @@ class Derived:
             return []
         return runs[::-1]
 
-    def _fact_blocks(self, place: Place, wanted: Sequence[Row]) -> Iterator[FactBlock]:
+    def _fact_blocks(self, place: SealKey, wanted: Sequence[Row]) -> Iterator[FactBlock]:
         rows = self._database.rows(
             f"SELECT first, data FROM fact_block WHERE {MINE} AND {self._database.any_of('first')}",
             (*place.key, self._database.listed([row[_FIRST] for row in wanted])),
@@ -294,7 +294,7 @@ class Derived:
                 data=some,
             )
 
-    def _data(self, kind: Kind, place: Place, row: Row) -> bytes | None:
+    def _data(self, kind: DerivedTable, place: SealKey, row: Row) -> bytes | None:
         """Return the data of a row; None if it is damaged, and from now on the row is ignored."""
         keys = kind.columns[: kind.keys]
         rows = self._database.rows(
@@ -307,7 +307,7 @@ class Derived:
             self.leave_out(kind, place, "some")
         return data
 
-    def _cut_off(self, kind: Kind, place: Place, row: Row) -> DerivedDamaged:
+    def _cut_off(self, kind: DerivedTable, place: SealKey, row: Row) -> DerivedDamaged:
         self._cuts[kind, place] = row
         self.leave_out(kind, place, "some")
         return DerivedDamaged(
@@ -316,7 +316,7 @@ class Derived:
             now="run the same command again; plinian checkpoint build rebuilds them",
         )
 
-    def _listed(self, kind: Kind, place: Place) -> list[Row]:
+    def _listed(self, kind: DerivedTable, place: SealKey) -> list[Row]:
         """Return the undamaged rows of a place, without their data, in order."""
         seal = stored_seal(self._database, kind, place)
         found = self._known.get((kind, place))
@@ -330,7 +330,7 @@ class Derived:
         cut = self._cuts.get((kind, place))
         return found[1] if cut is None else found[1][: found[1].index(cut)]
 
-    def _checked(self, kind: Kind, place: Place, seal: Seal | None) -> list[Row] | None:
+    def _checked(self, kind: DerivedTable, place: SealKey, seal: Seal | None) -> list[Row] | None:
         """Return the rows of a place as they are stored; None if they are damaged."""
         rows = listing(self._database, kind, place)
         if seal is None:
@@ -338,7 +338,7 @@ class Derived:
         whole = is_whole(self._database, kind, place, seal, rows)
         return rows if whole and follow(kind, rows) else None
 
-    def _sound(self, kind: Kind, place: Place) -> list[Row]:
+    def _sound(self, kind: DerivedTable, place: SealKey) -> list[Row]:
         """Return the rows of a place, and delete them if they are damaged; within ``writing``."""
         rows = self._checked(kind, place, stored_seal(self._database, kind, place))
         self._forget(kind, place)
@@ -347,18 +347,18 @@ class Derived:
             drop_rows(self._database, kind, place)
         return rows or []
 
-    def _forget(self, kind: Kind, place: Place) -> None:
+    def _forget(self, kind: DerivedTable, place: SealKey) -> None:
         self._known.pop((kind, place), None)
         self._cuts.pop((kind, place), None)
 
-    def _own(self, branch: str, cluster: str, version: int) -> Place:
+    def _own(self, branch: str, cluster: str, version: int) -> SealKey:
         """Return the place of a branch's rows; creates the id of the cluster if it has none."""
         number = head_of(self._database, branch).branch_id
-        return Place(number, branch, self._names.cluster_id(cluster), cluster, version)
+        return SealKey(number, branch, self._names.cluster_id(cluster), cluster, version)
 
-    def _place(self, part: Segment, cluster: str, version: int) -> Place:
+    def _place(self, part: Segment, cluster: str, version: int) -> SealKey:
         number = self._names.find_cluster(cluster)
-        return Place(
+        return SealKey(
             part.branch_id, part.branch, -1 if number is None else number, cluster, version
         )
 
@@ -383,7 +383,7 @@ def checkpoints(database: Database) -> list[tuple[str, str, int, int, int, int]]
     return sorted((b, c, revision, *rest) for b, c, revision, *rest in rows)
 
 
-def follow(kind: Kind, rows: Sequence[Row]) -> bool:
+def follow(kind: DerivedTable, rows: Sequence[Row]) -> bool:
     """Say whether rows follow each other without gaps, as fact blocks must."""
     return kind is not FACTS or all(
         one[_LAST] + 1 == other[_FIRST] for one, other in pairwise(rows)

@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 from .database import Database, Row
 from .derived import Derived, follow
-from .seals import KINDS, MINE, Kind, Place, drop_rows, is_whole, listing, stored_seal, whole_data
+from .seals import (
+    KINDS,
+    MINE,
+    DerivedTable,
+    SealKey,
+    drop_rows,
+    is_whole,
+    listing,
+    stored_seal,
+    whole_data,
+)
 
 _AT_ONCE = 64
 """Rows whose data is read by one query."""
@@ -20,8 +30,8 @@ class Damage(NamedTuple):
     :param place: where they are; a name is empty if its id is not in the log.
     """
 
-    kind: Kind
-    place: Place
+    kind: DerivedTable
+    place: SealKey
 
     @property
     def what(self) -> str:
@@ -44,7 +54,7 @@ def damages(database: Database) -> Iterator[Damage]:
     clusters: dict[int, str] = dict(database.rows("SELECT id, name FROM cluster"))
     for kind in KINDS:
         for branch, cluster, version in _places(database, kind):
-            place = Place(
+            place = SealKey(
                 branch, branches.get(branch, ""), cluster, clusters.get(cluster, ""), version
             )
             named = branch in branches and cluster in clusters
@@ -62,7 +72,7 @@ def mended(database: Database, derived: Derived) -> list[str]:
     return [f"{damage.what}, and were deleted" for damage in found]
 
 
-def _places(database: Database, kind: Kind) -> list[Row]:
+def _places(database: Database, kind: DerivedTable) -> list[Row]:
     rows = database.rows(f"SELECT DISTINCT branch_id, cluster_id, version FROM {kind.table}")
     sealed = database.rows(
         "SELECT branch_id, cluster_id, version FROM seal WHERE part = ?", (kind.part,)
@@ -70,7 +80,7 @@ def _places(database: Database, kind: Kind) -> list[Row]:
     return sorted({*rows, *sealed}, key=repr)  # Damaged ids may have several types.
 
 
-def _is_sound(database: Database, kind: Kind, place: Place) -> bool:
+def _is_sound(database: Database, kind: DerivedTable, place: SealKey) -> bool:
     seal = stored_seal(database, kind, place)
     rows = listing(database, kind, place)
     if seal is None or not is_whole(database, kind, place, seal, rows) or not follow(kind, rows):
@@ -82,7 +92,7 @@ def _is_sound(database: Database, kind: Kind, place: Place) -> bool:
     )
 
 
-def _has_data(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) -> bool:
+def _has_data(database: Database, kind: DerivedTable, place: SealKey, rows: Sequence[Row]) -> bool:
     keys = kind.columns[: kind.keys]
     marks = f"({', '.join('?' * len(keys))})"
     data = database.rows(

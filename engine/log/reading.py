@@ -58,7 +58,7 @@ class _Filter(msgspec.Struct):
         return "".join(f" AND {condition}" for condition in self.conditions)
 
 
-class Reader:
+class EventReader:
     """Reads the events of one log."""
 
     def __init__(

@@ -16,7 +16,7 @@ from .store import MAIN
 _PER_BRANCH = ("head", "event", "payload_block", "batch")
 
 
-class Rest:
+class RestCheck:
     """Checks for objects without events, removed branches, and rows without a branch.
 
     :param names: the names that events were verified with.

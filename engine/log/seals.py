@@ -25,7 +25,7 @@ DATA_HASH_BYTES = 16
 _PACK = msgspec.msgpack.Encoder()
 
 
-class Kind(NamedTuple):
+class DerivedTable(NamedTuple):
     """A table of derived rows.
 
     :param part: its number in seals. :param columns: what a seal covers besides the hash, with the
@@ -52,8 +52,8 @@ class Kind(NamedTuple):
         return ", ".join(self.columns[: self.keys])
 
 
-CHECKPOINTS = Kind(0, "checkpoint", ("revision", "known"), 1, 1, "checkpoints")
-FACTS = Kind(
+CHECKPOINTS = DerivedTable(0, "checkpoint", ("revision", "known"), 1, 1, "checkpoints")
+FACTS = DerivedTable(
     1,
     "fact_block",
     ("first", "last", "low_revision", "high_revision", "unrevisioned"),
@@ -61,12 +61,12 @@ FACTS = Kind(
     1,
     "fact blocks",
 )
-CLOCK = Kind(2, "clock_block", ("part", "number", "known"), 2, 2, "blocks of the clock")
+CLOCK = DerivedTable(2, "clock_block", ("part", "number", "known"), 2, 2, "blocks of the clock")
 
 KINDS = (CHECKPOINTS, FACTS, CLOCK)
 
 
-class Place(NamedTuple):
+class SealKey(NamedTuple):
     """Which derived rows of a table belong together."""
 
     branch_id: int
@@ -105,7 +105,7 @@ def whole_data(data: object, digest: object) -> bytes | None:
     return None
 
 
-def stored_seal(database: Database, kind: Kind, place: Place) -> Seal | None:
+def stored_seal(database: Database, kind: DerivedTable, place: SealKey) -> Seal | None:
     """Return the seal of a place as it is stored."""
     rows = database.rows(
         f"SELECT rows, batch FROM seal WHERE {MINE} AND part = ?", (*place.key, kind.part)
@@ -113,7 +113,7 @@ def stored_seal(database: Database, kind: Kind, place: Place) -> Seal | None:
     return Seal(rows[0][0], rows[0][1]) if rows else None
 
 
-def listing(database: Database, kind: Kind, place: Place) -> list[Row]:
+def listing(database: Database, kind: DerivedTable, place: SealKey) -> list[Row]:
     """Return what a seal covers of each row, in order."""
     found = database.rows(
         f"SELECT {kind.listed} FROM {kind.table} WHERE {MINE} ORDER BY {kind.order}", place.key
@@ -121,7 +121,9 @@ def listing(database: Database, kind: Kind, place: Place) -> list[Row]:
     return [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in found]
 
 
-def is_whole(database: Database, kind: Kind, place: Place, seal: Seal, rows: Sequence[Row]) -> bool:
+def is_whole(
+    database: Database, kind: DerivedTable, place: SealKey, seal: Seal, rows: Sequence[Row]
+) -> bool:
     """Say whether a seal covers exactly these rows, built from batches of this log."""
     try:
         return (
@@ -133,7 +135,7 @@ def is_whole(database: Database, kind: Kind, place: Place, seal: Seal, rows: Seq
         return False
 
 
-def put_seal(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) -> None:
+def put_seal(database: Database, kind: DerivedTable, place: SealKey, rows: Sequence[Row]) -> None:
     """Store the seal of a place for some rows, which are all that it has; within ``writing``."""
     drop_seal(database, kind, place)
     if rows:
@@ -146,7 +148,7 @@ def put_seal(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) 
 
 
 def extend_seal(
-    database: Database, kind: Kind, place: Place, seal: Seal, rows: Sequence[Row]
+    database: Database, kind: DerivedTable, place: SealKey, seal: Seal, rows: Sequence[Row]
 ) -> None:
     """Store the seal of a place to which some rows are added; within ``writing``."""
     drop_seal(database, kind, place)
@@ -154,12 +156,12 @@ def extend_seal(
     _insert(database, kind, place, whole)
 
 
-def drop_seal(database: Database, kind: Kind, place: Place) -> None:
+def drop_seal(database: Database, kind: DerivedTable, place: SealKey) -> None:
     """Delete the seal of a place; within ``writing``."""
     database.run(f"DELETE FROM seal WHERE {MINE} AND part = ?", (*place.key, kind.part))
 
 
-def drop_rows(database: Database, kind: Kind, place: Place) -> None:
+def drop_rows(database: Database, kind: DerivedTable, place: SealKey) -> None:
     """Delete all rows of a place with their seal; within ``writing``."""
     database.run(f"DELETE FROM {kind.table} WHERE {MINE}", place.key)
     drop_seal(database, kind, place)
@@ -172,17 +174,17 @@ def linked(link: bytes, rows: Iterable[Row]) -> bytes:
     return link
 
 
-def _begin(kind: Kind, place: Place) -> bytes:
+def _begin(kind: DerivedTable, place: SealKey) -> bytes:
     header = ("plinian-derived", kind.table, place.branch, place.cluster, place.version)
     return blake3(_PACK.encode(header)).digest()
 
 
-def _batch(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) -> bytes:
+def _batch(database: Database, kind: DerivedTable, place: SealKey, rows: Sequence[Row]) -> bytes:
     """Return the hash of the last batch that the rows were built from."""
     return hash_at(database, place.branch, max(row[kind.reach] for row in rows))
 
 
-def _insert(database: Database, kind: Kind, place: Place, seal: Seal) -> None:
+def _insert(database: Database, kind: DerivedTable, place: SealKey, seal: Seal) -> None:
     database.run(
         "INSERT INTO seal (branch_id, cluster_id, version, part, rows, batch)"
         " VALUES (?, ?, ?, ?, ?, ?)",

@@ -19,7 +19,7 @@ from .names import Names
 from .packing import Packer
 from .patience import lasting, patiently
 from .payloads import Payloads
-from .reading import Reader, Upcast
+from .reading import EventReader, Upcast
 from .store import (
     MAIN,
     Appended,
@@ -29,12 +29,12 @@ from .store import (
     ClockBlock,
     Extent,
     FactBlock,
+    FoldWindow,
     HeadInfo,
     LogInfo,
     Query,
     SourceInfo,
     VerifyReport,
-    Window,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SqlLog:
         # While every kind is at schema 1, no payload needs an upcast.
         self._lifts = lift is not upcast or any(info.schema > 1 for info in KINDS.values())
         self._payloads = Payloads(database, self._packer)
-        self._reader = Reader(database, self._names, self._payloads, upcast=lift)
+        self._reader = EventReader(database, self._names, self._payloads, upcast=lift)
 
     def append(
         self, events: Sequence[Event], *, branch: str = MAIN, expected: int | None = None
@@ -159,7 +159,7 @@ class SqlLog:
                 return
             self._database.wait(_LONG if timeout is None else timeout - waited, poll)
 
-    def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
+    def scan(self, window: FoldWindow, *, after_position: int = 0) -> Iterator[Chunk]:
         """Yield the events of a window that have an effect on truth, in position order."""
         chunks = columns.scan(
             self._database, self._names, self._payloads, window, after_position=after_position
@@ -239,7 +239,7 @@ class SqlLog:
         with self._writing():
             self._derived.put_checkpoint(checkpoint)
 
-    def nearest_checkpoint(self, window: Window, version: int) -> Checkpoint | None:
+    def nearest_checkpoint(self, window: FoldWindow, version: int) -> Checkpoint | None:
         """Return the last checkpoint with revision <= ``until`` and ``known`` within the window."""
         with self._database.alone():
             return self._derived.nearest_checkpoint(window, version)
@@ -262,7 +262,7 @@ class SqlLog:
         with self._writing():
             self._derived.drop(checkpoints=checkpoints, facts=facts, clock=clock)
 
-    def revision_after(self, window: Window, events: int) -> int | None:
+    def revision_after(self, window: FoldWindow, events: int) -> int | None:
         """Return the revision after about so many events of a window, None if it has fewer."""
         with self._database.alone():
             return columns.revision_after(self._database, window, events)
@@ -306,7 +306,7 @@ class SqlLog:
         with self._database.alone():
             return self._derived.facts_until(cluster=cluster, branch=branch, version=version)
 
-    def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
+    def facts(self, window: FoldWindow, version: int) -> Iterator[FactBlock]:
         """Yield the blocks that may hold events of a window, in position order."""
         return self._derived.facts(window, version)
 

@@ -98,7 +98,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None
 
 
-class Window(msgspec.Struct, frozen=True, kw_only=True):
+class FoldWindow(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a branch that a fold needs: what was known by ``known``, and happened in a range.
 
     :param known: only positions up to this.
@@ -286,7 +286,7 @@ class LogStore(Protocol):
         :param poll: seconds between two checks if the database cannot notify.
         """
 
-    def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
+    def scan(self, window: FoldWindow, *, after_position: int = 0) -> Iterator[Chunk]:
         """Yield the events of a window that have an effect on truth, in position order."""
 
     def payloads(self, positions: Sequence[int], branch: str = MAIN) -> Mapping[int, bytes]:
@@ -304,7 +304,7 @@ class LogStore(Protocol):
     def last_noted(self, *, known: int, cluster: str, branch: str = MAIN) -> int | None:
         """Return the latest time of events without an effect on truth, microseconds."""
 
-    def revision_after(self, window: Window, events: int) -> int | None:
+    def revision_after(self, window: FoldWindow, events: int) -> int | None:
         """Return the revision after about so many events of a window, None if it has fewer."""
 
     def put_clock(
@@ -349,7 +349,7 @@ class LogStore(Protocol):
     def put_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Store a checkpoint, replacing one at the same place."""
 
-    def nearest_checkpoint(self, window: Window, version: int) -> Checkpoint | None:
+    def nearest_checkpoint(self, window: FoldWindow, version: int) -> Checkpoint | None:
         """Return the last checkpoint with revision <= ``until`` and ``known`` within the window."""
 
     def drop_checkpoints(self, *, branch: str, cluster: str, version: int) -> None:
@@ -371,7 +371,7 @@ class LogStore(Protocol):
     def facts_until(self, *, cluster: str, branch: str, version: int) -> int:
         """Return the position up to which the fact sidecar of this version reaches."""
 
-    def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
+    def facts(self, window: FoldWindow, version: int) -> Iterator[FactBlock]:
         """Yield the blocks that may hold events of a window, in position order.
 
         :raises DerivedDamaged: one is damaged; the next call leaves it out.

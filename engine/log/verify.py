@@ -29,7 +29,7 @@ from .inspection import damages
 from .names import Names
 from .packing import Packer, cut
 from .payloads import COLUMNS, Payloads, block_of
-from .rest import Rest
+from .rest import RestCheck
 from .store import BranchInfo, HeldHead, VerifyReport
 from .stored_headers import StoredHeaders
 
@@ -87,7 +87,7 @@ def verify(
     branches = all_branches(database)
     chosen = branches if branch is None else _with_parents(database, branches, branch)
     total = sum(info.last - info.fork for info in chosen)
-    rest = Rest(database, names)
+    rest = RestCheck(database, names)
     events, batches, head = 0, 0, b""
     held: dict[bytes, HeldHead] = {}
     for info in chosen:
@@ -170,7 +170,7 @@ class _BranchCheck:
     """
 
     def __init__(
-        self, database: Database, names: Names, packer: Packer, info: BranchInfo, rest: Rest
+        self, database: Database, names: Names, packer: Packer, info: BranchInfo, rest: RestCheck
     ) -> None:
         self._database = database
         self._packer = packer

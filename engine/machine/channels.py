@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .table import Table
+from .table import ValueTable
 
 Notices = tuple[int, ...]
 
@@ -16,7 +16,7 @@ class Channels:
     """
 
     def __init__(self) -> None:
-        self._queues: Table[Notices] = Table()
+        self._queues: ValueTable[Notices] = ValueTable()
         self.empty = self._queues.number(())
         self._popped: dict[int, tuple[int, int]] = {}
         self._pushed: dict[tuple[int, int], int] = {}

@@ -16,7 +16,7 @@ from ..invariants.invariant import Invariant, Needs
 from ..invariants.view import ClusterView
 from .job_checks import JOB_IDS, JOBS, JobsAtRest
 from .layout import API
-from .natural import AtRest, Check, Violation
+from .natural import AtRest, Check, StateViolation
 from .scheduler import SCHEDULER, SchedulerComponent
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ class _View:
         self._machine = machine
         self._part = machine.layout.names.index(SCHEDULER)
         self._invariants = invariants
-        self._known: dict[tuple[int, int], tuple[Violation, ...]] = {}
+        self._known: dict[tuple[int, int], tuple[StateViolation, ...]] = {}
 
-    def __call__(self, state: State) -> Sequence[Violation]:
+    def __call__(self, state: State) -> Sequence[StateViolation]:
         """Return what is wrong with a state at rest."""
         held = state[self._part + 1]
         key = (state[API], held)
@@ -81,11 +81,11 @@ class _View:
         return known
 
 
-def violations_of(view: ClusterView, invariants: Sequence[Invariant]) -> tuple[Violation, ...]:
+def violations_of(view: ClusterView, invariants: Sequence[Invariant]) -> tuple[StateViolation, ...]:
     """Return what is wrong with a cluster as it is."""
     units = list(view.units())
     found = [
-        Violation(invariant.id, f"{one.kind} {one.name}: {one.message}")
+        StateViolation(invariant.id, f"{one.kind} {one.name}: {one.message}")
         for invariant in invariants
         for kind, name in units
         if kind == invariant.unit

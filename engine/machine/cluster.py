@@ -24,14 +24,14 @@ from ..kubernetes.object_table import ObjectTable
 from . import seen
 from .decoded import DecodedObjects
 from .faults import NO_FAULTS, FaultLimits, Faults
-from .known_sessions import Decided
-from .layout import API, Layout, Part, everything
+from .known_sessions import DecidedSession
+from .layout import API, ComponentPart, MachineLayout, everything
 from .machine import Machine, State
 from .natural import USER, Natural
 from .other_scheduler import OtherScheduler, scheduler_of
 from .processes import Processes
-from .scheduler import SchedulerComponent, Settings
-from .user import Act, User
+from .scheduler import SchedulerComponent, SchedulerSettings
+from .user import UserAct, UserComponent
 
 if TYPE_CHECKING:
     from ..volcano.conf import SchedulerConf
@@ -102,7 +102,7 @@ class ClusterSettings(NamedTuple):
     behaviours: Behaviours
     controllers: ControllerBehaviours
     conf: SchedulerConf
-    script: Sequence[Act]
+    script: Sequence[UserAct]
     now: int
     existing: Sequence[Document] = ()
     faults: FaultLimits = NO_FAULTS
@@ -123,7 +123,7 @@ def cluster(settings: ClusterSettings) -> Cluster:
     objects = ObjectTable()
     limits = settings.faults
 
-    def faults(layout: Layout, processes: Processes) -> Faults:
+    def faults(layout: MachineLayout, processes: Processes) -> Faults:
         return Faults(limits, layout, processes, frozenset(PROCESSES.values()), RESYNCING)
 
     parts = parts_of(settings, objects)
@@ -131,15 +131,17 @@ def cluster(settings: ClusterSettings) -> Cluster:
     return Cluster(machine, _begun(machine, settings.existing))
 
 
-def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]:
+def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, ComponentPart]:
     """Return the components of a cluster by name."""
     given = [*settings.existing, *(act.document for act in settings.script)]
     kinds = kinds_in(document["kind"] for document in given)
     watched = tuple(kind for kind in LISTING_ORDER if kind in kinds)
     decoded = DecodedObjects(objects)
-    scheduler = Settings(settings.behaviours, settings.conf, decoded, watched, settings.now)
+    scheduler = SchedulerSettings(
+        settings.behaviours, settings.conf, decoded, watched, settings.now
+    )
     own = settings.controllers
-    parts = {USER: _part(lambda: User(settings.script), kinds)}
+    parts = {USER: _part(lambda: UserComponent(settings.script), kinds)}
     parts |= _workloads(kinds, objects)
     if "Job" in kinds:
         parts["jobs"] = _part(lambda: JobController(own, objects), kinds)
@@ -161,7 +163,7 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]
     if any(scheduler_of({"spec": spec}) not in volcano for spec in _pods_to_bind(given)):
         other = lambda: OtherScheduler(volcano, objects)  # noqa: E731
         parts[OTHER_SCHEDULER] = _part(other, kinds)
-    known: dict[bytes, Decided] = {}
+    known: dict[bytes, DecidedSession] = {}
     make_scheduler = lambda: SchedulerComponent(scheduler, known)  # noqa: E731
     parts["scheduler"] = _part(make_scheduler, kinds, seen.of_scheduler)
     return {name: _in_process(name, part) for name, part in parts.items()}
@@ -177,7 +179,7 @@ def _pods_to_bind(given: Iterable[Document]) -> Iterator[Document]:
             yield spec["template"].get("spec") or {}
 
 
-def _in_process(name: str, part: Part) -> Part:
+def _in_process(name: str, part: ComponentPart) -> ComponentPart:
     """Return a component as part of its process."""
     one = part.make()
     waits = one.waits_for_lists if isinstance(one, SchedulerComponent) else True
@@ -187,7 +189,7 @@ def _in_process(name: str, part: Part) -> Part:
     )
 
 
-def _workloads(kinds: frozenset[str], objects: ObjectTable) -> dict[str, Part]:
+def _workloads(kinds: frozenset[str], objects: ObjectTable) -> dict[str, ComponentPart]:
     """Return the controllers of Kubernetes' workloads that a cluster needs."""
     parts = {}
     if "Deployment" in kinds:
@@ -202,7 +204,7 @@ def _workloads(kinds: frozenset[str], objects: ObjectTable) -> dict[str, Part]:
     return parts
 
 
-def _owner_is_deleted(script: Sequence[Act]) -> bool:
+def _owner_is_deleted(script: Sequence[UserAct]) -> bool:
     """Say whether a user deletes what may own something: else nothing is collected."""
     return any(act.verb == DELETED and act.document["kind"] in MADE_OF for act in script)
 
@@ -223,8 +225,8 @@ def _part(
     make: Callable[[], Component],
     kinds: frozenset[str],
     sees: Callable[[str, Document], Document] = everything,
-) -> Part:
-    return Part(tuple(kind for kind in make().kinds if kind in kinds), make, sees)
+) -> ComponentPart:
+    return ComponentPart(tuple(kind for kind in make().kinds if kind in kinds), make, sees)
 
 
 def _begun(machine: Machine, existing: Sequence[Document]) -> State:

@@ -19,14 +19,14 @@ from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from .machine import Machine, State
-from .natural import Check, Natural, Violation, of_panic
-from .search import FIRST, LOOK_AFTER, Found, Progress, Reached
-from .table import Table
+from .natural import Check, Natural, StateViolation, of_panic
+from .search import FIRST, LOOK_AFTER, FaultyState, Progress, Reached
+from .table import ValueTable
 
 _Held = tuple[int, ...]
 
 
-class Limits(NamedTuple):
+class DelayLimits(NamedTuple):
     """Which orders are tried.
 
     :param delays: so many steps are held up in an order, at most.
@@ -37,7 +37,7 @@ class Limits(NamedTuple):
     waits: int = 1
 
 
-ONE_DELAY = Limits()
+ONE_DELAY = DelayLimits()
 
 
 class _At(NamedTuple):
@@ -53,7 +53,7 @@ class _At(NamedTuple):
     number: int
 
 
-class Delays:
+class DelaySearch:
     """Tries all orders within limits, those with the fewest delays first.
 
     A state here is that of the machine, and after it the number of the set of steps that are held
@@ -70,7 +70,7 @@ class Delays:
         machine: Machine,
         start: State,
         check: Check,
-        limits: Limits = ONE_DELAY,
+        limits: DelayLimits = ONE_DELAY,
         prompt: Collection[str] = (),
     ) -> None:
         self._machine = machine
@@ -78,7 +78,7 @@ class Delays:
         self._limits = limits
         self._prompt = frozenset((*prompt, ""))
         self._natural = Natural(machine)
-        self._sets: Table[_Held] = Table()
+        self._sets: ValueTable[_Held] = ValueTable()
         first = (*start, self._sets.number(()), 0)
         self.reached = Reached(first)
         self._queue = deque([(first, 0)])
@@ -88,9 +88,9 @@ class Delays:
         self.ended = 0
         self.complete = False
         self.steps_made: set[int] = set()
-        self._known: set[Violation] = set()
+        self._known: set[StateViolation] = set()
 
-    def run(self, until: Callable[[Progress], bool]) -> Iterator[Found]:
+    def run(self, until: Callable[[Progress], bool]) -> Iterator[FaultyState]:
         """Yield what is found: of each violation, a way to it that has the fewest delays.
 
         :param until: says now and then whether to stop.
@@ -112,7 +112,7 @@ class Delays:
             self._add(state, before, ())
         return bool(self._queue)
 
-    def _expand(self, state: State, number: int) -> Iterator[Found]:
+    def _expand(self, state: State, number: int) -> Iterator[FaultyState]:
         """Make every step that the limits allow from a state."""
         at = _At(state[:-2], self._sets[state[-2]], state[-1], number)
         natural: int | None = None
@@ -144,7 +144,7 @@ class Delays:
             late = self._sets.number(tuple(sorted((*at.held, step))))
             self._later.append(((*at.plain, late, at.waits), at.number))
 
-    def _go(self, at: _At, step: int, after: State, panic: str) -> Iterator[Found]:
+    def _go(self, at: _At, step: int, after: State, panic: str) -> Iterator[FaultyState]:
         """Make a step. What cannot be made any more after it is not held up."""
         held, waits = at.held, at.waits
         if held and step == self._machine.wait:
@@ -165,13 +165,15 @@ class Delays:
         if new != FIRST:
             self._queue.append((state, new))
 
-    def _look(self, at: _At) -> Iterator[Found]:
+    def _look(self, at: _At) -> Iterator[FaultyState]:
         """Check a state at rest."""
         self.ended += 1
         for violation in self._check(at.plain):
             yield from self._note(at.number, (), violation)
 
-    def _note(self, number: int, steps: tuple[int, ...], violation: Violation) -> Iterator[Found]:
+    def _note(
+        self, number: int, steps: tuple[int, ...], violation: StateViolation
+    ) -> Iterator[FaultyState]:
         if violation not in self._known:
             self._known.add(violation)
-            yield Found((*self.reached.steps_to(number), *steps), violation)
+            yield FaultyState((*self.reached.steps_to(number), *steps), violation)

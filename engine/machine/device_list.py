@@ -33,7 +33,7 @@ class Header(NamedTuple):
     capacity: int
 
 
-class Outcome(StrEnum):
+class ReaderOutcome(StrEnum):
     """What a reader found out about a resource."""
 
     IGNORED = "ignored"
@@ -44,7 +44,7 @@ class Outcome(StrEnum):
     """The reader left the array: what it compares next is other memory."""
 
 
-class Reader(NamedTuple):
+class ListReaderState(NamedTuple):
     """A reader, and what it has read: -1 are words that it has not.
 
     :param place: the element that it compares next. :param holds: it has the lock for readers.
@@ -53,7 +53,7 @@ class Reader(NamedTuple):
     pointer: int = -1
     length: int = -1
     place: int = 0
-    outcome: Outcome | None = None
+    outcome: ReaderOutcome | None = None
     holds: bool = False
 
 
@@ -72,7 +72,7 @@ class Memory(NamedTuple):
     at: int
     cells: tuple[str, ...]
     target: Header
-    readers: tuple[Reader, ...]
+    readers: tuple[ListReaderState, ...]
 
 
 class Setting(NamedTuple):
@@ -189,7 +189,7 @@ class DeviceListMemory:
             memory = memory._replace(at=memory.at + 1)
         return memory
 
-    def _reading(self, memory: Memory, reader: Reader) -> Iterator[str]:
+    def _reading(self, memory: Memory, reader: ListReaderState) -> Iterator[str]:
         """Yield what a reader can do: the loop reads the header once, then each element."""
         locks = self._setting.form is not DeviceList.UNLOCKED
         if reader.outcome is not None:
@@ -218,17 +218,17 @@ class DeviceListMemory:
         else:
             reader = reader._replace(**{what: getattr(memory.header, what)})
         if reader.outcome is None and reader.length == reader.place and reader.pointer >= 0:
-            reader = reader._replace(outcome=Outcome.COUNTED)
+            reader = reader._replace(outcome=ReaderOutcome.COUNTED)
         readers = (*memory.readers[:number], reader, *memory.readers[number + 1 :])
         return memory._replace(readers=readers)
 
-    def _compared(self, memory: Memory, reader: Reader) -> Reader:
+    def _compared(self, memory: Memory, reader: ListReaderState) -> ListReaderState:
         """Compare an element. A loop over a slice checks no bounds: its length is the bound."""
         array = memory.arrays[reader.pointer]
         if reader.place >= len(array):
-            return reader._replace(outcome=Outcome.BEYOND)
+            return reader._replace(outcome=ReaderOutcome.BEYOND)
         if array[reader.place] == self._setting.name:
-            return reader._replace(outcome=Outcome.IGNORED)
+            return reader._replace(outcome=ReaderOutcome.IGNORED)
         return reader._replace(place=reader.place + 1)
 
 
@@ -269,7 +269,7 @@ def listed(memory: Memory) -> tuple[str, ...]:
 def _before(setting: Setting) -> Memory:
     """Return memory after one complete write."""
     header, arrays = Header(EMPTY, 0, 0), ((),)
-    readers = (Reader(),) * len(setting.readers)
+    readers = (ListReaderState(),) * len(setting.readers)
     memory = Memory(header, arrays, False, 0, (), header, readers)
     for doing in program(setting):
         if isinstance(doing, Doing):

@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..volcano.cache.behaviours import CacheBehaviours
-from .device_list import DeviceListMemory, Memory, Outcome, Setting
-from .layout import Part
+from .device_list import DeviceListMemory, Memory, ReaderOutcome, Setting
+from .layout import ComponentPart
 from .machine import Machine, State
-from .natural import Violation
-from .search import EveryState, Exhaustive, Found
+from .natural import StateViolation
+from .search import EveryState, Exhaustive, FaultyState
 
 PART = "scheduler"
 WATCHED = "volcano.sh/vgpu-memory"
@@ -23,7 +23,7 @@ AS_COMPILED = (("length", "capacity", "pointer"), ("pointer", "length"))
 """The orders of stores and loads that Go 1.26 compiles for these lines, for amd64 and arm64."""
 
 
-class Kind(StrEnum):
+class ReaderFault(StrEnum):
     """What can go wrong with a reader."""
 
     TORN = "torn read"
@@ -45,7 +45,7 @@ class Race(NamedTuple):
     as_compiled: bool = False
 
 
-class Moment(NamedTuple):
+class RaceStep(NamedTuple):
     """A step of an anomaly: who did what, and what memory holds after it."""
 
     actor: str
@@ -53,12 +53,12 @@ class Moment(NamedTuple):
     memory: Memory
 
 
-class Anomaly(NamedTuple):
+class DeviceAnomaly(NamedTuple):
     """Something wrong, and the shortest way to it."""
 
-    kind: Kind
+    kind: ReaderFault
     sentence: str
-    moments: tuple[Moment, ...]
+    moments: tuple[RaceStep, ...]
 
 
 class Explored(NamedTuple):
@@ -72,7 +72,7 @@ class Explored(NamedTuple):
     release: str
     form: str
     race: Race
-    anomalies: tuple[Anomaly, ...]
+    anomalies: tuple[DeviceAnomaly, ...]
     states: int
     steps: int
     complete: bool
@@ -84,9 +84,9 @@ def explore_device_list(behaviours: CacheBehaviours, race: Race | None = None) -
     setting = setting_of(behaviours, race)
     machine = machine_of(setting)
 
-    def check(state: State) -> tuple[Violation, ...]:
+    def check(state: State) -> tuple[StateViolation, ...]:
         wrong = wrong_with(memory_in(machine, state), race)
-        return (Violation("I-09b", wrong),) if wrong else ()
+        return (StateViolation("I-09b", wrong),) if wrong else ()
 
     search = Exhaustive(EveryState(machine), machine.start, check)
     found = [_anomaly(machine, race, one) for one in search.run(lambda _: False)]
@@ -117,7 +117,7 @@ def setting_of(behaviours: CacheBehaviours, race: Race) -> Setting:
 
 def machine_of(setting: Setting) -> Machine:
     """Return a machine of nothing but this memory and its goroutines."""
-    return Machine({PART: Part((), lambda: DeviceListMemory(setting))})
+    return Machine({PART: ComponentPart((), lambda: DeviceListMemory(setting))})
 
 
 def memory_in(machine: Machine, state: State) -> Memory:
@@ -131,15 +131,15 @@ def wrong_with(memory: Memory, race: Race) -> str:
     """Return in a sentence what a reader has wrong; empty if all are right."""
     always = any(race.name in names for names in race.devices)
     for name, reader in zip(race.readers, memory.readers, strict=True):
-        if reader.outcome is Outcome.BEYOND:
+        if reader.outcome is ReaderOutcome.BEYOND:
             held = len(memory.arrays[reader.pointer])
             return (
-                f"{Kind.TORN}: the {name} has the pointer to {_elements(held)} and the length"
-                f" {reader.length}, so it compares memory that is not the list's"
+                f"{ReaderFault.TORN}: the {name} has the pointer to {_elements(held)} and the "
+                f"length {reader.length}, so it compares memory that is not the list's"
             )
-        if reader.outcome is Outcome.COUNTED and always:
+        if reader.outcome is ReaderOutcome.COUNTED and always:
             return (
-                f"{Kind.SILENT}: the {name} saw a list of length {reader.length} and counts"
+                f"{ReaderFault.SILENT}: the {name} saw a list of length {reader.length} and counts"
                 f" {race.name}, which is ignored"
             )
     return ""
@@ -149,12 +149,12 @@ def _elements(number: int) -> str:
     return f"{number} element" if number == 1 else f"{number} elements"
 
 
-def _anomaly(machine: Machine, race: Race, found: Found) -> Anomaly:
+def _anomaly(machine: Machine, race: Race, found: FaultyState) -> DeviceAnomaly:
     state, moments = machine.start, []
     for step in found.steps:
         state, _ = machine.after(state, step)
         memory = memory_in(machine, state)
         actor, _, verb = machine.step(step).name.partition(" ")
-        moments.append(Moment(actor, verb, memory))
-    kind = Kind(found.violation.sentence.partition(":")[0])
-    return Anomaly(kind, wrong_with(memory, race), tuple(moments))
+        moments.append(RaceStep(actor, verb, memory))
+    kind = ReaderFault(found.violation.sentence.partition(":")[0])
+    return DeviceAnomaly(kind, wrong_with(memory, race), tuple(moments))

@@ -49,7 +49,7 @@ def ways_to_fail(writes: int) -> Iterator[Failing]:
         yield Failing(number, done=True)
 
 
-class Watched:
+class NotedClient:
     """A client that notes whether it was used: only then does a step depend on the API server.
 
     :param failing: the request that fails; None if none does.

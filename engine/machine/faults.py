@@ -20,9 +20,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .failing import ways_to_fail
-from .layout import API, FAULTS, Layout, Step
+from .layout import API, FAULTS, MachineLayout, MachineStep
 from .processes import Processes
-from .table import Table
+from .table import ValueTable
 
 
 class FaultLimits(NamedTuple):
@@ -49,7 +49,7 @@ class Faulty(NamedTuple):
     broken: tuple[tuple[int, int], ...] = ()
 
 
-class Watch(NamedTuple):
+class ProcessWatch(NamedTuple):
     """The watch of a kind by a process.
 
     :param channels: the components that it serves, each with the place of its channel.
@@ -100,7 +100,7 @@ class Faults:
     def __init__(
         self,
         limits: FaultLimits,
-        layout: Layout,
+        layout: MachineLayout,
         processes: Processes,
         failing: Collection[str],
         resyncing: Collection[str] = (),
@@ -108,7 +108,7 @@ class Faults:
         self._processes = processes
         self._transitions = processes.transitions
         self._channels = processes.channels
-        self._faulty: Table[Faulty] = Table()
+        self._faulty: ValueTable[Faulty] = ValueTable()
         self.start = self._faulty.number(Faulty(limits))
         self._parts = {part for name in failing for part in processes.parts_of.get(name, ())}
         self._watches = tuple(_watches(layout, processes, failing))
@@ -125,7 +125,10 @@ class Faults:
                 may = act is not _Act.RESYNC or watch.process in self._resyncing
                 if may and getattr(limits, _KIND_OF[act]) and name not in seen:
                     seen.add(name)
-                    yield self._transitions.steps.number(Step(FAULTS, "", name)), _Fault(act, at)
+                    yield (
+                        self._transitions.steps.number(MachineStep(FAULTS, "", name)),
+                        _Fault(act, at),
+                    )
 
     def __contains__(self, step: int) -> bool:
         return step in self._faults
@@ -201,7 +204,7 @@ class Faults:
             made[-1] = self.restarted(self._less(held, act), parts)
         return tuple(made)
 
-    def _list_again(self, made: list[int], watch: Watch, then: int) -> None:
+    def _list_again(self, made: list[int], watch: ProcessWatch, then: int) -> None:
         for part, place in watch.channels:
             # It comes behind what was sent before the watch broke, and still waits.
             missed = self._transitions.missed(part, watch.kind, then, made[API])
@@ -222,7 +225,9 @@ def _is_possible(held: Faulty, fault: _Fault) -> bool:
     return bool(left) and (fault.act is _Act.RESTART or not is_broken)
 
 
-def _watches(layout: Layout, processes: Processes, failing: Collection[str]) -> Iterator[Watch]:
+def _watches(
+    layout: MachineLayout, processes: Processes, failing: Collection[str]
+) -> Iterator[ProcessWatch]:
     """Yield the watches of processes: one for each kind, whatever components it serves."""
     for process, parts in processes.parts_of.items():
         if process not in failing:
@@ -233,4 +238,4 @@ def _watches(layout: Layout, processes: Processes, failing: Collection[str]) -> 
             if part in parts:
                 served.setdefault(kind, []).append((part, place))
         for kind, channels in served.items():
-            yield Watch(process, kind, tuple(channels))
+            yield ProcessWatch(process, kind, tuple(channels))

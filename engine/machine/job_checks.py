@@ -25,9 +25,9 @@ from ..controllers.kubelet import ENDS_AS
 from ..kubernetes.api_server import DELETED, ENDED, ApiServer, Document, controller_of, place_of
 from ..kubernetes.counts import counted
 from .layout import API
-from .natural import USER, Violation
+from .natural import USER, StateViolation
 from .scheduler import SCHEDULER, SchedulerComponent
-from .user import User
+from .user import UserComponent
 
 if TYPE_CHECKING:
     from .machine import Machine, State
@@ -54,12 +54,14 @@ class JobsAtRest:
         self._part = machine.layout.names.index(JOBS)
         self._pods_stay = not _may_end_pods(machine)
 
-    def __call__(self, state: State) -> Sequence[Violation]:
+    def __call__(self, state: State) -> Sequence[StateViolation]:
         """Return what is wrong with a state at rest."""
         transitions = self._machine.transitions
         server = transitions.server(state[API])
-        held = cast("controller.Kept", transitions.kept(self._part, state[self._part + 1]))
-        found: list[Violation] = []
+        held = cast(
+            "controller.JobControllerState", transitions.kept(self._part, state[self._part + 1])
+        )
+        found: list[StateViolation] = []
         for job in server.list("Job"):
             if "deletionTimestamp" not in job["metadata"]:
                 pods = _pods_of(server, job)
@@ -70,8 +72,8 @@ class JobsAtRest:
         return [*found, *_without_job(server)]
 
     def _unknown(
-        self, held: cache.Kept, job: Document, pods: Sequence[Document]
-    ) -> Iterator[Violation]:
+        self, held: cache.JobCacheState, job: Document, pods: Sequence[Document]
+    ) -> Iterator[StateViolation]:
         """Yield which of a job and its pods the controller's cache does not have."""
         document = self._machine.objects.document
         key = place_of(job).key
@@ -79,21 +81,23 @@ class JobsAtRest:
         entry = None if number is None else held.entries[number]
         known = None if entry is None or entry.job is None else document(entry.job)
         if known is None:
-            yield Violation("I-02", f"the job controller's cache has no job {key}")
+            yield StateViolation("I-02", f"the job controller's cache has no job {key}")
         elif _uid(known) != _uid(job):
-            yield Violation("I-02", f"the job controller's cache has an earlier job {key}")
+            yield StateViolation("I-02", f"the job controller's cache has an earlier job {key}")
         listed = entry.pods if entry is not None else ()
         uids = {name: _uid(document(pod)) for _, name, pod in listed}
         for pod in pods:
             place, uid = place_of(pod), uids.get(pod["metadata"]["name"])
             if uid is None:
-                yield Violation("I-02c", f"the job controller's cache has no pod {place.key}")
+                yield StateViolation("I-02c", f"the job controller's cache has no pod {place.key}")
             elif uid != _uid(pod):
                 sentence = f"the job controller's cache has an earlier pod {place.key}"
-                yield Violation("I-02c", sentence)
+                yield StateViolation("I-02c", sentence)
 
 
-def _lacking(server: ApiServer, job: Document, pods: Sequence[Document]) -> Iterator[Violation]:
+def _lacking(
+    server: ApiServer, job: Document, pods: Sequence[Document]
+) -> Iterator[StateViolation]:
     """Say whether an admitted job lacks pods; tasks that wait for others are not looked at."""
     tasks = cache.tasks_of(job)
     if _phase(job) in _OVER | _ENDING or any(task.get("dependsOn") for task in tasks):
@@ -102,15 +106,15 @@ def _lacking(server: ApiServer, job: Document, pods: Sequence[Document]) -> Iter
     wanted = sum(task.get("replicas", 0) for task in tasks)
     if len(pods) < wanted and any(_phase(one, "") not in {"", "Pending"} for one in groups):
         sentence = f"job {place_of(job).key} has {len(pods)} of {counted(wanted, 'pod')}"
-        yield Violation("I-02", sentence)
+        yield StateViolation("I-02", sentence)
     if wanted and not groups:
-        yield Violation("I-13", f"job {place_of(job).key} has no PodGroup")
+        yield StateViolation("I-13", f"job {place_of(job).key} has no PodGroup")
 
 
 def _may_end_pods(machine: Machine) -> bool:
     """Say whether anything but the controller of a pod may end it."""
     user, scheduler = (_component(machine, name) for name in (USER, SCHEDULER))
-    assert isinstance(user, User)
+    assert isinstance(user, UserComponent)
     assert isinstance(scheduler, SchedulerComponent)
     return scheduler.evicts or any(
         (verb == DELETED and document["kind"] in {"Pod", "Node"})
@@ -136,14 +140,16 @@ def _annotations(task: Document) -> Mapping[str, str]:
     return (task["template"].get("metadata") or {}).get("annotations") or {}
 
 
-def _ended_for_no_reason(job: Document) -> Iterator[Violation]:
+def _ended_for_no_reason(job: Document) -> Iterator[StateViolation]:
     """Say whether a job has ended that replaced another one, though its pods could not end."""
     phase = _phase(job)
     if phase in (_OVER | _ENDING) and int(_uid(job).rpartition("-")[2]) > 1:
-        yield Violation("I-02b", f"job {place_of(job).key} is {phase} for pods of an earlier job")
+        yield StateViolation(
+            "I-02b", f"job {place_of(job).key} is {phase} for pods of an earlier job"
+        )
 
 
-def _without_job(server: ApiServer) -> Iterator[Violation]:
+def _without_job(server: ApiServer) -> Iterator[StateViolation]:
     """Yield which live pods belong to a job that does not exist."""
     jobs = {_uid(job) for job in server.list("Job")}
     for pod in server.list("Pod"):
@@ -151,7 +157,7 @@ def _without_job(server: ApiServer) -> Iterator[Violation]:
         live = cache.phase_of(pod) not in ENDED and "deletionTimestamp" not in pod["metadata"]
         if live and owner is not None and owner["kind"] == "Job" and owner["uid"] not in jobs:
             sentence = f"Pod {place_of(pod).key}: its job of uid {owner['uid']} does not exist"
-            yield Violation("I-02d", sentence)
+            yield StateViolation("I-02d", sentence)
 
 
 def _pods_of(server: ApiServer, job: Document) -> list[Document]:

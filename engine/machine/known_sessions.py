@@ -11,14 +11,19 @@ from operator import methodcaller
 from typing import NamedTuple
 
 from ..model.panic import Panic
-from ..session.framework.outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
+from ..session.framework.outcome import (
+    ClosedPodGroupStatus,
+    ClosedQueueStatus,
+    SessionResult,
+    UnscheduledCondition,
+)
 from ..session.framework.session import CacheActions
 
 Request = Callable[[CacheActions], object]
 """A binding or an eviction."""
 
 
-class Decided(NamedTuple):
+class DecidedSession(NamedTuple):
     """What a session decided, as far as it is written.
 
     :param requests: bindings and evictions, in their order. The cache answers them by what the
@@ -26,9 +31,9 @@ class Decided(NamedTuple):
     """
 
     requests: tuple[Request, ...]
-    pod_groups: Mapping[str, PodGroupStatus]
-    pod_conditions: Mapping[str, PodCondition]
-    queues: Mapping[str, QueueStatus]
+    pod_groups: Mapping[str, ClosedPodGroupStatus]
+    pod_conditions: Mapping[str, UnscheduledCondition]
+    queues: Mapping[str, ClosedQueueStatus]
     panic: Panic | None
 
     def request_of(self, cache: CacheActions) -> None:
@@ -55,10 +60,10 @@ class Noting:
         self._requests.append(methodcaller("evict", job, uid, reason))
         return self._cache.evict(job, uid, reason)
 
-    def decided(self, result: SessionResult) -> Decided:
+    def decided(self, result: SessionResult) -> DecidedSession:
         """Return what the session decided that had this result."""
         panic = result.panic
-        return Decided(
+        return DecidedSession(
             tuple(self._requests),
             result.pod_groups,
             result.pod_conditions,

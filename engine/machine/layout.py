@@ -17,7 +17,7 @@ def everything(kind: str, document: Document) -> Document:  # noqa: ARG001 -- of
     return document
 
 
-class Part(NamedTuple):
+class ComponentPart(NamedTuple):
     """How a component is made.
 
     :param kinds: the kinds that its informers watch, each in a separate channel, in the order in
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     tombstones: tuple[str, ...] = ()
 
 
-class Step(NamedTuple):
+class MachineStep(NamedTuple):
     """One thing that can happen.
 
     :param part: the component; empty where time passes.
@@ -64,11 +64,11 @@ class Step(NamedTuple):
 FAULTS = "faults"
 """The name under which faults are made: there is no component of that name."""
 
-WAIT = Step("", "", "wait")
+WAIT = MachineStep("", "", "wait")
 """Time passes until the next thing is due."""
 
 
-class Layout:
+class MachineLayout:
     """Places of components and channels in a state.
 
     :ivar names: of the components, in the order of their places, which begin at 1.
@@ -78,7 +78,7 @@ class Layout:
     :ivar size: how many numbers a state has.
     """
 
-    def __init__(self, parts: Mapping[str, Part]) -> None:
+    def __init__(self, parts: Mapping[str, ComponentPart]) -> None:
         self.names = tuple(parts)
         self.place = {name: API + 1 + at for at, name in enumerate(parts)}
         pairs = [(name, kind) for name, part in parts.items() for kind in part.kinds]

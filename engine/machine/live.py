@@ -20,10 +20,10 @@ from ..kubernetes.api_server import (
     ADDED,
     DELETED,
     ApiServer,
-    Change,
+    ApiServerState,
     Document,
-    Kept,
-    Place,
+    ObjectKey,
+    WatchEvent,
     merged,
     place_of,
 )
@@ -33,7 +33,7 @@ from .layout import everything
 from .live_scheduler import LiveScheduler
 from .natural import USER
 from .scheduler import SCHEDULER, SESSION
-from .user import Act
+from .user import UserAct
 
 MOST_STEPS = 1_000_000
 """After so many steps at one moment, the components are said not to come to rest."""
@@ -49,15 +49,15 @@ class Timed(NamedTuple):
     """A write of a user. :param at: microseconds since 1970."""
 
     at: int
-    act: Act
+    act: UserAct
 
 
-class Written(NamedTuple):
+class WrittenObject(NamedTuple):
     """A change of an object. :param before: None if it is new. :param by: the component's name."""
 
     at: int
     by: str
-    change: Change
+    change: WatchEvent
     before: Document | None
 
 
@@ -67,11 +67,11 @@ class Observer(Protocol):
     def begun(self, server: ApiServer) -> None:
         """Know what exists at the beginning."""
 
-    def note(self, written: Written) -> None:
+    def note(self, written: WrittenObject) -> None:
         """Note a change of an object."""
 
 
-class Clock:
+class MachineClock:
     """The current time, in microseconds since 1970."""
 
     def __init__(self, now: int) -> None:
@@ -98,7 +98,7 @@ class Rhythm(NamedTuple):
         return self.first + -(-late // self.period) * self.period
 
 
-class Member(NamedTuple):
+class ComponentMember(NamedTuple):
     """How a component is made.
 
     :param make: makes one that has just started. :param lists: it is given what exists when it
@@ -125,8 +125,8 @@ class LiveCluster:
 
     def __init__(
         self,
-        clock: Clock,
-        members: Mapping[str, Member],
+        clock: MachineClock,
+        members: Mapping[str, ComponentMember],
         existing: Iterable[Document],
         rhythm: Rhythm,
         observer: Observer,
@@ -141,7 +141,7 @@ class LiveCluster:
         self._held = dict(self.server.kept().objects)
         observer.begun(self.server)
         self._actors = {name: member.make() for name, member in members.items()}
-        self._changes: deque[tuple[int, Change]] = deque()
+        self._changes: deque[tuple[int, WatchEvent]] = deque()
         self._written = 0
         self._listed: dict[str, int] = {}
         """Of processes that started again: the last change by then, which they know of."""
@@ -165,7 +165,7 @@ class LiveCluster:
         """Whether processes panic again and again."""
         return len(self.panics) >= MOST_PANICS
 
-    def write(self, act: Act) -> None:
+    def write(self, act: UserAct) -> None:
         """Let a user write; what does not exist is neither changed nor deleted."""
         write_to(self.server, act)
         self._take(USER)
@@ -245,12 +245,12 @@ class LiveCluster:
         else:
             self._take(name)
 
-    def _deliver(self, number: int, change: Change) -> None:
+    def _deliver(self, number: int, change: WatchEvent) -> None:
         for name in self._actors:
             if number > self._listed.get(name, 0):
                 self._show(name, change)
 
-    def _show(self, name: str, change: Change) -> None:
+    def _show(self, name: str, change: WatchEvent) -> None:
         actor = self._actors[name]
         if change.kind not in actor.kinds:
             return
@@ -274,12 +274,12 @@ class LiveCluster:
         for kind in self._actors[name].kinds:
             for document in self.server.list(kind):
                 place = place_of(document)
-                self._show(name, Change(ADDED, kind, place.key, document))
+                self._show(name, WatchEvent(ADDED, kind, place.key, document))
 
     def _take(self, name: str) -> None:
         """Note what a component wrote."""
         for change in self.server.take_changes():
-            place = Place(change.kind, change.key)
+            place = ObjectKey(change.kind, change.key)
             before = self._held.get(place)
             assert (before is None) == (change.verb == ADDED), "only what exists changes or goes"
             if change.verb == DELETED:
@@ -288,7 +288,7 @@ class LiveCluster:
                 self._held[place] = change.document
             self._written += 1
             self._changes.append((self._written, change))
-            self._observer.note(Written(self.clock.now, name, change, before))
+            self._observer.note(WrittenObject(self.clock.now, name, change, before))
 
     def _due(self) -> int | None:
         found = (actor.due() for actor in self._actors.values())
@@ -307,7 +307,7 @@ class LiveCluster:
                 self._busy[name] = True
 
 
-def write_to(server: ApiServer, act: Act) -> None:
+def write_to(server: ApiServer, act: UserAct) -> None:
     """Let a user write; what does not exist is neither changed nor deleted."""
     verb, document = act.verb, _unversioned(act.document)
     place = place_of(document)
@@ -329,16 +329,16 @@ def _unversioned(document: Document) -> Document:
 
 
 def server_of(
-    existing: Iterable[Document], clock: Clock, *, classes_known: bool = False
+    existing: Iterable[Document], clock: MachineClock, *, classes_known: bool = False
 ) -> ApiServer:
     """Return a server with objects as they are; the next version of each has a higher number."""
     objects = {place_of(document): document for document in existing}
     versions = tuple((place, _version(one)) for place, one in sorted(objects.items()))
-    kept = Kept(tuple(sorted(objects.items(), key=_place)), versions, ())
+    kept = ApiServerState(tuple(sorted(objects.items(), key=_place)), versions, ())
     return ApiServer(kept, clock, classes_known=classes_known)
 
 
-def _place(item: tuple[Place, Document]) -> Place:
+def _place(item: tuple[ObjectKey, Document]) -> ObjectKey:
     return item[0]
 
 

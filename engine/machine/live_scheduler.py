@@ -8,9 +8,9 @@ from typing import Any
 from ..cache.projector import Projector
 from ..controllers.component import Client
 from ..kubernetes.api_server import Document
-from ..session.framework.outcome import QueueStatus, SessionResult
+from ..session.framework.outcome import ClosedQueueStatus, SessionResult
 from ..session.framework.process import ProcessState
-from .scheduler import SESSION, SchedulerComponent, Settings
+from .scheduler import SESSION, SchedulerComponent, SchedulerSettings
 
 
 class LiveScheduler(SchedulerComponent):
@@ -28,7 +28,7 @@ class LiveScheduler(SchedulerComponent):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SchedulerSettings,
         clock: Callable[[], int],
         projector: Projector | None = None,
         process: ProcessState | None = None,
@@ -38,7 +38,7 @@ class LiveScheduler(SchedulerComponent):
         self._clock = clock
         self._lives_as = process or ProcessState()
         self._remembered: dict[type[Any], object] = {}
-        self._wrote: dict[str, QueueStatus] = {}
+        self._wrote: dict[str, ClosedQueueStatus] = {}
         """What the last session wrote of queues, if nothing reached the cache since."""
         self.idle = False
         self.result: SessionResult | None = None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from ..kubernetes.object_table import ObjectTable
 from .channels import Channels
 from .faults import Faults
-from .layout import API, WAIT, Layout, Part, Step
+from .layout import API, WAIT, ComponentPart, MachineLayout, MachineStep
 from .processes import Processes
 from .transitions import Done, Transitions
 
@@ -23,7 +23,7 @@ State = tuple[int, ...]
 If something can fail, the number of what has failed comes last, see :mod:`.faults`.
 """
 
-MakeFaults = Callable[[Layout, Processes], Faults]
+MakeFaults = Callable[[MachineLayout, Processes], Faults]
 
 
 class Machine:
@@ -36,11 +36,11 @@ class Machine:
 
     def __init__(
         self,
-        parts: Mapping[str, Part],
+        parts: Mapping[str, ComponentPart],
         objects: ObjectTable | None = None,
         faults: MakeFaults | None = None,
     ) -> None:
-        self.layout = Layout(parts)
+        self.layout = MachineLayout(parts)
         self.objects = objects or ObjectTable()
         self.transitions = Transitions(parts, self.layout, self.objects)
         self._steps = self.transitions.steps
@@ -52,7 +52,7 @@ class Machine:
         self._deliveries: dict[int, tuple[int, int]] = {}
         self._delivery_from: dict[int, int] = {}
         for (name, kind), place in self.layout.channels.items():
-            step = self._steps.number(Step(name, kind))
+            step = self._steps.number(MachineStep(name, kind))
             self._deliveries[step] = (names.index(name), place)
             self._delivery_from[place] = step
         self._doer: dict[int, int] = {}
@@ -70,7 +70,7 @@ class Machine:
         channels = [self._empty] * len(self._channels)
         return (self.transitions.empty_server(), *parts, *channels, *self._last)
 
-    def step(self, number: int) -> Step:
+    def step(self, number: int) -> MachineStep:
         """Return a step by its number."""
         return self._steps[number]
 

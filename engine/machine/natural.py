@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .layout import FAULTS, Step
+from .layout import FAULTS, MachineStep
 from .machine import Machine, State
 from .scheduler import SESSION
 
 
-class Violation(NamedTuple):
+class StateViolation(NamedTuple):
     """What is wrong with a state.
 
     :param invariant: its id, as in ``I-04``. :param sentence: says what is wrong, with names.
@@ -26,10 +26,10 @@ class Violation(NamedTuple):
     sentence: str
 
 
-Check = Callable[[State], Sequence[Violation]]
+Check = Callable[[State], Sequence[StateViolation]]
 """Says what is wrong with a state; nothing if nothing is."""
 
-NEVER_AT_REST = Violation("I-19", "the cluster does not come to rest")
+NEVER_AT_REST = StateViolation("I-19", "the cluster does not come to rest")
 USER = "user"
 MOST_STEPS = 20_000
 """After so many steps a cluster is said not to come to rest."""
@@ -37,7 +37,7 @@ MOST_STEPS = 20_000
 _DELIVERY, _WORK, _SESSION, _LISTING, _USER, _FAULT, _WAIT = range(7)
 
 
-class Moved(NamedTuple):
+class MovedStep(NamedTuple):
     """A step that changed something, and what it led to."""
 
     step: int
@@ -45,7 +45,7 @@ class Moved(NamedTuple):
     panic: str
 
 
-class Rest(NamedTuple):
+class NaturalEnd(NamedTuple):
     """What a cluster comes to.
 
     :param steps: that lead there. :param state: nothing changes it, or only time passes in it.
@@ -65,32 +65,32 @@ class Natural:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._ranks: dict[int, tuple[int, int]] = {}
-        self._rests: dict[State, Rest] = {}
+        self._rests: dict[State, NaturalEnd] = {}
 
     def steps(self, state: State) -> list[int]:
         """Return all steps that can be made, the natural one first."""
         return sorted(self._machine.enabled(state), key=self._rank)
 
-    def moves(self, state: State, *, user: bool = True, wait: bool = True) -> list[Moved]:
+    def moves(self, state: State, *, user: bool = True, wait: bool = True) -> list[MovedStep]:
         """Return all steps that change something, the natural one first."""
         found = []
         for step in self.steps(state):
             if self._allowed(step, user=user, wait=wait):
                 after, panic = self._machine.after(state, step)
                 if after != state or panic:
-                    found.append(Moved(step, after, panic))
+                    found.append(MovedStep(step, after, panic))
         return found
 
-    def move(self, state: State, *, user: bool = True, wait: bool = True) -> Moved | None:
+    def move(self, state: State, *, user: bool = True, wait: bool = True) -> MovedStep | None:
         """Make the natural step; None if there is nothing left to do."""
         for step in self.steps(state):
             if self._allowed(step, user=user, wait=wait):
                 after, panic = self._machine.after(state, step)
                 if after != state or panic:
-                    return Moved(step, after, panic)
+                    return MovedStep(step, after, panic)
         return None
 
-    def rest(self, state: State) -> Rest:
+    def rest(self, state: State) -> NaturalEnd:
         """Return what the cluster comes to if the user does nothing more.
 
         Where only timers go on for ever, that is the first such state that comes again.
@@ -100,7 +100,7 @@ class Natural:
             known = self._rests[state] = self._come_to_rest(state)
         return known
 
-    def _come_to_rest(self, state: State) -> Rest:
+    def _come_to_rest(self, state: State) -> NaturalEnd:
         steps: list[int] = []
         panics: list[str] = []
         seen: set[State] = set()
@@ -108,19 +108,19 @@ class Natural:
             moved = self.move(state, user=False, wait=False)
             if moved is None:
                 if state in seen:
-                    return Rest(tuple(steps), state, tuple(panics), reached=True)
+                    return NaturalEnd(tuple(steps), state, tuple(panics), reached=True)
                 seen.add(state)
                 moved = self.move(state, user=False)
             if moved is None:
-                return Rest(tuple(steps), state, tuple(panics), reached=True)
+                return NaturalEnd(tuple(steps), state, tuple(panics), reached=True)
             steps.append(moved.step)
             state = moved.state
             if moved.panic:
                 panics.append(moved.panic)
                 # A process that panics again in the same way would do so for ever.
                 if panics.count(moved.panic) > 1:
-                    return Rest(tuple(steps), state, tuple(panics), reached=False)
-        return Rest(tuple(steps), state, tuple(panics), reached=False)
+                    return NaturalEnd(tuple(steps), state, tuple(panics), reached=False)
+        return NaturalEnd(tuple(steps), state, tuple(panics), reached=False)
 
     def _allowed(self, step: int, *, user: bool, wait: bool) -> bool:
         kind = self._rank(step)[0]
@@ -136,7 +136,7 @@ class Natural:
             known = self._ranks[step] = self._ranked(step, self._machine.step(step))
         return known
 
-    def _ranked(self, number: int, step: Step) -> tuple[int, int]:
+    def _ranked(self, number: int, step: MachineStep) -> tuple[int, int]:
         layout, faults = self._machine.layout, self._machine.faults
         if step.fault:
             return _FAULT, 0
@@ -159,7 +159,7 @@ class AtRest:
         self._natural = Natural(machine)
         self._check = check
 
-    def __call__(self, state: State) -> Sequence[Violation]:
+    def __call__(self, state: State) -> Sequence[StateViolation]:
         """Return panics on the way, or what is wrong in the end."""
         rest = self._natural.rest(state)
         if rest.panics:
@@ -167,6 +167,6 @@ class AtRest:
         return self._check(rest.state) if rest.reached else (NEVER_AT_REST,)
 
 
-def of_panic(message: str) -> Violation:
+def of_panic(message: str) -> StateViolation:
     """Return what is wrong if a process panics."""
-    return Violation("I-05", f"a process panics: {message}")
+    return StateViolation("I-05", f"a process panics: {message}")

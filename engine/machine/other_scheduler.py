@@ -32,7 +32,7 @@ _PODS = "pods"
 _NONE = Amount(0)
 
 
-class Kept(NamedTuple):
+class OtherSchedulerState(NamedTuple):
     """All that the scheduler holds.
 
     :param assumed: pods that it has bound, and has not seen bound yet: key, uid and node.
@@ -102,12 +102,12 @@ class OtherScheduler:
     def advance(self, by: int) -> None:
         """Let time pass."""
 
-    def kept(self) -> Kept:
+    def kept(self) -> OtherSchedulerState:
         """Return all that the scheduler holds."""
         assumed = tuple((key, *held) for key, held in sorted(self._assumed.items()))
-        return Kept(self._nodes.kept(), self._pods.kept(), assumed)
+        return OtherSchedulerState(self._nodes.kept(), self._pods.kept(), assumed)
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: OtherSchedulerState) -> None:
         """Hold what another one held, and nothing else."""
         self._nodes.restore(kept.nodes)
         self._pods.restore(kept.pods)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .channels import Channels
-from .layout import Layout, Part
+from .layout import ComponentPart, MachineLayout
 from .transitions import SYNCED, Transitions
 
 
@@ -21,8 +21,8 @@ class Processes:
 
     def __init__(
         self,
-        parts: Mapping[str, Part],
-        layout: Layout,
+        parts: Mapping[str, ComponentPart],
+        layout: MachineLayout,
         transitions: Transitions,
         channels: Channels,
     ) -> None:

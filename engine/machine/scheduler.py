@@ -31,7 +31,7 @@ from ..cache.restored import seen_by_sessions, unpack
 from ..cache.scheduler_flags import CacheOptions
 from ..cache.snapshot import take_priorities
 from ..cache.stored import pack
-from ..cache.writer import JobStatus, Writer
+from ..cache.writer import CacheWriter, ClosedJobStatus
 from ..controllers.component import Client
 from ..kubernetes.api_server import DELETED, Document
 from ..kubernetes.objects import KINDS, Object, Pod, decode
@@ -41,7 +41,7 @@ from ..model.panic import Panic
 from ..session.framework.process import ProcessState
 from ..session.run import SessionInput, run_session
 from .decoded import DecodedObjects
-from .known_sessions import Decided, Noting
+from .known_sessions import DecidedSession, Noting
 
 if TYPE_CHECKING:
     from ..session.framework.outcome import SessionResult
@@ -59,7 +59,7 @@ ONE_STEP = (Worker.NODES, Worker.HYPERNODES)
 _EVICTING = frozenset({"preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"})
 
 
-class Settings(NamedTuple):
+class SchedulerSettings(NamedTuple):
     """What a scheduler is started with.
 
     :param kinds: the kinds that its informers watch, of those that the cluster has.
@@ -74,7 +74,7 @@ class Settings(NamedTuple):
     options: CacheOptions = CacheOptions()
 
 
-class Kept(NamedTuple):
+class SchedulerState(NamedTuple):
     """All that a scheduler holds between steps.
 
     :param cache: packed. :param binding: what is still to be bound: the job, the node and the pod.
@@ -92,7 +92,9 @@ class SchedulerComponent:
     :ivar settings: what it was started with.
     """
 
-    def __init__(self, settings: Settings, known: dict[bytes, Decided] | None = None) -> None:
+    def __init__(
+        self, settings: SchedulerSettings, known: dict[bytes, DecidedSession] | None = None
+    ) -> None:
         self.settings = settings
         self._known = known
         self._restored: bytes | None = None
@@ -124,15 +126,15 @@ class SchedulerComponent:
     def _decoded(self, kind: type[Object], position: int) -> Object:
         return self.settings.objects.get(kind, position - 1)
 
-    def kept(self) -> Kept:
+    def kept(self) -> SchedulerState:
         """Return all that the scheduler holds, in an order that does not depend on history."""
         cache = self.projector.cache
         cache.stores.arrange()
         for queue in self.projector.driver.queues().values():
             queue.rebase()
-        return Kept(pack(self.projector), self._binding)
+        return SchedulerState(pack(self.projector), self._binding)
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: SchedulerState) -> None:
         """Hold what another scheduler held, and nothing else."""
         self._projector = unpack(
             kept.cache, self.settings.behaviours, self._payloads, self._decoded
@@ -208,7 +210,7 @@ class SchedulerComponent:
         for queue in self.projector.driver.queues().values():
             queue.advance(queue.now + by)
 
-    def _writer(self) -> Writer:
+    def _writer(self) -> CacheWriter:
         writer = self.projector.driver.writer()
         builder = self.projector.cache.job_cache.task_of_pod
         for job, node, pod in self._binding:
@@ -230,7 +232,7 @@ class SchedulerComponent:
             (task.job, task.node_name, msgspec.json.encode(task.pod)) for task in writer.waiting
         )
 
-    def _decide(self, writer: Writer, restored: bytes | None) -> Decided:
+    def _decide(self, writer: CacheWriter, restored: bytes | None) -> DecidedSession:
         """Return what a session decides, which is done then but for its close."""
         if self._known is None or restored is None:
             return self._run(writer)
@@ -243,7 +245,7 @@ class SchedulerComponent:
             decided.request_of(writer)
         return decided
 
-    def _run(self, writer: Writer) -> Decided:
+    def _run(self, writer: CacheWriter) -> DecidedSession:
         """Run a session, and return what it decided."""
         settings, noting = self.settings, Noting(writer)
         result = run_session(
@@ -270,7 +272,7 @@ class SchedulerComponent:
     def _ended(self, result: SessionResult) -> None:
         """Note the result of a session, before anything of it is written at its close."""
 
-    def _close(self, result: Decided, writer: Writer) -> None:
+    def _close(self, result: DecidedSession, writer: CacheWriter) -> None:
         """Write the statuses of PodGroups, pods and queues.
 
         Source: pkg/scheduler/framework/session.go closeSession, job_updater.go.
@@ -292,7 +294,7 @@ class SchedulerComponent:
                 failed=group.failed,
             )
             written = msgspec.structs.replace(job.pod_group, status=status)
-            writer.write_job_status(key, JobStatus(written, "", reasons, group.written))
+            writer.write_job_status(key, ClosedJobStatus(written, "", reasons, group.written))
         for name, queue in sorted(result.queues.items()):
             if queue.written and queue.deserved is None:
                 writer.write_queue_status(name, queue.allocated)

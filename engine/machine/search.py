@@ -8,8 +8,8 @@ from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 from .machine import Machine, State
-from .natural import Check, Natural, Violation, of_panic
-from .table import Table
+from .natural import Check, Natural, StateViolation, of_panic
+from .table import ValueTable
 from .turns import Turn
 
 FIRST = -1
@@ -17,14 +17,14 @@ LOOK_AFTER = 256
 """After so many states a search asks whether to stop."""
 
 
-class Found(NamedTuple):
+class FaultyState(NamedTuple):
     """A state in which something is wrong.
 
     :param steps: numbers of the steps that lead there. :param violation: what is wrong.
     """
 
     steps: tuple[int, ...]
-    violation: Violation
+    violation: StateViolation
 
 
 class Progress(NamedTuple):
@@ -91,7 +91,7 @@ class Reached:
         self._seen: set[bytes] = set()
         self._before = array("i")
         self._how = array("i")
-        self._ways: Table[tuple[int, ...]] = Table()
+        self._ways: ValueTable[tuple[int, ...]] = ValueTable()
         self.add(start, FIRST, ())
 
     def __len__(self) -> int:
@@ -134,8 +134,8 @@ class Exhaustive:
         self.made = 0
         self.complete = False
         self._ways: set[tuple[int, ...]] = set()
-        self._known: set[Violation] = set()
-        self._checked: dict[State, tuple[Violation, ...]] = {}
+        self._known: set[StateViolation] = set()
+        self._checked: dict[State, tuple[StateViolation, ...]] = {}
 
     @property
     def ended(self) -> int:
@@ -147,7 +147,7 @@ class Exhaustive:
         """The numbers of the distinct steps in all turns."""
         return {step for way in self._ways for step in way}
 
-    def run(self, until: Callable[[Progress], bool]) -> Iterator[Found]:
+    def run(self, until: Callable[[Progress], bool]) -> Iterator[FaultyState]:
         """Yield what is found: of each violation, a way to it that has the fewest turns.
 
         :param until: says now and then whether to stop.
@@ -164,7 +164,7 @@ class Exhaustive:
             level = following
         self.complete = True
 
-    def _look(self, state: State, number: int) -> Iterator[Found]:
+    def _look(self, state: State, number: int) -> Iterator[FaultyState]:
         """Check what a state comes to, if nothing more happens."""
         for end in self._space.ends(state):
             violations = self._checked.get(end.state)
@@ -175,7 +175,7 @@ class Exhaustive:
 
     def _expand(
         self, state: State, number: int, following: list[tuple[State, int]]
-    ) -> Iterator[Found]:
+    ) -> Iterator[FaultyState]:
         """Make every turn from a state, and note the states that are new."""
         reached = self.reached
         for turn in self._space.after(state):
@@ -189,7 +189,7 @@ class Exhaustive:
                     (*reached.steps_to(number), *turn.steps), of_panic(turn.panic)
                 )
 
-    def _note(self, steps: tuple[int, ...], violation: Violation) -> Iterator[Found]:
+    def _note(self, steps: tuple[int, ...], violation: StateViolation) -> Iterator[FaultyState]:
         if violation not in self._known:
             self._known.add(violation)
-            yield Found(steps, violation)
+            yield FaultyState(steps, violation)

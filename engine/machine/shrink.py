@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .machine import Machine, State
-from .natural import Check, Violation, of_panic
-from .search import Found
+from .natural import Check, StateViolation, of_panic
+from .search import FaultyState
 
 
 class Played(NamedTuple):
@@ -50,16 +50,16 @@ class Shrinker:
     def __init__(self, machine: Machine, start: State, check: Check) -> None:
         self._machine, self._start, self._check = machine, start, check
 
-    def shrink(self, found: Found) -> Found:
+    def shrink(self, found: FaultyState) -> FaultyState:
         """Return the same violation with steps of which none can be left out."""
         steps = found.steps
         while True:
             shorter = self._cut(steps, found.violation)
             if len(shorter) >= len(steps):
-                return Found(shorter, found.violation)
+                return FaultyState(shorter, found.violation)
             steps = shorter
 
-    def _cut(self, steps: tuple[int, ...], violation: Violation) -> tuple[int, ...]:
+    def _cut(self, steps: tuple[int, ...], violation: StateViolation) -> tuple[int, ...]:
         """Leave out pieces, large ones first."""
         size = len(steps)
         while size:
@@ -74,7 +74,7 @@ class Shrinker:
             size = min(size // 2, len(steps)) if size > 1 else 0
         return steps
 
-    def _played(self, steps: tuple[int, ...], violation: Violation) -> tuple[int, ...] | None:
+    def _played(self, steps: tuple[int, ...], violation: StateViolation) -> tuple[int, ...] | None:
         """Return the steps that were made if they lead to the violation, else None."""
         played = play(self._machine, self._start, steps)
         panics = map(of_panic, played.panics)

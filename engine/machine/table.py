@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value", bound=Hashable)
 
 
-class Table(Generic[Value]):
+class ValueTable(Generic[Value]):
     """Numbers values in the order in which they come."""
 
     def __init__(self) -> None:

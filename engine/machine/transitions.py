@@ -12,16 +12,16 @@ from ..kubernetes.api_server import (
     DELETED,
     MODIFIED,
     ApiServer,
-    Change,
+    ApiServerState,
     Document,
-    Kept,
-    Place,
+    ObjectKey,
+    WatchEvent,
 )
 from ..kubernetes.object_table import ObjectTable
 from ..model.panic import Panic
-from .failing import Failing, Watched, failing_of
-from .layout import Layout, Part, Step
-from .table import Table
+from .failing import Failing, NotedClient, failing_of
+from .layout import ComponentPart, MachineLayout, MachineStep
+from .table import ValueTable
 
 Notice = tuple[str, str, str, int]
 """What a channel holds: verb, kind, key, and the number of what is seen of the object."""
@@ -32,8 +32,8 @@ SYNCED = "SYNCED"
 Act = Callable[[Component, Any], None]
 
 
-_Counts = tuple[tuple[Place, int], ...]
-_Stored = tuple[tuple[tuple[Place, int], ...], _Counts, _Counts]
+_Counts = tuple[tuple[ObjectKey, int], ...]
+_Stored = tuple[tuple[tuple[ObjectKey, int], ...], _Counts, _Counts]
 """What an API server holds, with documents by number."""
 
 
@@ -69,16 +69,18 @@ class Transitions:
     :ivar steps: all steps that were met. :ivar computed: how many transitions were worked out.
     """
 
-    def __init__(self, parts: Mapping[str, Part], layout: Layout, objects: ObjectTable) -> None:
+    def __init__(
+        self, parts: Mapping[str, ComponentPart], layout: MachineLayout, objects: ObjectTable
+    ) -> None:
         self._by_name = parts
         self._parts = tuple(parts.values())
         self._names = tuple(parts)
         self._layout = layout
         self._objects = objects
-        self._api: Table[_Stored] = Table()
-        self._kept = tuple(Table[Hashable]() for _ in parts)
-        self.notices: Table[Notice] = Table()
-        self.steps: Table[Step] = Table()
+        self._api: ValueTable[_Stored] = ValueTable()
+        self._kept = tuple(ValueTable[Hashable]() for _ in parts)
+        self.notices: ValueTable[Notice] = ValueTable()
+        self.steps: ValueTable[MachineStep] = ValueTable()
         self._alone: dict[tuple[int, int, int], Done | None] = {}
         self._asking: dict[tuple[int, int, int, int], Done] = {}
         self._nothing = objects.number({})
@@ -154,7 +156,7 @@ class Transitions:
         objects, writes, created = self._api[number]
         document = self._objects.document
         held = tuple((place, document(one)) for place, one in objects)
-        return ApiServer(Kept(held, writes, created))
+        return ApiServer(ApiServerState(held, writes, created))
 
     def kept(self, part: int, number: int) -> Hashable:
         """Return what a component holds that has this number."""
@@ -180,7 +182,7 @@ class Transitions:
     def _ask(self, part: int, number: int, component: Component) -> Ability:
         """Note what a component can do, which holds what has this number."""
         name = self._names[part]
-        steps = tuple(self.steps.number(Step(name, "", one)) for one in component.steps())
+        steps = tuple(self.steps.number(MachineStep(name, "", one)) for one in component.steps())
         known = self._abilities[part, number] = Ability(steps, component.due())
         return known
 
@@ -267,7 +269,7 @@ class Transitions:
         self.computed += 1
         part, held, api = at
         component = self.component(part, held)
-        client = Watched(lambda: self.server(api), failing)
+        client = NotedClient(lambda: self.server(api), failing)
         panic = ""
         try:
             act(component, client)
@@ -284,11 +286,11 @@ class Transitions:
             api = self.server_with(server)
         return Done(after, api, notices, panic, client.writes)
 
-    def _watched(self, changes: Iterable[Change], api: int) -> Iterator[tuple[int, int]]:
+    def _watched(self, changes: Iterable[WatchEvent], api: int) -> Iterator[tuple[int, int]]:
         """Yield what channels get of changes of what an API server held."""
         held = {place: self._objects.document(one) for place, one in self._api[api][0]}
         for change in changes:
-            at = Place(change.kind, change.key)
+            at = ObjectKey(change.kind, change.key)
             for name, place in self._layout.watching.get(change.kind, ()):
                 sees = self._by_name[name].sees
                 seen = sees(change.kind, change.document)

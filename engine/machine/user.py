@@ -12,14 +12,14 @@ from ..kubernetes.api_server import DELETED, Document, merged, place_of
 ACTS = "acts"
 
 
-class Act(NamedTuple):
+class UserAct(NamedTuple):
     """One write: ``ADDED``, ``MODIFIED`` or ``DELETED``, as scenarios name it, and the object."""
 
     verb: str
     document: Document
 
 
-class User:
+class UserComponent:
     """Makes one write after the other.
 
     An object that exists is changed, whatever is said; one that does not is created. What is
@@ -30,7 +30,7 @@ class User:
 
     kinds: tuple[str, ...] = ()
 
-    def __init__(self, script: Sequence[Act]) -> None:
+    def __init__(self, script: Sequence[UserAct]) -> None:
         self.script = script
         self._made = 0
 

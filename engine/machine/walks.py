@@ -25,11 +25,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from .machine import Machine, State
-from .natural import Check, Moved, Natural, Violation, of_panic
-from .search import Found, Progress
+from .natural import Check, MovedStep, Natural, StateViolation, of_panic
+from .search import FaultyState, Progress
 
 
-class Strategy(StrEnum):
+class WalkStrategy(StrEnum):
     """How a walk picks its steps."""
 
     RANDOM = "random"
@@ -37,7 +37,7 @@ class Strategy(StrEnum):
     DELAY = "delay"
 
 
-class Plan(NamedTuple):
+class WalkPlan(NamedTuple):
     """How walks are made, and how much they may differ from the natural order.
 
     :param seed: of all that is picked. :param steps: at most, until a cluster is left alone.
@@ -45,14 +45,14 @@ class Plan(NamedTuple):
     :param prompt: with ``delay``, components whose steps are never left out.
     """
 
-    strategy: Strategy
+    strategy: WalkStrategy
     seed: int
     steps: int = 120
     changes: int = 3
     prompt: frozenset[str] = frozenset()
 
 
-class Bound(NamedTuple):
+class WalkBound(NamedTuple):
     """What walks by priorities promise.
 
     :param depth: of a fault: on the order of so many steps it depends. :param kinds: of steps.
@@ -82,31 +82,31 @@ class Walks:
     :ivar steps_made: the numbers of the distinct ones.
     """
 
-    def __init__(self, machine: Machine, start: State, check: Check, plan: Plan) -> None:
+    def __init__(self, machine: Machine, start: State, check: Check, plan: WalkPlan) -> None:
         self._machine, self._start, self._check = machine, start, check
         self._natural = Natural(machine)
         self._plan = plan
         self._random = random.Random(plan.seed)  # noqa: S311 -- picks orders, keeps no secrets
-        self._known: set[Violation] = set()
-        self._moves: dict[State, list[Moved]] = {}
+        self._known: set[StateViolation] = set()
+        self._moves: dict[State, list[MovedStep]] = {}
         self.made = 0
         self.walked = 0
         self.steps_made: set[int] = set()
 
     @property
-    def bound(self) -> Bound | None:
+    def bound(self) -> WalkBound | None:
         """What the walks promise so far; None if they are not made by priorities."""
-        if self._plan.strategy != Strategy.PCT:
+        if self._plan.strategy != WalkStrategy.PCT:
             return None
         kinds = {moved.step for moves in self._moves.values() for moved in moves}
-        return Bound(self._plan.changes + 1, len(kinds), self._plan.steps, self.walked)
+        return WalkBound(self._plan.changes + 1, len(kinds), self._plan.steps, self.walked)
 
     @property
     def seen(self) -> int:
         """How many distinct states were seen."""
         return len(self._moves)
 
-    def run(self, until: Callable[[Progress], bool]) -> Iterator[Found]:
+    def run(self, until: Callable[[Progress], bool]) -> Iterator[FaultyState]:
         """Yield what is found, each violation once; never ends by itself.
 
         :param until: says after each walk whether to stop.
@@ -114,7 +114,7 @@ class Walks:
         while not until(Progress(self.seen, self.made, self.walked)):
             yield from self._walk()
 
-    def _walk(self) -> Iterator[Found]:
+    def _walk(self) -> Iterator[FaultyState]:
         pick = self._picker()
         state, steps = self._start, list[int]()
         for _ in range(self._plan.steps):
@@ -132,25 +132,25 @@ class Walks:
         for violation in self._check(state):
             yield from self._note(steps, violation)
 
-    def _note(self, steps: list[int], violation: Violation) -> Iterator[Found]:
+    def _note(self, steps: list[int], violation: StateViolation) -> Iterator[FaultyState]:
         if violation not in self._known:
             self._known.add(violation)
-            yield Found(tuple(steps), violation)
+            yield FaultyState(tuple(steps), violation)
 
-    def _moves_from(self, state: State) -> list[Moved]:
+    def _moves_from(self, state: State) -> list[MovedStep]:
         known = self._moves.get(state)
         if known is None:
             known = self._moves[state] = self._natural.moves(state)
         return known
 
-    def _picker(self) -> Callable[[list[Moved]], Moved]:
-        if self._plan.strategy == Strategy.RANDOM:
+    def _picker(self) -> Callable[[list[MovedStep]], MovedStep]:
+        if self._plan.strategy == WalkStrategy.RANDOM:
             return self._random.choice
-        if self._plan.strategy == Strategy.PCT:
+        if self._plan.strategy == WalkStrategy.PCT:
             return _Priorities(self._random, self._plan).pick
         return _Delays(self._random, self._plan, self._is_prompt).pick
 
-    def _is_prompt(self, moved: Moved) -> bool:
+    def _is_prompt(self, moved: MovedStep) -> bool:
         return self._machine.step(moved.step).part in self._plan.prompt
 
 
@@ -161,13 +161,13 @@ class _Priorities:
     are held up goes first must be random, too.
     """
 
-    def __init__(self, chooser: random.Random, plan: Plan) -> None:
+    def __init__(self, chooser: random.Random, plan: WalkPlan) -> None:
         self._random = chooser
         self._priority: dict[int, float] = {}
         self._lowered = {chooser.randrange(plan.steps): -at for at in range(1, plan.changes + 1)}
         self._made = 0
 
-    def pick(self, moves: list[Moved]) -> Moved:
+    def pick(self, moves: list[MovedStep]) -> MovedStep:
         """Return the step to make."""
         best = max(moves, key=self._of)
         lower = self._lowered.pop(self._made, None)
@@ -177,7 +177,7 @@ class _Priorities:
         self._made += 1
         return best
 
-    def _of(self, moved: Moved) -> float:
+    def _of(self, moved: MovedStep) -> float:
         known = self._priority.get(moved.step)
         if known is None:
             known = self._priority[moved.step] = self._random.random()
@@ -188,14 +188,14 @@ class _Delays:
     """Picks the natural step, but for a few places."""
 
     def __init__(
-        self, chooser: random.Random, plan: Plan, is_prompt: Callable[[Moved], bool]
+        self, chooser: random.Random, plan: WalkPlan, is_prompt: Callable[[MovedStep], bool]
     ) -> None:
         self._random = chooser
         self._is_prompt = is_prompt
         self._places = {chooser.randrange(plan.steps) for _ in range(plan.changes)}
         self._made = 0
 
-    def pick(self, moves: list[Moved]) -> Moved:
+    def pick(self, moves: list[MovedStep]) -> MovedStep:
         """Return the step to make."""
         delayed = self._made in self._places
         self._made += 1

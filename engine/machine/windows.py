@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from .layout import Step
+from .layout import MachineStep
 from .machine import Machine, State
-from .natural import USER, Check, Natural, Violation
+from .natural import USER, Check, Natural, StateViolation
 from .user import ACTS
 
 MOST_MOMENTS = 1000
@@ -37,7 +37,7 @@ class Due(NamedTuple):
     way: tuple[int, ...]
 
 
-class Window(NamedTuple):
+class BadWindow(NamedTuple):
     """A stretch of time in which the write ends badly.
 
     :param begin: microseconds after the write before. :param end: None if it has no end.
@@ -50,7 +50,7 @@ class Window(NamedTuple):
     end: int | None
     opens: Due | None
     closes: Due | None
-    violations: tuple[Violation, ...]
+    violations: tuple[StateViolation, ...]
     way: tuple[int, ...]
 
 
@@ -64,14 +64,14 @@ class WriteWindows(NamedTuple):
     number: int
     before: State
     after: State
-    windows: tuple[Window, ...]
+    windows: tuple[BadWindow, ...]
 
 
 class _Piece(NamedTuple):
     begin: int
     end: int | None
     due: Due
-    violations: tuple[Violation, ...]
+    violations: tuple[StateViolation, ...]
 
 
 class Windows:
@@ -84,7 +84,7 @@ class Windows:
         self._machine, self._check = machine, check
         self._start = start
         self._natural = Natural(machine)
-        self._writes = machine.transitions.steps.number(Step(USER, "", ACTS))
+        self._writes = machine.transitions.steps.number(MachineStep(USER, "", ACTS))
 
     def of_all_writes(self) -> Iterator[WriteWindows]:
         """Yield the windows of each write after the first."""
@@ -96,7 +96,7 @@ class Windows:
             state, steps = self._settled(after)
             number, way = number + 1, (*way, self._writes, *steps)
 
-    def _windows(self, state: State, way: tuple[int, ...]) -> Iterator[Window]:
+    def _windows(self, state: State, way: tuple[int, ...]) -> Iterator[BadWindow]:
         """Yield when the next write ends badly, if its cluster is in a state at rest."""
         pieces = [piece for due in self._dues(state, way) for piece in self._pieces(due)]
         for violations, group in groupby(pieces, key=lambda piece: piece.violations):
@@ -106,7 +106,7 @@ class Windows:
                 opens = first.due if first.begin == first.due.at else None
                 closes = next((one.due for one in pieces if one.due.at == last.end), None)
                 steps = () if opens is None else (*opens.way, self._writes)
-                yield Window(first.begin, last.end, opens, closes, violations, steps)
+                yield BadWindow(first.begin, last.end, opens, closes, violations, steps)
 
     def _dues(self, state: State, way: tuple[int, ...]) -> Iterator[Due]:
         """Yield what happens one after the other, until nothing is due or all comes again."""
@@ -133,7 +133,7 @@ class Windows:
             begin, violations = change, self._ends(due, change)
         yield _Piece(due.at + begin, due.at + due.lasts, due, violations)
 
-    def _change(self, due: Due, begin: int, violations: tuple[Violation, ...]) -> int | None:
+    def _change(self, due: Due, begin: int, violations: tuple[StateViolation, ...]) -> int | None:
         """Return a moment from which on the write ends differently than at ``begin``."""
         assert due.lasts is not None
         low, high = begin, due.lasts - 1
@@ -147,7 +147,7 @@ class Windows:
                 high = middle
         return high
 
-    def _ends(self, due: Due, later: int) -> tuple[Violation, ...]:
+    def _ends(self, due: Due, later: int) -> tuple[StateViolation, ...]:
         """Return what is wrong in the end if the write comes so many microseconds later."""
         state = self._machine.passed(due.state, later) if later else due.state
         state, _ = self._machine.after(state, self._writes)

@@ -15,7 +15,7 @@ from .volumes import ClaimMissing
 _ALL = "All"
 
 
-class DeviceClaim(NamedTuple):
+class TaskDeviceClaim(NamedTuple):
     """One claim of a task.
 
     :param key: its ``namespace/name``.
@@ -37,7 +37,7 @@ class DeviceClaimMissing(ClaimMissing):
         self.awaited = awaited
 
 
-def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[DeviceClaim, ...]:
+def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[TaskDeviceClaim, ...]:
     """Return the claims of a pod that request countable devices, by key; each once.
 
     :param claims: by ``namespace/name``.
@@ -68,7 +68,7 @@ def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[Device
                 awaited=awaited,
             )
         found[key] = device_counts(claims[key])
-    return tuple(DeviceClaim(key, found[key]) for key in sorted(found) if found[key])
+    return tuple(TaskDeviceClaim(key, found[key]) for key in sorted(found) if found[key])
 
 
 def device_counts(claim: ResourceClaim) -> tuple[tuple[str, int], ...]:

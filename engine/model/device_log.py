@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..kubernetes.objects import Pod
-from .status import Status
+from .status import TaskStatus
 
 SHARED_CARDS = "volcano.sh/gpu-index"
 VIRTUAL_CARDS = "volcano.sh/vgpu-ids-new"
@@ -16,7 +16,7 @@ class DeviceChange(NamedTuple):
 
     added: bool
     pod: Pod
-    status: Status
+    status: TaskStatus
 
 
 class DeviceLog:
@@ -33,7 +33,7 @@ class DeviceLog:
     def __init__(self, changes: list[DeviceChange] | None = None) -> None:
         self.changes: list[DeviceChange] = changes or []
 
-    def note(self, pod: Pod, status: Status, *, added: bool) -> None:
+    def note(self, pod: Pod, status: TaskStatus, *, added: bool) -> None:
         """Note a pod that came or left, if its annotations name devices."""
         annotations = pod.annotations
         if annotations and (SHARED_CARDS in annotations or VIRTUAL_CARDS in annotations):

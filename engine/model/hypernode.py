@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from ..kubernetes.expressions.selectors import SelectorError, label_selector
 from ..kubernetes.go.regexp import compile_go
-from ..kubernetes.objects import HyperNode, Member, Metadata, Node
+from ..kubernetes.objects import HyperNode, HypernodeMember, Metadata, Node
 from .panic import NIL_POINTER, Panic
 
 NODE = "Node"
@@ -51,7 +51,7 @@ class HyperNodeInfo:
         return list(dict.fromkeys(_children(self.hyper_node.spec.members)))
 
 
-def _children(members: Iterable[Member]) -> list[str]:
+def _children(members: Iterable[HypernodeMember]) -> list[str]:
     return [
         member.selector.exact_match.name
         for member in members
@@ -275,7 +275,7 @@ class HyperNodesInfo(HyperNodeMap):
         info.parent = parent
         return None
 
-    def members(self, member: Member) -> frozenset[str]:
+    def members(self, member: HypernodeMember) -> frozenset[str]:
         """Return the names of the nodes that a member selects.
 
         Source: hyper_node_info.go getMembers.
@@ -299,7 +299,7 @@ class HyperNodesInfo(HyperNodeMap):
             found |= {name for name, node in self._nodes.items() if chosen.matches(node.labels)}
         return frozenset(found)
 
-    def _matches(self, node: str, member: Member) -> bool:
+    def _matches(self, node: str, member: HypernodeMember) -> bool:
         """Return whether a member selects a node by pattern or by label; exact names do not count.
 
         Source: hyper_node_info.go nodeMatchSelector.
@@ -390,7 +390,7 @@ class _Build:
                     return error
         return None
 
-    def _visit_hyper_node(self, name: str, member: Member) -> str | None:
+    def _visit_hyper_node(self, name: str, member: HypernodeMember) -> str | None:
         exact = member.selector.exact_match
         if exact is None or not exact.name:
             return None
@@ -408,7 +408,7 @@ class _Build:
         self._tree.real_nodes[name] = self._tree.real_nodes.get(name, frozenset()) | nodes
 
 
-def _chooses_nodes(members: tuple[Member, ...]) -> bool:
+def _chooses_nodes(members: tuple[HypernodeMember, ...]) -> bool:
     """Return whether a HyperNode is a leaf with a member selected by pattern or by label.
 
     Source: hyper_node_info.go GetRegexOrLabelMatchLeafHyperNodes.

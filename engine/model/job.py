@@ -12,7 +12,7 @@ from ..kubernetes.go.text import parse_bool
 from ..kubernetes.objects import PodGroup
 from .panic import Panic
 from .resource import Resource
-from .status import ALLOCATED_STATUS, Status
+from .status import ALLOCATED_STATUS, TaskStatus
 from .subtraction import Subtract
 from .task import PREEMPTABLE, REVOCABLE_ZONE, TaskInfo
 
@@ -90,7 +90,7 @@ class JobInfo:
         self.budget = DisruptionBudget()
         self.min_resources: Resource | None = None
         self.tasks: dict[str, TaskInfo] = {}
-        self.index: dict[Status, dict[str, TaskInfo]] = {}
+        self.index: dict[TaskStatus, dict[str, TaskInfo]] = {}
         self.allocated = Resource()
         self.total_request = Resource()
 
@@ -178,7 +178,7 @@ class JobInfo:
                 del self.index[task.status]
         return True
 
-    def update_task_status(self, task: TaskInfo, status: Status) -> None:
+    def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status, and to the end of the tasks.
 
         Source: job_info.go UpdateTaskStatus.

@@ -13,7 +13,7 @@ from ..kubernetes.objects import Node, Numatopology, Taint
 from .device_log import DeviceLog
 from .panic import Panic
 from .resource import ZERO, Resource
-from .status import Status
+from .status import TaskStatus
 from .subtraction import rest, subtraction
 from .task import REVOCABLE_ZONE, TaskInfo
 
@@ -26,11 +26,11 @@ UNINITIALIZED = "UnInitialized"
 NOT_READY = "NotReady"
 
 
-class Placed(NamedTuple):
+class PlacedTask(NamedTuple):
     """A task in a node's account: later changes of the task's status do not change the account."""
 
     task: TaskInfo
-    status: Status
+    status: TaskStatus
 
 
 class ImageState(NamedTuple):
@@ -108,7 +108,7 @@ class NodeInfo:
         self.used = Resource()
         self.releasing = Resource()
         self.pipelined = Resource()
-        self.tasks: dict[str, Placed] = {}
+        self.tasks: dict[str, PlacedTask] = {}
         self.revocable_zone = ""
         self.oversubscription_node = False
         self.offline_job_evicting = False
@@ -202,13 +202,13 @@ class NodeInfo:
             return f"task <{task.key}> already on node <{self.name}>"
         # Until the Node comes there is no account: then it is made from all tasks.
         if self.node is not None:
-            refusal = self._refusal(task) if task.status == Status.BINDING else None
+            refusal = self._refusal(task) if task.status == TaskStatus.BINDING else None
             if refusal is not None:
                 return refusal
             self._account(task, task.status)
             self.devices.note(task.pod, task.status, added=True)
         task.node_name = self.name
-        self.tasks[task.key] = Placed(task, task.status)
+        self.tasks[task.key] = PlacedTask(task, task.status)
         return None
 
     def _refusal(self, task: TaskInfo) -> str | None:
@@ -293,7 +293,7 @@ class NodeInfo:
         for key, placed in self.tasks.items():
             task, status = placed
             if (
-                status == Status.BINDING
+                status == TaskStatus.BINDING
                 and not self._rules.binding_counts
                 and not task.request.less_equal(copy.idle, ZERO)
             ):
@@ -337,9 +337,9 @@ class NodeInfo:
         self.releasing = Resource()
         self.pipelined = Resource()
 
-    def _account(self, task: TaskInfo, status: Status) -> None:
+    def _account(self, task: TaskInfo, status: TaskStatus) -> None:
         request = task.request
-        if status == Status.PIPELINED:
+        if status == TaskStatus.PIPELINED:
             self.pipelined.add(request)
             return
         self.used.add(request)
@@ -347,14 +347,14 @@ class NodeInfo:
             self.idle = rest(self.allocatable, self.used)
         else:
             self.idle.sub_unchecked(request)
-        if status == Status.RELEASING:
+        if status == TaskStatus.RELEASING:
             self.releasing.add(request)
 
-    def _give_back(self, request: Resource, status: Status) -> None:
-        if status == Status.PIPELINED:
+    def _give_back(self, request: Resource, status: TaskStatus) -> None:
+        if status == TaskStatus.PIPELINED:
             self._subtract(self.pipelined, request)
             return
-        if status == Status.RELEASING:
+        if status == TaskStatus.RELEASING:
             self._subtract(self.releasing, request)
         if self._rules.checked:
             self._subtract(self.used, request)

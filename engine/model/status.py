@@ -10,7 +10,7 @@ from enum import IntEnum
 from ..kubernetes.objects import Pod
 
 
-class Status(IntEnum):
+class TaskStatus(IntEnum):
     """Status of a task."""
 
     PENDING = 0
@@ -25,34 +25,36 @@ class Status(IntEnum):
     UNKNOWN = 9
 
 
-STATUS_NAMES = tuple(status.name.capitalize() for status in Status)
+STATUS_NAMES = tuple(status.name.capitalize() for status in TaskStatus)
 """What Volcano prints, by status."""
 
-ALLOCATED_STATUS = frozenset({Status.BOUND, Status.BINDING, Status.RUNNING, Status.ALLOCATED})
+ALLOCATED_STATUS = frozenset(
+    {TaskStatus.BOUND, TaskStatus.BINDING, TaskStatus.RUNNING, TaskStatus.ALLOCATED}
+)
 """Statuses that hold the resources of a node (``AllocatedStatus``)."""
 
-READY_STATUS = ALLOCATED_STATUS | {Status.SUCCEEDED}
+READY_STATUS = ALLOCATED_STATUS | {TaskStatus.SUCCEEDED}
 """Statuses that count towards ``minMember``."""
 
-COMPLETED_STATUS = frozenset({Status.SUCCEEDED, Status.FAILED})
-PREEMPTABLE_STATUS = frozenset({Status.BOUND, Status.RUNNING})
-VALID_STATUS = READY_STATUS | {Status.PIPELINED, Status.PENDING}
+COMPLETED_STATUS = frozenset({TaskStatus.SUCCEEDED, TaskStatus.FAILED})
+PREEMPTABLE_STATUS = frozenset({TaskStatus.BOUND, TaskStatus.RUNNING})
+VALID_STATUS = READY_STATUS | {TaskStatus.PIPELINED, TaskStatus.PENDING}
 
 
-def status_of(pod: Pod) -> Status:
+def status_of(pod: Pod) -> TaskStatus:
     """Return the status of a task from its pod on the API server.
 
     Source: pkg/scheduler/api/helpers.go getTaskStatus.
     """
     phase = pod.status.phase
     if phase == "Succeeded":
-        return Status.SUCCEEDED
+        return TaskStatus.SUCCEEDED
     if phase == "Failed":
-        return Status.FAILED
+        return TaskStatus.FAILED
     if phase not in ("Running", "Pending"):
-        return Status.UNKNOWN
+        return TaskStatus.UNKNOWN
     if pod.metadata.deletion_timestamp is not None:
-        return Status.RELEASING
+        return TaskStatus.RELEASING
     if phase == "Running":
-        return Status.RUNNING
-    return Status.BOUND if pod.spec.node_name else Status.PENDING
+        return TaskStatus.RUNNING
+    return TaskStatus.BOUND if pod.spec.node_name else TaskStatus.PENDING

@@ -19,7 +19,7 @@ from .status import (
     READY_STATUS,
     STATUS_NAMES,
     VALID_STATUS,
-    Status,
+    TaskStatus,
 )
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
     "JobColumns",
     "NodeTable",
     "Rows",
-    "Status",
+    "TaskStatus",
     "TaskTable",
 ]
 
@@ -59,8 +59,8 @@ NO_NODE = -1
 NO_JOB = -1
 
 
-STATUSES = len(Status)
-IS_ALLOCATED: NDArray[np.bool_] = np.array([status in ALLOCATED_STATUS for status in Status])
+STATUSES = len(TaskStatus)
+IS_ALLOCATED: NDArray[np.bool_] = np.array([status in ALLOCATED_STATUS for status in TaskStatus])
 """By status: whether it is in :data:`ALLOCATED_STATUS`; for whole columns at once."""
 IS_ALLOCATED.setflags(write=False)
 
@@ -145,7 +145,7 @@ class NodeTable:
         :param checked: idle does not fall below 0; else it may, and a node without scalars gets
             none.
         """
-        if status == Status.PIPELINED:
+        if status == TaskStatus.PIPELINED:
             self.pipelined[node] += request
             self.promised[node] |= request != 0
             self.steady = False
@@ -158,7 +158,7 @@ class NodeTable:
             idle[:2] -= request[:2]
         else:
             idle -= request
-        if status == Status.RELEASING:
+        if status == TaskStatus.RELEASING:
             self.releasing[node] += request
             self.steady = False
 

@@ -9,11 +9,11 @@ import msgspec
 
 from ..kubernetes.go.text import parse_bool, parse_int
 from ..kubernetes.objects import Pod
-from .device_claims import DeviceClaim
+from .device_claims import TaskDeviceClaim
 from .resizes import as_resized
 from .resource import Resource
 from .resource_names import PODS
-from .status import Status, status_of
+from .status import TaskStatus, status_of
 from .task_classes import TaskClasses, is_of_class_of
 
 GROUP_NAME = "scheduling.k8s.io/group-name"
@@ -60,9 +60,9 @@ class TaskInfo(msgspec.Struct, gc=False):
     created: int
     pod: Pod
     klass: int
-    status: Status
+    status: TaskStatus
     node_name: str
-    devices: tuple[DeviceClaim, ...] = ()
+    devices: tuple[TaskDeviceClaim, ...] = ()
 
     def clone(self) -> TaskInfo:
         """Return a copy with its own status and node."""

@@ -13,11 +13,17 @@ import numpy as np
 from ..kubernetes.quantity import parse
 from ..model.panic import NIL_POINTER, Panic
 from ..model.resource import Resource
-from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
+from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, TaskStatus
 from ..volcano.session.queue_tree import RootQueueSpec
 from ..volcano.session.status import Nomination, QueueStatusCounts, RunningWhen
 from .framework.conditions import given_conditions
-from .framework.outcome import Condition, PodCondition, PodGroupStatus, QueueStatus, SessionResult
+from .framework.outcome import (
+    ClosedPodGroupStatus,
+    ClosedQueueStatus,
+    GroupCondition,
+    SessionResult,
+    UnscheduledCondition,
+)
 from .framework.queue_devices import devices_held
 from .framework.session import Session
 from .reasons.fit_errors import ALL_NODES_UNAVAILABLE
@@ -32,12 +38,12 @@ _UPDATING_QUEUES = (
 
 _COUNTS_AS_RUNNING = MappingProxyType(
     {
-        RunningWhen.PLACED_OR_SUCCEEDED: (*ALLOCATED_STATUS, Status.SUCCEEDED),
+        RunningWhen.PLACED_OR_SUCCEEDED: (*ALLOCATED_STATUS, TaskStatus.SUCCEEDED),
         RunningWhen.PLACED: tuple(ALLOCATED_STATUS | COMPLETED_STATUS),
-        RunningWhen.BOUND: (Status.BOUND, Status.RUNNING, *COMPLETED_STATUS),
+        RunningWhen.BOUND: (TaskStatus.BOUND, TaskStatus.RUNNING, *COMPLETED_STATUS),
     }
 )
-_UNDECIDED = (Status.ALLOCATED, Status.PENDING, Status.PIPELINED)
+_UNDECIDED = (TaskStatus.ALLOCATED, TaskStatus.PENDING, TaskStatus.PIPELINED)
 
 
 def close(ssn: Session, result: SessionResult) -> None:
@@ -51,7 +57,7 @@ def close(ssn: Session, result: SessionResult) -> None:
     result.queues = _queue_statuses(ssn)
 
 
-def _phase(ssn: Session, job: int, statuses: tuple[Status, ...]) -> str:
+def _phase(ssn: Session, job: int, statuses: tuple[TaskStatus, ...]) -> str:
     """Return the PodGroup's phase. Source: ``framework/session.go:jobStatus``."""
     counts = ssn.jobs.counts[job]
     unschedulable = job in ssn.conditions and any(
@@ -60,26 +66,28 @@ def _phase(ssn: Session, job: int, statuses: tuple[Status, ...]) -> str:
     )
     # This is asked before the gang's minimum: a job that runs, and was found unschedulable in this
     # session, is Unknown even if it has its minimum.
-    if counts[Status.RUNNING] and unschedulable:
+    if counts[TaskStatus.RUNNING] and unschedulable:
         return "Unknown"
     held = sum([counts[status] for status in statuses])
     if held >= ssn.jobs.pod_group(job).spec.min_member:
-        completed = counts[Status.SUCCEEDED]
+        completed = counts[TaskStatus.SUCCEEDED]
         if ssn.behaviours.running_when is not RunningWhen.PLACED_OR_SUCCEEDED:
-            completed += counts[Status.FAILED]
+            completed += counts[TaskStatus.FAILED]
         return "Completed" if completed == held else "Running"
     return "Inqueue" if ssn.jobs.phase[job] == "Inqueue" else "Pending"
 
 
-def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> PodGroupStatus:
+def _pod_group_status(
+    ssn: Session, job: int, statuses: tuple[TaskStatus, ...]
+) -> ClosedPodGroupStatus:
     """Return a PodGroup's status.
 
     :param statuses: tasks that count towards its phase.
     """
     group, counts = ssn.jobs.pod_group(job), ssn.jobs.counts[job]
     phase = ssn.jobs.phase[job] = _phase(ssn, job, statuses)
-    running, succeeded = counts[Status.RUNNING], counts[Status.SUCCEEDED]
-    failed, old = counts[Status.FAILED], group.status
+    running, succeeded = counts[TaskStatus.RUNNING], counts[TaskStatus.SUCCEEDED]
+    failed, old = counts[TaskStatus.FAILED], group.status
     before = given_conditions(ssn, job)
     now = ssn.conditions.get(job, before)
     changed = (
@@ -90,7 +98,7 @@ def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> P
             and [_comparable(one) for one in now] != [_comparable(one) for one in before]
         )
     )
-    return PodGroupStatus(
+    return ClosedPodGroupStatus(
         group.metadata.uid,
         phase,
         tuple(now),
@@ -102,7 +110,7 @@ def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> P
     )
 
 
-def _comparable(condition: Condition) -> tuple[str, str, str, str]:
+def _comparable(condition: GroupCondition) -> tuple[str, str, str, str]:
     return condition.type, condition.status, condition.reason, condition.message
 
 
@@ -134,7 +142,7 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
             renominated = bool(nominated) and nominated != before
             if news or renominated or lost:
                 dropped = lost or task in ssn.sub_jobs.nominations_dropped
-                result.pod_conditions[info.key] = PodCondition(
+                result.pod_conditions[info.key] = UnscheduledCondition(
                     reason, message, nominated if renominated else "", dropped
                 )
 
@@ -146,7 +154,7 @@ def _of_gang(ssn: Session, job: int) -> str:
     return ssn.jobs.job_fit_errors.get(job) or ALL_NODES_UNAVAILABLE
 
 
-def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
+def _queue_statuses(ssn: Session) -> dict[str, ClosedQueueStatus]:
     """Return every queue's status: what its tasks hold, and those of the queues below it."""
     allocated = {name: Resource() for name in ssn.queues}
     for queue, held in _held_by_queue(ssn).items():
@@ -170,7 +178,7 @@ def _held_by_queue(ssn: Session) -> dict[str, Resource]:
     if ssn.behaviours.queue_status_counts is QueueStatusCounts.HOLDING:
         counted = IS_ALLOCATED[tasks.status]
     else:
-        counted = tasks.status == Status.RUNNING
+        counted = tasks.status == TaskStatus.RUNNING
     rows = np.flatnonzero(counted & (tasks.job != NO_JOB))
     if not len(rows):
         return {}
@@ -217,12 +225,12 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
     return names
 
 
-def _status(ssn: Session, name: str, allocated: dict[str, str]) -> QueueStatus:
+def _status(ssn: Session, name: str, allocated: dict[str, str]) -> ClosedQueueStatus:
     changed = not _same(allocated, ssn.queues[name].queue.status.allocated)
-    return QueueStatus(allocated=allocated, deserved=None, guarantee=None, written=changed)
+    return ClosedQueueStatus(allocated=allocated, deserved=None, guarantee=None, written=changed)
 
 
-def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
+def _root_status(ssn: Session, amount: Resource) -> ClosedQueueStatus:
     """Return the root queue's status; its spec gets its deserved and the sum of guarantees."""
     allocated = amount.resource_list()
     total = ssn.behaviours.root_queue_spec is RootQueueSpec.TOTAL
@@ -234,7 +242,9 @@ def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
         and _same(guarantee, queue.spec.guarantee.resource)
         and _same(allocated, queue.status.allocated)
     )
-    return QueueStatus(allocated=allocated, deserved=deserved, guarantee=guarantee, written=changed)
+    return ClosedQueueStatus(
+        allocated=allocated, deserved=deserved, guarantee=guarantee, written=changed
+    )
 
 
 def _same(one: dict[str, str], other: object) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..model.panic import Panic
-from ..model.tables import NO_NODE, Status
+from ..model.tables import NO_NODE, TaskStatus
 from ..volcano.arguments import Arguments
 from ..volcano.unsupported_arguments import not_simulated
 from .actions import ACTIONS
@@ -191,8 +191,8 @@ def _collect(ssn: Session, result: SessionResult) -> None:
     result.pipelined = sorted(
         (info[task].key, nodes[int(ssn.tasks.node[task])])
         for job in range(len(ssn.jobs))
-        if ssn.jobs.counts[job][Status.PIPELINED]
-        for task in ssn.jobs.tasks_with(job, (Status.PIPELINED,))
+        if ssn.jobs.counts[job][TaskStatus.PIPELINED]
+        for task in ssn.jobs.tasks_with(job, (TaskStatus.PIPELINED,))
         if ssn.tasks.node[task] != NO_NODE
     )
     result.fit_codes = {

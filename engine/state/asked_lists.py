@@ -13,7 +13,7 @@ import numpy as np
 
 from ..events import Effect, Recorded, Reference
 from ..events.payloads import ListObserved
-from .columns import Columns, Int64s, distinct
+from .columns import EventColumns, Int64s, distinct
 
 
 class AskedList(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ def asked_list(recorded: Recorded) -> AskedList | None:
 _LOWER_BOUND = b'"exact":false'
 
 
-class Floors(msgspec.Struct, frozen=True):
+class ListFloors(msgspec.Struct, frozen=True):
     """Revisions that are later than some times."""
 
     revisions: Int64s
@@ -57,9 +57,9 @@ class Floors(msgspec.Struct, frozen=True):
 
 def floors_of_lists(
     lists: Sequence[AskedList],
-    columns: Columns,
+    columns: EventColumns,
     references: Callable[[Sequence[int]], Mapping[int, Reference]],
-) -> Floors:
+) -> ListFloors:
     """Return for each list the first revision that it shows to be later than its request."""
     found: list[tuple[int, int]] = []
     shown = columns.effects == Effect.VERSION
@@ -72,7 +72,7 @@ def floors_of_lists(
         later = columns.revisions[rows][np.isin(columns.objects[rows], held)]
         if len(later):
             found.append((int(later.min()), one.asked))
-    return Floors(
+    return ListFloors(
         np.array([revision for revision, _ in found], np.int64),
         np.array([time for _, time in found], np.int64),
     )

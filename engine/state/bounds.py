@@ -38,7 +38,7 @@ _FEW = 3
 """So many contradictions may be accidental; more mean that a clock is wrong."""
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class TimeEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """Pieces of evidence, sorted by ``places``.
 
     :param places: index of the revision of each. :param audited: both times come from the API
@@ -113,7 +113,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[Remark, ...] = ()
 
 
-def bounds_of(count: int, evidence: Evidence) -> Bounds:
+def bounds_of(count: int, evidence: TimeEvidence) -> Bounds:
     """Return the bounds of ``count`` revisions, from evidence about them."""
     weighing = _Weighing(count, evidence)
     weighing.widen_audits()
@@ -163,7 +163,7 @@ class _Weighing:
     clock. So wrong rows are stored as indices, and calculations are done in parts.
     """
 
-    def __init__(self, count: int, evidence: Evidence) -> None:
+    def __init__(self, count: int, evidence: TimeEvidence) -> None:
         self.remarks: list[Remark] = []
         self._count = count
         self._evidence = evidence

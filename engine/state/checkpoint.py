@@ -14,13 +14,13 @@ from ..errors import LogCorrupt
 from ..events import Reference
 from ..events.complete_lists import LastList
 from .columns import NO_ORIGIN
-from .fold import Fold, ListShape, Record
+from .fold import Fold, FoldRecord, ListShape
 
 
 class _Stored(msgspec.Struct, array_like=True):
     mark: int
     listed: list[tuple[str, str, list[str], list[str]]]
-    records: list[Record]
+    records: list[FoldRecord]
     answered: list[int | None] = []
 
 

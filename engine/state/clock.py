@@ -43,7 +43,7 @@ class Unsure(msgspec.Struct, frozen=True):
     last: int
 
 
-class Span(msgspec.Struct, frozen=True):
+class TimeSpan(msgspec.Struct, frozen=True):
     """Between which times something happened, and the best estimate; None if unknown."""
 
     earliest: int | None
@@ -51,13 +51,13 @@ class Span(msgspec.Struct, frozen=True):
     estimate: int | None
 
 
-UNDATED = Span(None, None, None)
+UNDATED = TimeSpan(None, None, None)
 """Nothing says when."""
 
 
-def span_at(time: int) -> Span:
+def span_at(time: int) -> TimeSpan:
     """Return the bounds of a time that is known."""
-    return Span(time, time, time)
+    return TimeSpan(time, time, time)
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -189,7 +189,7 @@ class Clock:
         found += [block.first[4] for block in self._index.undated if block.first[4] != EVER]
         return min(found, default=None)
 
-    def span_of_first(self) -> Span:
+    def span_of_first(self) -> TimeSpan:
         """Return between which times the event of :meth:`first` happened."""
         first = self.first()
         row = self._rows_until(3, NO_TIME)
@@ -266,7 +266,7 @@ class Clock:
             return None
         return Unsure(begun - over, self._dated(over)[0], self._dated(begun - 1)[0])
 
-    def spans(self, revisions: Sequence[int]) -> list[Span]:
+    def spans(self, revisions: Sequence[int]) -> list[TimeSpan]:
         """Return between which times some revisions happened."""
         return [self._span(revision) for revision in revisions]
 
@@ -278,7 +278,7 @@ class Clock:
         estimate = self._dated(row - 1)[3] if row else NO_TIME
         return None if estimate == NO_TIME else estimate
 
-    def span_of(self, revision: int | None) -> Span:
+    def span_of(self, revision: int | None) -> TimeSpan:
         """Return between which times a revision happened, or the one before it that is known.
 
         None is the last of all.
@@ -329,7 +329,7 @@ class Clock:
             partners=table[5][keep],
         )
 
-    def loose_spans(self, positions: Sequence[int]) -> dict[int, tuple[Span, int]]:
+    def loose_spans(self, positions: Sequence[int]) -> dict[int, tuple[TimeSpan, int]]:
         """Return the times of events without revision, and the position of the version they made.
 
         The position is 0 if unknown. Events with a revision are left out.
@@ -397,7 +397,7 @@ class Clock:
         mixed = _mixed(some[0], some[1], some[5])
         return (self._index.undated[number].mark + int(mixed.sum())) & (2**63 - 1)
 
-    def _span(self, revision: int) -> Span:
+    def _span(self, revision: int) -> TimeSpan:
         row = self._rows_until(0, revision)
         if not row:
             return UNDATED
@@ -432,8 +432,8 @@ class Clock:
             raise _damaged(fault) from fault
 
 
-def _span(low: int, high: int, estimate: int) -> Span:
-    return Span(
+def _span(low: int, high: int, estimate: int) -> TimeSpan:
+    return TimeSpan(
         None if low == NO_TIME else low,
         None if high == EVER else high,
         None if estimate == NO_TIME else estimate,
@@ -456,6 +456,6 @@ __all__ = [
     "Clock",
     "Figures",
     "Loose",
-    "Span",
+    "TimeSpan",
     "Unsure",
 ]

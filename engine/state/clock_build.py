@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 
 from ..events import NO_TIME, Effect, may_come_back
-from .asked_lists import AskedList, Floors, floors_of_lists
-from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
-from .columns import Columns, Int32s, Int64s, Times, distinct
-from .decisions import Decision, floors_of
-from .marks import Mark
+from .asked_lists import AskedList, ListFloors, floors_of_lists
+from .bounds import Bounds, Mask, Remark, TimeEvidence, bounds_of, estimates_of
+from .columns import EventColumns, EventTimes, Int32s, Int64s, distinct
+from .decisions import LoggedDecision, floors_of
+from .marks import VersionMark
 from .pairing import UNPAIRED, Pairing, References, name_of
 
 _WRITTEN = (Effect.VERSION, Effect.DELETED, Effect.ATTRIBUTED)
@@ -47,10 +47,10 @@ class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_clock(
-    columns: Columns,
-    times: Times,
+    columns: EventColumns,
+    times: EventTimes,
     references: References,
-    decisions: Sequence[Decision] = (),
+    decisions: Sequence[LoggedDecision] = (),
     lists: Sequence[AskedList] = (),
 ) -> ClockTables:
     """Build the clock of one cluster on one branch from all its events with an effect on truth.
@@ -96,8 +96,8 @@ def _placed(revisions: Int64s, dated: Mask) -> tuple[Int64s, Int32s]:
 
 
 def _dated_evidence(
-    columns: Columns, times: Times, places: Int32s, dated: Mask, count: int
-) -> Evidence:
+    columns: EventColumns, times: EventTimes, places: Int32s, dated: Mask, count: int
+) -> TimeEvidence:
     """Return the evidence of events with a revision about its time."""
     timed = dated & ((times.earliest != NO_TIME) | (times.latest != NO_TIME))
     timed &= ~_told_better(columns, times, places, count)
@@ -106,14 +106,16 @@ def _dated_evidence(
     about, earliest, latest = places[rows], times.earliest[rows], times.latest[rows]
     # A change that a list lacks came after the request of the list: so did the next revision.
     marks, sources = times.marks[rows], times.sources[rows]
-    asked = listed & (earliest != NO_TIME) & (about + 1 < count) & ((marks & Mark.UNPLACED) == 0)
-    written = (marks & (Mark.CREATED | Mark.UPDATED | Mark.AUDITED)) != 0
+    asked = (
+        listed & (earliest != NO_TIME) & (about + 1 < count) & ((marks & VersionMark.UNPLACED) == 0)
+    )
+    written = (marks & (VersionMark.CREATED | VersionMark.UPDATED | VersionMark.AUDITED)) != 0
     seen = listed | ((columns.effects[rows] == Effect.VERSION) & ~written)
-    marks = marks | np.where(seen, np.int16(Mark.SEEN), np.int16(0))
+    marks = marks | np.where(seen, np.int16(VersionMark.SEEN), np.int16(0))
     if not listed.any():
         return _sorted(about, earliest, latest, marks, sources)
     nothing = np.full(int(asked.sum()), NO_TIME, np.int64)
-    floors = np.full(len(nothing), int(Mark.FLOOR))
+    floors = np.full(len(nothing), int(VersionMark.FLOOR))
     return _sorted(
         np.concatenate([about, about[asked] + 1]),
         np.concatenate([np.where(listed, NO_TIME, earliest), earliest[asked]]),
@@ -123,12 +125,12 @@ def _dated_evidence(
     )
 
 
-def _told_better(columns: Columns, times: Times, places: Int32s, count: int) -> Mask:
+def _told_better(columns: EventColumns, times: EventTimes, places: Int32s, count: int) -> Mask:
     """Return which rows are not needed, as an audit log tells who wrote the version, and when.
 
     A log does not keep them if the audit log comes first. So they do not count if it comes last.
     """
-    audited = (times.marks & Mark.AUDITED) != 0
+    audited = (times.marks & VersionMark.AUDITED) != 0
     written = audited & (columns.revisions >= 0) & np.isin(columns.effects, _WRITTEN)
     told = np.zeros(count, np.bool_)
     told[places[written]] = True
@@ -137,13 +139,17 @@ def _told_better(columns: Columns, times: Times, places: Int32s, count: int) -> 
     return found
 
 
-def _with_pairs(stored: Evidence, pairing: Pairing, times: Times, places: Int32s) -> Evidence:
+def _with_pairs(
+    stored: TimeEvidence, pairing: Pairing, times: EventTimes, places: Int32s
+) -> TimeEvidence:
     """Add the times of requests to the versions that they made, or that are later."""
     rows = np.flatnonzero(pairing.partners != UNPAIRED)
     versions = pairing.partners[rows]
     above = np.array([version for version, _ in pairing.floors], np.int64)
     below = np.array([request for _, request in pairing.floors], np.int64)
-    marks = Mark.AUDITED | np.where((times.marks[rows] & Mark.CREATE) != 0, int(Mark.CREATED), 0)
+    marks = VersionMark.AUDITED | np.where(
+        (times.marks[rows] & VersionMark.CREATE) != 0, int(VersionMark.CREATED), 0
+    )
     return _sorted(
         np.concatenate([stored.places, places[versions], places[above]]),
         np.concatenate([stored.earliest, times.earliest[rows], times.earliest[below]]),
@@ -152,14 +158,14 @@ def _with_pairs(stored: Evidence, pairing: Pairing, times: Times, places: Int32s
             [
                 _marks(stored),
                 marks,
-                np.full(len(below), int(Mark.AUDITED | Mark.FLOOR)),
+                np.full(len(below), int(VersionMark.AUDITED | VersionMark.FLOOR)),
             ]
         ),
         np.concatenate([stored.sources, times.sources[rows], times.sources[below]]),
     )
 
 
-def _after_lists(evidence: Evidence, revisions: Int64s, floors: Floors) -> Evidence:
+def _after_lists(evidence: TimeEvidence, revisions: Int64s, floors: ListFloors) -> TimeEvidence:
     """Add that changes which lists without a revision lack are later than their requests."""
     more = len(floors.times)
     if not more:
@@ -168,16 +174,16 @@ def _after_lists(evidence: Evidence, revisions: Int64s, floors: Floors) -> Evide
         np.concatenate([evidence.places, np.searchsorted(revisions, floors.revisions)]),
         np.concatenate([evidence.earliest, floors.times]),
         np.concatenate([evidence.latest, np.full(more, NO_TIME)]),
-        np.concatenate([_marks(evidence), np.full(more, int(Mark.FLOOR))]),
+        np.concatenate([_marks(evidence), np.full(more, int(VersionMark.FLOOR))]),
         np.concatenate([evidence.sources, np.full(more, -1)]),
     )
 
 
 def _after_decisions(
-    bounds: Bounds, evidence: Evidence, pairing: Pairing, decisions: Sequence[Decision]
+    bounds: Bounds, evidence: TimeEvidence, pairing: Pairing, decisions: Sequence[LoggedDecision]
 ) -> Bounds:
     """Return bounds that include the evidence of schedulers' logs."""
-    shown = {mark: pairing.first_showing(mark) for mark in (Mark.BOUND, Mark.ENDING)}
+    shown = {mark: pairing.first_showing(mark) for mark in (VersionMark.BOUND, VersionMark.ENDING)}
     floors = floors_of(decisions, shown, bounds)
     count, more = len(bounds.earliest), len(floors.places)
     if more:
@@ -187,43 +193,43 @@ def _after_decisions(
                 np.concatenate([evidence.places, floors.places]),
                 np.concatenate([evidence.earliest, floors.times]),
                 np.concatenate([evidence.latest, np.full(more, NO_TIME)]),
-                np.concatenate([_marks(evidence), np.full(more, int(Mark.FLOOR))]),
+                np.concatenate([_marks(evidence), np.full(more, int(VersionMark.FLOOR))]),
                 np.concatenate([evidence.sources, np.full(more, -1)]),
             ),
         )
     return msgspec.structs.replace(bounds, remarks=(*bounds.remarks, *floors.remarks))
 
 
-def _marks(evidence: Evidence) -> Int64s:
-    audited: Int64s = np.where(evidence.audited, int(Mark.AUDITED), 0)
-    created: Int64s = np.where(evidence.created, int(Mark.CREATED), 0)
-    floors: Int64s = np.where(evidence.floors, int(Mark.FLOOR), 0)
-    seen: Int64s = np.where(evidence.seen, int(Mark.SEEN), 0)
+def _marks(evidence: TimeEvidence) -> Int64s:
+    audited: Int64s = np.where(evidence.audited, int(VersionMark.AUDITED), 0)
+    created: Int64s = np.where(evidence.created, int(VersionMark.CREATED), 0)
+    floors: Int64s = np.where(evidence.floors, int(VersionMark.FLOOR), 0)
+    seen: Int64s = np.where(evidence.seen, int(VersionMark.SEEN), 0)
     return audited | created | floors | seen
 
 
 def _sorted(
     places: Int32s, earliest: Int64s, latest: Int64s, marks: Int64s, sources: Int64s
-) -> Evidence:
+) -> TimeEvidence:
     if (places[1:] < places[:-1]).any():  # Most logs are in order; copying a large one is costly.
         order = np.argsort(places, kind="stable")
         places, earliest, latest = places[order], earliest[order], latest[order]
         marks, sources = marks[order], sources[order]
-    return Evidence(
+    return TimeEvidence(
         places=places,
         earliest=earliest,
         latest=latest,
-        audited=(marks & Mark.AUDITED) != 0,
-        created=(marks & Mark.CREATED) != 0,
-        floors=(marks & Mark.FLOOR) != 0,
-        seen=(marks & Mark.SEEN) != 0,
+        audited=(marks & VersionMark.AUDITED) != 0,
+        created=(marks & VersionMark.CREATED) != 0,
+        floors=(marks & VersionMark.FLOOR) != 0,
+        seen=(marks & VersionMark.SEEN) != 0,
         sources=sources,
     )
 
 
 def _tables(
-    columns: Columns,
-    times: Times,
+    columns: EventColumns,
+    times: EventTimes,
     revisions: Int64s,
     found: tuple[Bounds, Pairing],
     references: References,
@@ -259,11 +265,11 @@ def _tables(
         partners=made[order],
         remarks=bounds.remarks,
         open_writes=int((np.isin(columns.effects, _WRITES) & (pairing.partners == UNPAIRED)).sum()),
-        misread=tuple(columns.positions[(times.marks & Mark.MISREAD) != 0].tolist()),
+        misread=tuple(columns.positions[(times.marks & VersionMark.MISREAD) != 0].tolist()),
     )
 
 
-def _after_own_versions(columns: Columns, revisions: Int64s, loose: Int64s) -> Int64s:
+def _after_own_versions(columns: EventColumns, revisions: Int64s, loose: Int64s) -> Int64s:
     """Return for each deletion the index after its object's last version: it cannot be earlier.
 
     For other rows 0. Objects are identified by uid; a deletion without uid has no versions.
@@ -280,7 +286,7 @@ def _after_own_versions(columns: Columns, revisions: Int64s, loose: Int64s) -> I
     return found
 
 
-def _before_next_objects(columns: Columns, loose: Int64s, references: References) -> Int64s:
+def _before_next_objects(columns: EventColumns, loose: Int64s, references: References) -> Int64s:
     """Return for each event the place just before the next object of its object's name came.
 
     An object cannot be deleted, bound or written to after another one has its name, whatever the

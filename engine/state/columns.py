@@ -27,7 +27,7 @@ _FIELDS = ("positions", "effects", "objects", "revisions")
 _TIMES = ("earliest", "latest", "created", "marks", "sources")
 
 
-class Columns(msgspec.Struct, frozen=True, kw_only=True):
+class EventColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of events with an effect on truth; all arrays have one length.
 
     :param revisions: -1 if there is none.
@@ -43,9 +43,9 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     def __len__(self) -> int:
         return len(self.positions)
 
-    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> Columns:
+    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> EventColumns:
         """Return the rows chosen by a mask or by indices, in that order."""
-        return Columns(
+        return EventColumns(
             positions=self.positions[rows],
             effects=self.effects[rows],
             objects=self.objects[rows],
@@ -53,25 +53,25 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
             origins=self.origins[rows],
         )
 
-    def without(self, positions: Sequence[int]) -> Columns:
+    def without(self, positions: Sequence[int]) -> EventColumns:
         """Return the rows except those at some positions."""
         return self.select(~np.isin(self.positions, positions))
 
 
-def concatenate(parts: Sequence[Columns]) -> Columns:
+def concatenate(parts: Sequence[EventColumns]) -> EventColumns:
     """Return all rows of several columns, one part after the other."""
     if not parts:
         empty = np.empty(0, np.int64)
-        return Columns(
+        return EventColumns(
             positions=empty, effects=empty, objects=empty, revisions=empty, origins=empty
         )
-    return Columns(
+    return EventColumns(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS},
         origins=np.concatenate([part.origins for part in parts]),
     )
 
 
-class Times(msgspec.Struct, frozen=True, kw_only=True):
+class EventTimes(msgspec.Struct, frozen=True, kw_only=True):
     """The times of the same rows: evidence for the clock (:mod:`.clock`).
 
     :param earliest: and ``latest``: microseconds, ``NO_TIME`` where unknown.
@@ -89,14 +89,14 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     def __len__(self) -> int:
         return len(self.earliest)
 
-    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> Times:
+    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> EventTimes:
         """Return the rows chosen by a mask or by indices, in that order."""
-        return Times(**{name: getattr(self, name)[rows] for name in _TIMES})
+        return EventTimes(**{name: getattr(self, name)[rows] for name in _TIMES})
 
 
-def no_times() -> Times:
+def no_times() -> EventTimes:
     """Return a table of no rows."""
-    return Times(**{name: np.empty(0, np.int64) for name in _TIMES})
+    return EventTimes(**{name: np.empty(0, np.int64) for name in _TIMES})
 
 
 _COMPACT: Mapping[str, type[np.signedinteger[Any]]] = MappingProxyType(
@@ -117,14 +117,14 @@ class Gathered:
         # A bytearray grows in place; joining arrays at the end would need twice the memory.
         self._bytes = {name: bytearray() for name in (*_FIELDS, *_TIMES)}
 
-    def add(self, columns: Columns, times: Times) -> None:
+    def add(self, columns: EventColumns, times: EventTimes) -> None:
         """Add rows."""
         for holder, names in ((columns, _FIELDS), (times, _TIMES)):
             for name in names:
                 values = np.ascontiguousarray(getattr(holder, name), _COMPACT.get(name, np.int64))
                 self._bytes[name] += values.view(np.uint8).data
 
-    def whole(self) -> tuple[Columns, Times]:
+    def whole(self) -> tuple[EventColumns, EventTimes]:
         """Return all rows, without copying them. They have no origins."""
         found = {
             name: np.frombuffer(gathered, _COMPACT.get(name, np.int64))
@@ -132,7 +132,7 @@ class Gathered:
         }
         columns = {name: found[name] for name in _FIELDS}
         times = {name: found[name] for name in _TIMES}
-        return Columns(**columns, origins=np.empty(0, np.int64)), Times(**times)
+        return EventColumns(**columns, origins=np.empty(0, np.int64)), EventTimes(**times)
 
 
 def origin_of(block: int, rows: int) -> Int64s:
@@ -158,7 +158,9 @@ _DECODE_RAWS = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _DECODE_FACT: msgspec.msgpack.Decoder[facts.Fact] = msgspec.msgpack.Decoder(facts.Fact)
 
 
-def encode_block(columns: Columns, times: Times, block_facts: Sequence[facts.Fact | None]) -> bytes:
+def encode_block(
+    columns: EventColumns, times: EventTimes, block_facts: Sequence[facts.Fact | None]
+) -> bytes:
     """Return the bytes of a sidecar block: columns, times, and a fact (or nil) for each row.
 
     Integers are little-endian differences from row to row, which compress to almost nothing.
@@ -173,7 +175,7 @@ def encode_block(columns: Columns, times: Times, block_facts: Sequence[facts.Fac
     return _ENCODE.encode(block)
 
 
-def decode_times(data: bytes) -> tuple[Columns, Times]:
+def decode_times(data: bytes) -> tuple[EventColumns, EventTimes]:
     """Return the columns and the times of a sidecar block, without its facts.
 
     :raises LogCorrupt: the bytes are not a block; the sidecar must be dropped and rebuilt.
@@ -183,8 +185,8 @@ def decode_times(data: bytes) -> tuple[Columns, Times]:
     times = _table(block.times, len(_TIMES), block.rows)
     origins = np.full(block.rows, NO_ORIGIN, np.int64)
     return (
-        Columns(**dict(zip(_FIELDS, table, strict=True)), origins=origins),
-        Times(**dict(zip(_TIMES, times, strict=True))),
+        EventColumns(**dict(zip(_FIELDS, table, strict=True)), origins=origins),
+        EventTimes(**dict(zip(_TIMES, times, strict=True))),
     )
 
 
@@ -229,7 +231,7 @@ class BlockReader:
     def __init__(self) -> None:
         self._facts: list[bytes] = []
 
-    def add(self, data: bytes) -> Columns:
+    def add(self, data: bytes) -> EventColumns:
         """Add a block and return its columns, with origins that point to it.
 
         :raises LogCorrupt: the bytes are not a block; the sidecar must be dropped and rebuilt.
@@ -238,7 +240,7 @@ class BlockReader:
         table = _table(block.columns, len(_FIELDS), block.rows)
         number = len(self._facts)
         self._facts.append(block.facts)
-        return Columns(
+        return EventColumns(
             **dict(zip(_FIELDS, table, strict=True)), origins=origin_of(number, block.rows)
         )
 

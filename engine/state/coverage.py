@@ -39,7 +39,7 @@ COVERING = (
 """The kinds of events that coverage is built from."""
 
 
-class How(StrEnum):
+class Shower(StrEnum):
     """The inputs that show a span."""
 
     LIST = "list"
@@ -49,7 +49,7 @@ class How(StrEnum):
     ASSERTED = "asserted"
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class KnownRevisions(msgspec.Struct, frozen=True, kw_only=True):
     """Revisions at which all objects of a kind are known.
 
     :param by: the inputs that show it, in their order.
@@ -61,7 +61,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
     first: int
     last: int
-    by: tuple[How, ...]
+    by: tuple[Shower, ...]
     exact: bool = True
     interrupted: bool = False
     listed_at: tuple[int, ...] = ()
@@ -78,7 +78,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         return min((at for at in self.listed_at if at > time), default=None)
 
 
-class Why(StrEnum):
+class UnknownCause(StrEnum):
     """Why something is not known at a revision."""
 
     NEVER = "never"
@@ -90,7 +90,7 @@ class Why(StrEnum):
     UNDECODABLE = "undecodable"
 
 
-class Gap(msgspec.Struct, frozen=True, kw_only=True):
+class KnownGap(msgspec.Struct, frozen=True, kw_only=True):
     """Revisions at which a kind is not known.
 
     :param after: the last known revision before it; None if there is none.
@@ -98,7 +98,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     :param interrupted: it began with an error of a watch.
     """
 
-    why: Why
+    why: UnknownCause
     after: int | None = None
     before: int | None = None
     interrupted: bool = False
@@ -115,7 +115,7 @@ class Covered(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     pair: Pair
-    how: How
+    how: Shower
     since: int
     until: int
     namespaces: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ class Covered(msgspec.Struct, frozen=True, kw_only=True):
         return self.since, self.until, self.how, sure, self.namespaces
 
 
-class Coverage:
+class LogCoverage:
     """What one log, or a part of it, covers.
 
     :param covered: by the inputs. :param whole: a scenario covers everything.
@@ -158,14 +158,14 @@ class Coverage:
         # Without any exact revision, the end of the log is not known, and proves nothing.
         self._proof = max((one.until for one in every if one.exact), default=-1)
         self._proof = max(self._proof, proof)
-        self._spans: dict[tuple[Pair, str | None], tuple[Span, ...]] = {}
+        self._spans: dict[tuple[Pair, str | None], tuple[KnownRevisions, ...]] = {}
 
     @property
     def proof(self) -> int:
         """The greatest revision that is no lower bound; -1 if there is none."""
         return self._proof
 
-    def broken_in(self, pair: Pair, gap: Gap) -> ListBroken | None:
+    def broken_in(self, pair: Pair, gap: KnownGap) -> ListBroken | None:
         """Return a list that would have ended a gap of a kind, had no record been skipped."""
         for one in self._broken:
             after = gap.after is None or one.revision > gap.after
@@ -204,7 +204,7 @@ class Coverage:
         """Return the namespaces that inputs cover one by one, sorted."""
         return sorted({name for one in self._covered.get(pair, ()) for name in one.namespaces})
 
-    def spans(self, pair: Pair, namespace: str | None = None) -> tuple[Span, ...]:
+    def spans(self, pair: Pair, namespace: str | None = None) -> tuple[KnownRevisions, ...]:
         """Return when a kind is known completely, in order.
 
         :param namespace: in it; None: in any namespace.
@@ -218,7 +218,7 @@ class Coverage:
             self._spans[key] = spans
         return self._spans[key]
 
-    def gap(self, pair: Pair, revision: int, namespace: str | None = None) -> Gap | None:
+    def gap(self, pair: Pair, revision: int, namespace: str | None = None) -> KnownGap | None:
         """Return what is not known of a kind at a revision, or None if all is.
 
         After the last list without a revision everything is known, unless something shows that the
@@ -226,7 +226,7 @@ class Coverage:
         """
         if self.whole:
             return None
-        before: Span | None = None
+        before: KnownRevisions | None = None
         for span in self.spans(pair, namespace):
             if revision < span.first:
                 return _between(before, span)
@@ -234,12 +234,14 @@ class Coverage:
             if revision <= span.last:
                 return None
         if before is None:
-            return Gap(why=Why.NEVER)
+            return KnownGap(why=UnknownCause.NEVER)
         if not before.exact and before.last >= self._proof:
             return None
         return _between(before, None)
 
-    def ending_at(self, pair: Pair, revision: int, namespace: str | None = None) -> Span | None:
+    def ending_at(
+        self, pair: Pair, revision: int, namespace: str | None = None
+    ) -> KnownRevisions | None:
         """Return the span of a kind that ends at a revision; None if none does."""
         spans = self.spans(pair, namespace)
         return next((span for span in spans if span.last == revision), None)
@@ -258,22 +260,24 @@ class Coverage:
             for one in self._about(pair, namespace)
         )
 
-    def end(self, pair: Pair, namespace: str | None = None) -> Gap | None:
+    def end(self, pair: Pair, namespace: str | None = None) -> KnownGap | None:
         """Return the hole after the last span of a kind; None for a scenario."""
         spans = self.spans(pair, namespace)
         if self.whole:
             return None
-        return _between(spans[-1], None) if spans else Gap(why=Why.NEVER)
+        return _between(spans[-1], None) if spans else KnownGap(why=UnknownCause.NEVER)
 
-    def holes(self, pair: Pair, first: int, last: int, namespace: str | None = None) -> list[Gap]:
+    def holes(
+        self, pair: Pair, first: int, last: int, namespace: str | None = None
+    ) -> list[KnownGap]:
         """Return the holes of a kind in a range that a later span ends, in order.
 
         A hole at the end of the range is not among them: see :meth:`gap`.
         """
         if self.whole:
             return []
-        found: list[Gap] = []
-        before: Span | None = None
+        found: list[KnownGap] = []
+        before: KnownRevisions | None = None
         for span in self.spans(pair, namespace):
             begins = -1 if before is None else before.last
             if begins + 1 < span.first <= last and span.first > first:
@@ -311,7 +315,7 @@ class Coverage:
 
 
 def _clipped(
-    pair: Pair, namespaces: tuple[str, ...], span: Span, first: int, last: int
+    pair: Pair, namespaces: tuple[str, ...], span: KnownRevisions, first: int, last: int
 ) -> Iterator[KnownSpan]:
     """Yield the part of a span that is in a range; of a later span, its begin."""
     if span.last < first:
@@ -329,18 +333,20 @@ def _clipped(
     )
 
 
-def _between(before: Span | None, after: Span | None) -> Gap:
+def _between(before: KnownRevisions | None, after: KnownRevisions | None) -> KnownGap:
     if before is None:
-        return Gap(why=Why.BEFORE, before=after.first if after else None)
-    return Gap(
-        why=Why.HOLE if after else Why.AFTER,
+        return KnownGap(why=UnknownCause.BEFORE, before=after.first if after else None)
+    return KnownGap(
+        why=UnknownCause.HOLE if after else UnknownCause.AFTER,
         after=before.last,
         before=after.first if after else None,
         interrupted=before.interrupted,
     )
 
 
-def _with_times_of_lists(spans: tuple[Span, ...], covered: Sequence[Covered]) -> tuple[Span, ...]:
+def _with_times_of_lists(
+    spans: tuple[KnownRevisions, ...], covered: Sequence[Covered]
+) -> tuple[KnownRevisions, ...]:
     """Add to the last span when lists without a revision were made whose bound is below it.
 
     A bound is that of what remains: if the newest object was deleted, it falls.
@@ -351,7 +357,7 @@ def _with_times_of_lists(spans: tuple[Span, ...], covered: Sequence[Covered]) ->
     times = {
         one.at
         for one in covered
-        if one.how is How.LIST and not one.exact and one.until < last.last and one.at is not None
+        if one.how is Shower.LIST and not one.exact and one.until < last.last and one.at is not None
     }
     listed_at = tuple(sorted({*last.listed_at, *times}))
     return (*spans[:-1], msgspec.structs.replace(last, listed_at=listed_at))
@@ -383,23 +389,23 @@ class _Growing:
             self.last, self._latest = one.until, one
             self._ends.append(one)
 
-    def span(self) -> Span:
+    def span(self) -> KnownRevisions:
         """Return the span."""
-        return Span(
+        return KnownRevisions(
             first=self.first,
             last=self.last,
             by=tuple(self._by),
             exact=self._latest.exact,
             interrupted=self._latest.interrupted,
-            listed_at=tuple(sorted(self._times(How.LIST))),
-            followed_to=max(self._times(How.WATCH, How.AUDIT), default=None),
+            listed_at=tuple(sorted(self._times(Shower.LIST))),
+            followed_to=max(self._times(Shower.WATCH, Shower.AUDIT), default=None),
         )
 
-    def _times(self, *how: How) -> list[int]:
+    def _times(self, *how: Shower) -> list[int]:
         return [one.at for one in self._ends if one.how in how and one.at is not None]
 
 
-def _joined(covered: Sequence[Covered]) -> Iterator[Span]:
+def _joined(covered: Sequence[Covered]) -> Iterator[KnownRevisions]:
     """Yield complete spans: each begins with all objects, and continues without a gap.
 
     :param covered: of one kind, in order.

@@ -19,7 +19,7 @@ from ..events.payloads import (
     SliceBegan,
     WatchFollowed,
 )
-from .coverage import EVERYTHING, Coverage, Covered, How, Pair
+from .coverage import EVERYTHING, Covered, LogCoverage, Pair, Shower
 
 _FULL = "RequestResponse"
 _EXPIRING = frozenset({("", "Event"), ("events.k8s.io", "Event")})
@@ -28,7 +28,7 @@ _EXPIRING = frozenset({("", "Event"), ("events.k8s.io", "Event")})
 _SECOND = 1_000_000
 
 
-def coverage_of(events: Iterable[Event]) -> Coverage:
+def coverage_of(events: Iterable[Event]) -> LogCoverage:
     """Return the coverage by events of kinds :data:`COVERING`; others are ignored."""
     covered: list[Covered] = []
     audits: list[AuditCovered] = []
@@ -54,7 +54,7 @@ def coverage_of(events: Iterable[Event]) -> Coverage:
                 began = msgspec.json.decode(event.payload, type=SliceBegan)
                 covered += (one for known in began.known for one in _sliced(known))
                 whole, proof = whole or began.whole, max(proof, began.proof)
-    return Coverage([*covered, *_audited(audits)], whole=whole, proof=proof, broken=broken)
+    return LogCoverage([*covered, *_audited(audits)], whole=whole, proof=proof, broken=broken)
 
 
 def _sliced(known: KnownSpan) -> Iterator[Covered]:
@@ -62,7 +62,7 @@ def _sliced(known: KnownSpan) -> Iterator[Covered]:
     for how in known.by:
         yield Covered(
             pair=(known.group, known.listed),
-            how=How(how),
+            how=Shower(how),
             since=known.since,
             until=known.until,
             namespaces=known.namespaces,
@@ -77,7 +77,7 @@ def _listed(event: Event, listing: ListObserved) -> Covered:
     since = event.revision or 0
     return Covered(
         pair=(listing.group, listing.listed),
-        how=How.ASSERTED if listing.asserted else How.LIST,
+        how=Shower.ASSERTED if listing.asserted else Shower.LIST,
         since=since,
         until=since,
         namespaces=listing.namespaces,
@@ -92,7 +92,7 @@ def _joined_lists(joined: ListsJoined) -> Iterator[Covered]:
     for kind in joined.kinds:
         yield Covered(
             pair=(kind.group, kind.listed),
-            how=How.ASSERTED if joined.asserted else How.LIST,
+            how=Shower.ASSERTED if joined.asserted else Shower.LIST,
             since=kind.revision,
             until=joined.until,
             namespaces=kind.namespaces,
@@ -108,7 +108,7 @@ _COMPLETE = MappingProxyType({"marked": True, "unmarked": True})
 def _watched(watch: WatchFollowed) -> Covered:
     return Covered(
         pair=(watch.group, watch.listed),
-        how=How.WATCH,
+        how=Shower.WATCH,
         since=watch.since,
         until=watch.until,
         namespaces=watch.namespaces,
@@ -154,7 +154,7 @@ def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Covered]:
         if until >= min(lows):
             yield Covered(
                 pair=pair,
-                how=How.AUDIT,
+                how=Shower.AUDIT,
                 since=min(lows),
                 until=until,
                 changes=True,

@@ -17,16 +17,18 @@ from ..events.payloads import DecisionLogged
 from ..kubernetes.units import SECOND_US
 from .bounds import EVER, Bounds, Remark
 from .columns import Int64s
-from .marks import Mark
+from .marks import VersionMark
 
 _WIDEST_US = 60 * SECOND_US
 """A version whose time is known less exactly may be of a later pod of the same name."""
 
-_MARKS: Mapping[str, Mark] = MappingProxyType({"allocate": Mark.BOUND, "evict": Mark.ENDING})
+_MARKS: Mapping[str, VersionMark] = MappingProxyType(
+    {"allocate": VersionMark.BOUND, "evict": VersionMark.ENDING}
+)
 _DECODE = msgspec.json.Decoder(DecisionLogged).decode
 
 
-class Decision(msgspec.Struct, frozen=True):
+class LoggedDecision(msgspec.Struct, frozen=True):
     """A logged decision about a pod.
 
     :param mark: what the resulting version shows: a node (``BOUND``), or a deletion (``ENDING``).
@@ -35,12 +37,12 @@ class Decision(msgspec.Struct, frozen=True):
 
     namespace: str
     name: str
-    mark: Mark
+    mark: VersionMark
     time: int
     source: str
 
 
-class Floors(msgspec.Struct, frozen=True, kw_only=True):
+class DecisionFloors(msgspec.Struct, frozen=True, kw_only=True):
     """Lower bounds from decisions, sorted by ``places``, and inputs that were not used.
 
     :param places: index of the revision of each. :param times: microseconds.
@@ -51,7 +53,7 @@ class Floors(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[Remark, ...]
 
 
-def decision_of(event: Event) -> Decision | None:
+def decision_of(event: Event) -> LoggedDecision | None:
     """Return the binding or eviction in an event; None if it has neither."""
     if event.kind != "decision.logged" or event.reference.kind != "Pod" or event.latest is None:
         return None
@@ -59,14 +61,14 @@ def decision_of(event: Event) -> Decision | None:
     if mark is None:
         return None
     pod = event.reference
-    return Decision(pod.namespace, pod.name, mark, event.latest, event.source)
+    return LoggedDecision(pod.namespace, pod.name, mark, event.latest, event.source)
 
 
 def floors_of(
-    decisions: Iterable[Decision],
-    shown: Mapping[Mark, Sequence[tuple[Reference, int]]],
+    decisions: Iterable[LoggedDecision],
+    shown: Mapping[VersionMark, Sequence[tuple[Reference, int]]],
     bounds: Bounds,
-) -> Floors:
+) -> DecisionFloors:
     """Return lower bounds of revisions from decisions.
 
     For a version whose time is known to within a minute, the first decision in its bounds counts.
@@ -75,7 +77,7 @@ def floors_of(
     :param shown: by mark, the versions that are the first of their pod to show it, and the indices
         of their revisions.
     """
-    lines: dict[tuple[Mark, str, str], list[tuple[int, str]]] = {}
+    lines: dict[tuple[VersionMark, str, str], list[tuple[int, str]]] = {}
     for each in decisions:
         key = (each.mark, each.namespace, each.name)
         lines.setdefault(key, []).append((each.time, each.source))
@@ -94,7 +96,7 @@ def floors_of(
             elif at > low:
                 within[place] = at, source
     used = sorted((place, at) for place, (at, source) in within.items() if source not in ahead)
-    return Floors(
+    return DecisionFloors(
         places=np.array([place for place, _ in used], np.int64),
         times=np.array([at for _, at in used], np.int64),
         remarks=tuple(

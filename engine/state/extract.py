@@ -10,7 +10,7 @@ import msgspec
 
 from ..kubernetes.units import parse_time, resource_amount
 from . import facts
-from .pod_status import PodStatus, container_counts, status_word
+from .pod_status import DecodedPodStatus, container_counts, status_word
 
 Quantities = dict[str, str | float]
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class _PodSpec(_Part):
 
 class _Pod(_Object):
     spec: _PodSpec | None = None
-    status: PodStatus | None = None
+    status: DecodedPodStatus | None = None
 
 
 class _Phase(_Part):
@@ -252,7 +252,7 @@ def _pod_requests(spec: _PodSpec) -> facts.Resources:
 
 def _pod(pod: _Pod) -> facts.PodFact:
     spec = pod.spec or _PodSpec()
-    status = pod.status or PodStatus()
+    status = pod.status or DecodedPodStatus()
     annotations = pod.metadata.annotations or {}
     ready, restarts = container_counts(status)
     return facts.PodFact(

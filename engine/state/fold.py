@@ -26,7 +26,7 @@ import numpy as np
 from ..events import NO_TIME, Effect, Reference, may_come_back
 from ..events.complete_lists import LastList, is_older, lacked_by
 from ..events.payloads import ListObserved
-from .columns import NO_ORIGIN, Columns, Int64s, distinct
+from .columns import NO_ORIGIN, EventColumns, Int64s, distinct
 
 NameKey = tuple[str, str, str, str]
 _BOUND, _COLLECTED = int(Effect.BOUND), int(Effect.COLLECTED)
@@ -34,7 +34,7 @@ _WEAK = (_BOUND, int(Effect.TOUCHED), _COLLECTED)
 ListShape = tuple[str, str, tuple[str, ...]]
 
 
-class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
+class FoldRecord(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     """One existing object in a fold.
 
     :param object: the store's id. :param key: order of its last version (twice the revision).
@@ -74,7 +74,7 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
         return str(self.revision) if self.revision >= 0 else ""
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True):
+class PlacedEvents(msgspec.Struct, frozen=True, kw_only=True):
     """The events without revision that count in a window, sorted by ``positions``.
 
     :param keys: their places among twice the revisions. :param times: microseconds, for their order
@@ -86,7 +86,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
     times: Int64s
 
 
-def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
+def in_order(window: EventColumns, placed: PlacedEvents) -> tuple[EventColumns, Int64s, Int64s]:
     """Return the rows in their order of happening, their keys, and the times of undated rows.
 
     :param placed: the events without revision that count; others of the window are left out.
@@ -115,12 +115,12 @@ def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
 
 
 def with_lists_in_order(
-    rows: Columns,
+    rows: EventColumns,
     keys: Int64s,
     lists: Int64s,
     references: Callable[[Sequence[int]], Mapping[int, Reference]],
     payload: Callable[[int], bytes],
-) -> Columns:
+) -> EventColumns:
     """Return rows in which lists of one scope at one place are in the order of their content.
 
     Otherwise they would be in the order in which the log learned them.
@@ -159,12 +159,12 @@ class Fold:
         *,
         references: Callable[[Sequence[int]], Mapping[int, Reference]],
         payload: Callable[[int], bytes],
-        records: Iterable[Record] = (),
+        records: Iterable[FoldRecord] = (),
         listed: Mapping[ListShape, LastList] | None = None,
     ) -> None:
         self._references = references
         self._payload = payload
-        self.records: dict[int, Record] = {record.object: record for record in records}
+        self.records: dict[int, FoldRecord] = {record.object: record for record in records}
         self.listed: dict[ListShape, LastList] = dict(listed or {})
         self._by_name: dict[NameKey, int] = {
             _name_key(record.reference): record.object for record in self.records.values()
@@ -172,7 +172,7 @@ class Fold:
         self._known: dict[int, Reference] = {}
         self._bound_at: dict[int, tuple[int, int]] = {}
 
-    def advance(self, window: Columns, placed: Placed) -> None:
+    def advance(self, window: EventColumns, placed: PlacedEvents) -> None:
         """Fold in the events of a window: all with a revision above those folded before.
 
         :param placed: the events without revision that come after those folded before.
@@ -188,7 +188,7 @@ class Fold:
             start = row + 1
         assert len(self._by_name) == len(self.records), "no two live objects have the same name"
 
-    def _apply(self, rows: Columns, keys: Int64s, times: Int64s) -> None:
+    def _apply(self, rows: EventColumns, keys: Int64s, times: Int64s) -> None:
         """Fold rows without lists among them: per object, only the last strong row counts."""
         strong = (rows.effects == Effect.VERSION) | (rows.effects == Effect.DELETED)
         self._learn_references(rows)
@@ -214,7 +214,7 @@ class Fold:
             elif deleted:
                 self._delete(number, reference, key)
             else:
-                record = Record(
+                record = FoldRecord(
                     object=number,
                     reference=reference,
                     position=position,
@@ -240,14 +240,14 @@ class Fold:
         for key, reference in by_name:
             self._delete_by_name(reference, key)
 
-    def _learn_references(self, rows: Columns) -> None:
+    def _learn_references(self, rows: EventColumns) -> None:
         numbers = distinct(rows.objects).tolist()
         records = self.records
         missing = [number for number in numbers if number not in records]
         self._known = {number: records[number].reference for number in numbers if number in records}
         self._known.update(self._references(missing))
 
-    def _put(self, record: Record) -> None:
+    def _put(self, record: FoldRecord) -> None:
         number = record.object
         before = self.records.get(number)
         if before is not None:  # It already has the name.
@@ -330,7 +330,7 @@ class Fold:
         if not listing.exact and (before is None or not is_older(listing, before)):
             self.listed[shape] = LastList(frozenset(listing.uids), listing.answered)
 
-    def alive(self, has_later: Callable[[Record], bool]) -> Collection[Record]:
+    def alive(self, has_later: Callable[[FoldRecord], bool]) -> Collection[FoldRecord]:
         """Return the records of the objects that exist at the end.
 
         :param has_later: says whether an object that a list lacks has later versions.

@@ -11,20 +11,20 @@ import numpy as np
 
 from ..events import NO_TIME, Effect, Recorded
 from ..events.payloads import AuditCovered, WatchFollowed
-from .columns import Columns, Times
-from .marks import Mark
+from .columns import EventColumns, EventTimes
+from .marks import VersionMark
 
-_WRITTEN = Mark.CREATED | Mark.UPDATED | Mark.AUDITED
+_WRITTEN = VersionMark.CREATED | VersionMark.UPDATED | VersionMark.AUDITED
 
 
-def reached_at(columns: Columns, times: Times) -> int:
+def reached_at(columns: EventColumns, times: EventTimes) -> int:
     """Return the latest time at which an input read something, or answered a request.
 
     Stamps do not count: they may be wrong, and the clock weighs them. ``NO_TIME`` if there is none.
     """
     shown = columns.effects == Effect.VERSION
     written = (times.marks & _WRITTEN) != 0
-    audited = (times.marks & Mark.AUDITED) != 0
+    audited = (times.marks & VersionMark.AUDITED) != 0
     found = times.latest[~shown | ~written | audited]
     return int(np.max(found, initial=NO_TIME))
 

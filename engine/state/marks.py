@@ -12,7 +12,7 @@ from ..events import KINDS, Effect
 from .facts import Fact, PodFact
 
 
-class Mark(IntFlag):
+class VersionMark(IntFlag):
     """What a version shows, or the type of a request without a revision."""
 
     CREATED = 1
@@ -40,16 +40,23 @@ class Mark(IntFlag):
 
 
 _REQUESTS = MappingProxyType(
-    {"create": Mark.CREATE, "update": Mark.UPDATE, "patch": Mark.UPDATE, "delete": Mark.DELETE}
+    {
+        "create": VersionMark.CREATE,
+        "update": VersionMark.UPDATE,
+        "patch": VersionMark.UPDATE,
+        "delete": VersionMark.DELETE,
+    }
 )
-_VERBS = MappingProxyType({"created": Mark.CREATED, "updated": Mark.UPDATED, "observed": Mark.SEEN})
+_VERBS = MappingProxyType(
+    {"created": VersionMark.CREATED, "updated": VersionMark.UPDATED, "observed": VersionMark.SEEN}
+)
 """What an event says that adds to a version."""
 
-_VERSIONS = MappingProxyType({"created": Mark.CREATED, "updated": Mark.UPDATED})
-_BORDERS = MappingProxyType({"slice.began": Mark.FLOOR, "slice.ended": Mark.SEEN})
+_VERSIONS = MappingProxyType({"created": VersionMark.CREATED, "updated": VersionMark.UPDATED})
+_BORDERS = MappingProxyType({"slice.began": VersionMark.FLOOR, "slice.ended": VersionMark.SEEN})
 """Bounds that follow from events outside a slice."""
 
-_BY_EFFECT = MappingProxyType({Effect.DELETED: Mark.DELETE, Effect.BOUND: Mark.BIND})
+_BY_EFFECT = MappingProxyType({Effect.DELETED: VersionMark.DELETE, Effect.BOUND: VersionMark.BIND})
 
 
 class _Request(msgspec.Struct):
@@ -61,8 +68,12 @@ _DECODE = msgspec.json.Decoder(_Request).decode
 _LOWER_BOUND = b'"exact":false'
 
 
-_ENDING, _BOUND, _AUDITED = int(Mark.ENDING), int(Mark.BOUND), int(Mark.AUDITED)
-_MISREAD = int(Mark.MISREAD)
+_ENDING, _BOUND, _AUDITED = (
+    int(VersionMark.ENDING),
+    int(VersionMark.BOUND),
+    int(VersionMark.AUDITED),
+)
+_MISREAD = int(VersionMark.MISREAD)
 
 
 def marks_of(
@@ -99,7 +110,7 @@ def _mark_of_content(kind: str, payload: bytes) -> int:
     """Return the marks of a request or a complete list."""
     effect = KINDS[kind].effect
     if effect is Effect.LISTED:
-        return int(Mark.UNPLACED) if _LOWER_BOUND in payload else 0
+        return int(VersionMark.UNPLACED) if _LOWER_BOUND in payload else 0
     if effect is not Effect.TOUCHED:
         return int(_VERBS.get(_DECODE(payload).verb, 0))
     return int(_REQUESTS.get(_DECODE(payload).verb, 0))
@@ -113,7 +124,7 @@ def _own_mark(kind: str) -> int | None:
     if effect is Effect.VERSION:
         return int(_VERSIONS.get(kind.rpartition(".")[2], 0))
     if effect is Effect.TOUCHED:
-        return int(Mark.EVICT) if kind == "pod.evicted" else None
+        return int(VersionMark.EVICT) if kind == "pod.evicted" else None
     if effect in {Effect.LISTED, Effect.ATTRIBUTED} or kind == "version.timed":
         return None
     return int(_BY_EFFECT.get(effect, 0))

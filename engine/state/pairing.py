@@ -17,8 +17,8 @@ import numpy as np
 from ..events import NO_TIME, Effect, Reference
 from ..kubernetes.units import SECOND_US
 from .bounds import EVER, TOLERANCE_US, Bounds, Mask
-from .columns import Columns, Int32s, Int64s, Times
-from .marks import Mark
+from .columns import EventColumns, EventTimes, Int32s, Int64s
+from .marks import VersionMark
 
 _TELLING = (Effect.ATTRIBUTED, Effect.TIMED)
 """What an event does that says more of a version."""
@@ -43,7 +43,7 @@ class Pairing:
     """
 
     def __init__(
-        self, columns: Columns, times: Times, places: Int32s, references: References
+        self, columns: EventColumns, times: EventTimes, places: Int32s, references: References
     ) -> None:
         self.partners = np.full(len(columns), UNPAIRED, np.int64)
         self._columns, self._times, self._places = columns, times, places
@@ -62,7 +62,7 @@ class Pairing:
     def _written(self) -> Mask:
         """Mark rows of versions that the audit log has with their write."""
         dated = self._columns.revisions >= 0
-        audited = dated & ((self._times.marks & Mark.AUDITED) != 0)
+        audited = dated & ((self._times.marks & VersionMark.AUDITED) != 0)
         written = np.zeros(int(self._places.max(initial=0)) + 1, np.bool_)
         written[self._places[audited]] = True
         found: Mask = dated & written[self._places]
@@ -78,7 +78,7 @@ class Pairing:
         found: Int64s = rows[order]
         return found
 
-    def first_showing(self, mark: Mark) -> list[tuple[Reference, int]]:
+    def first_showing(self, mark: VersionMark) -> list[tuple[Reference, int]]:
         """Return the versions that are the first of their object to show something.
 
         :return: of each the object, and the index of its revision.
@@ -108,20 +108,20 @@ class Pairing:
             return
         marks, effects = self._times.marks, self._columns.effects
         deleted = effects[self._rows] == Effect.DELETED
-        created = (marks[self._rows] & Mark.CREATED) != 0
-        ending = self._first_with(Mark.ENDING)
+        created = (marks[self._rows] & VersionMark.CREATED) != 0
+        ending = self._first_with(VersionMark.ENDING)
         gone = effects[self._loose] == Effect.DELETED
 
-        def match(mark: Mark, versions: Mask, among: Mask | None = None) -> None:
+        def match(mark: VersionMark, versions: Mask, among: Mask | None = None) -> None:
             self._match(mark, self._rows[versions], bounds, tolerance, among)
 
-        match(Mark.CREATE, created)
+        match(VersionMark.CREATE, created)
         if tolerance == 0:
             self._pair_first_seen()
-        match(Mark.BIND, self._first_with(Mark.BOUND))
-        match(Mark.EVICT, ending)
-        match(Mark.DELETE, deleted, gone)
-        match(Mark.DELETE, ending | deleted, ~gone)
+        match(VersionMark.BIND, self._first_with(VersionMark.BOUND))
+        match(VersionMark.EVICT, ending)
+        match(VersionMark.DELETE, deleted, gone)
+        match(VersionMark.DELETE, ending | deleted, ~gone)
 
     def _pair_first_seen(self) -> None:
         """Match creations with the first seen version of an object, if no earlier one existed.
@@ -135,7 +135,7 @@ class Pairing:
         seen = self._rows[first]
         seen = seen[(times.created[seen] != NO_TIME) & ~self._taken[seen]]
         others = self._others()
-        for requests, versions in self._groups(self._open(Mark.CREATE, None), seen):
+        for requests, versions in self._groups(self._open(VersionMark.CREATE, None), seen):
             for version in versions:
                 created = int(times.created[version])
                 fits = [row for row in requests if self._in_second(row, created)]
@@ -159,7 +159,7 @@ class Pairing:
         """Return the times of requests other than creations, by object or name."""
         found: dict[int, list[int]] = {}
         marks = self._times.marks[self._loose]
-        for row in self._loose[(marks & Mark.CREATE) == 0].tolist():
+        for row in self._loose[(marks & VersionMark.CREATE) == 0].tolist():
             found.setdefault(self._group(row), []).append(int(self._times.earliest[row]))
         return found
 
@@ -178,12 +178,16 @@ class Pairing:
         if not len(self._loose):
             return
         times, rows = self._times, self._rows
-        updated = (times.marks[rows] & (Mark.UPDATED | Mark.AUDITED)) == Mark.UPDATED
+        updated = (
+            times.marks[rows] & (VersionMark.UPDATED | VersionMark.AUDITED)
+        ) == VersionMark.UPDATED
         updated &= times.earliest[rows] != NO_TIME
         own = times.latest[rows] - times.earliest[rows] < SECOND_US
         for mask, most in ((updated & own, 1), (updated, len(rows))):
             versions = rows[mask & ~self._taken[rows]]
-            for requests, candidates in self._groups(self._open(Mark.UPDATE, None), versions):
+            for requests, candidates in self._groups(
+                self._open(VersionMark.UPDATE, None), versions
+            ):
                 self._pair_where_equal(requests, candidates, bounds, most)
 
     def _pair_where_equal(
@@ -212,7 +216,7 @@ class Pairing:
 
     def _match(
         self,
-        mark: Mark,
+        mark: VersionMark,
         versions: Int64s,
         bounds: Bounds,
         tolerance: int,
@@ -250,13 +254,13 @@ class Pairing:
             and bounds.latest[place] >= self._times.earliest[request] - tolerance
         )
 
-    def _open(self, mark: Mark, among: Mask | None) -> Int64s:
+    def _open(self, mark: VersionMark, among: Mask | None) -> Int64s:
         rows = self._loose if among is None else self._loose[among]
         wanted = (self._times.marks[rows] & mark) != 0
         found: Int64s = rows[wanted & (self.partners[rows] == UNPAIRED)]
         return found
 
-    def _first_with(self, mark: Mark) -> Mask:
+    def _first_with(self, mark: VersionMark) -> Mask:
         """Mark the versions that are the first of their object to show something.
 
         The first version of an object in the log does not count: an earlier one is not known.
@@ -301,7 +305,7 @@ class Pairing:
                     self._named[number] = names[name_of(reference)]
 
 
-def _with_all_inputs(columns: Columns, times: Times, places: Int32s) -> Times:
+def _with_all_inputs(columns: EventColumns, times: EventTimes, places: Int32s) -> EventTimes:
     """Return times in which a version has what other inputs say of it: what happened, and when.
 
     A log keeps a version from the input that came first, and what later ones add as events of
@@ -318,8 +322,10 @@ def _with_all_inputs(columns: Columns, times: Times, places: Int32s) -> Times:
     told = told[alone[places[told]]]
     marks, low = np.zeros(count, np.int64), np.full(count, NO_TIME)
     high = np.full(count, EVER)
-    np.bitwise_or.at(marks, places[told], times.marks[told] & (Mark.CREATED | Mark.UPDATED))
-    stamped = told[(times.marks[told] & (Mark.AUDITED | Mark.FLOOR)) == 0]
+    np.bitwise_or.at(
+        marks, places[told], times.marks[told] & (VersionMark.CREATED | VersionMark.UPDATED)
+    )
+    stamped = told[(times.marks[told] & (VersionMark.AUDITED | VersionMark.FLOOR)) == 0]
     np.maximum.at(low, places[stamped], times.earliest[stamped])
     over = stamped[times.latest[stamped] != NO_TIME]
     np.minimum.at(high, places[over], times.latest[over])

@@ -14,7 +14,7 @@ class _Part(msgspec.Struct, rename="camel"):
     """Base of the partial types below."""
 
 
-class Waiting(_Part):
+class WaitingContainer(_Part):
     """A container that has not started."""
 
     reason: str | None = None
@@ -31,12 +31,12 @@ class Terminated(_Part):
 class ContainerState(_Part):
     """At most one of the three is set; of ``running`` only its presence matters."""
 
-    waiting: Waiting | None = None
+    waiting: WaitingContainer | None = None
     running: dict[str, Any] | None = None
     terminated: Terminated | None = None
 
 
-class ContainerStatus(_Part):
+class DecodedContainerStatus(_Part):
     """One container's status."""
 
     ready: bool = False
@@ -44,22 +44,22 @@ class ContainerStatus(_Part):
     state: ContainerState | None = None
 
 
-class PodStatus(_Part):
+class DecodedPodStatus(_Part):
     """The part of a pod's status that its table row needs."""
 
     phase: str | None = None
     reason: str | None = None
-    container_statuses: list[ContainerStatus] | None = None
-    init_container_statuses: list[ContainerStatus] | None = None
+    container_statuses: list[DecodedContainerStatus] | None = None
+    init_container_statuses: list[DecodedContainerStatus] | None = None
 
 
-def container_counts(status: PodStatus) -> tuple[int, int]:
+def container_counts(status: DecodedPodStatus) -> tuple[int, int]:
     """Return how many containers are ready, and how often they were restarted."""
     containers = status.container_statuses or ()
     return sum(c.ready for c in containers), sum(c.restart_count for c in containers)
 
 
-def status_word(status: PodStatus, *, init_containers: int, deleting: bool) -> str:
+def status_word(status: DecodedPodStatus, *, init_containers: int, deleting: bool) -> str:
     """Return the text of the STATUS column: a phase, a container's reason, or Terminating."""
     if deleting:
         return "Unknown" if status.reason == "NodeLost" else "Terminating"
@@ -81,7 +81,7 @@ def status_word(status: PodStatus, *, init_containers: int, deleting: bool) -> s
     return word
 
 
-def _init_word(status: PodStatus, total: int) -> str | None:
+def _init_word(status: DecodedPodStatus, total: int) -> str | None:
     for index, container in enumerate(status.init_container_statuses or ()):
         state = container.state or ContainerState()
         if state.terminated is not None:

@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 _FINISHED = frozenset({"Succeeded", "Failed"})
 
 
-class NodeTable(msgspec.Struct, frozen=True, kw_only=True):
+class NodeAmounts(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes by name order; ``allocatable`` and ``used`` are nodes × resources.
 
     :param used: requests of the pods that have the node and have not finished.
@@ -85,7 +85,7 @@ def _occupies(pod: PodFact) -> bool:
     return bool(pod.node) and pod.phase not in _FINISHED
 
 
-def node_table(truth: Truth) -> NodeTable:
+def node_table(truth: Truth) -> NodeAmounts:
     """Return allocatable and used resources of every node."""
     nodes = [
         (entry.reference.name, entry.fact)
@@ -97,7 +97,7 @@ def node_table(truth: Truth) -> NodeTable:
     allocatable = [fact.allocatable for _, fact in nodes]
     resources = _resource_names([*allocatable, *(pod.requests for pod in pods)])
     used, counts = _sum_by(names, ((pod.node, pod) for pod in pods), resources)
-    return NodeTable(
+    return NodeAmounts(
         names=names,
         resources=resources,
         allocatable=_matrix(allocatable, resources),

@@ -9,11 +9,11 @@ from itertools import chain
 import msgspec
 
 from ..events import Reference
-from .clock import Span
+from .clock import TimeSpan
 from .columns import NO_ORIGIN, decode_fact
 from .extract import extract_fact
 from .facts import Fact, PodFact
-from .fold import Record
+from .fold import FoldRecord
 from .sharing import share
 
 FetchPayloads = Callable[[Sequence[int]], Mapping[int, bytes]]
@@ -57,16 +57,16 @@ class Truth:
 
     def __init__(
         self,
-        records: Iterable[Record],
+        records: Iterable[FoldRecord],
         *,
-        when: Span,
-        raw_facts: Callable[[Sequence[Record]], Sequence[bytes | None]],
+        when: TimeSpan,
+        raw_facts: Callable[[Sequence[FoldRecord]], Sequence[bytes | None]],
         fetch: FetchPayloads,
     ) -> None:
         self._when = when
         self._raw_facts = raw_facts
         self._fetch = fetch
-        self._records: dict[tuple[str, str], list[Record]] = {}
+        self._records: dict[tuple[str, str], list[FoldRecord]] = {}
         for record in records:
             reference = record.reference
             self._records.setdefault((reference.group, reference.kind), []).append(record)
@@ -90,12 +90,12 @@ class Truth:
         return self.when.estimate
 
     @property
-    def when(self) -> Span:
+    def when(self) -> TimeSpan:
         """Between which times the moment is that ages are counted from."""
         if self._when.estimate is None:
             created = (entry.fact.created_at for entry in self.entries())
             newest = max((at for at in created if at is not None), default=None)
-            self._when = Span(newest, None, newest)
+            self._when = TimeSpan(newest, None, newest)
         return self._when
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ class Truth:
         found = () if like is None else like._entries.get((group, kind), ())  # noqa: SLF001
         return {entry.position: entry for entry in found if not entry.bound_position}
 
-    def _shared(self, records: Sequence[Record], known: Mapping[int, Entry]) -> list[Entry]:
+    def _shared(self, records: Sequence[FoldRecord], known: Mapping[int, Entry]) -> list[Entry]:
         """Return records with their facts; those that are known are not decoded again."""
         found = [known.get(record.position) for record in records]
         usable = [
@@ -168,11 +168,11 @@ class Truth:
         """Return all objects, sorted by group, kind, namespace, name and uid."""
         return [entry for group, kind in self.kinds() for entry in self.of(group, kind)]
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[FoldRecord]:
         """Yield all records in no order, without sorting them or decoding a fact."""
         return chain.from_iterable(self._records.values())
 
-    def entries_of(self, records: Sequence[Record]) -> list[Entry]:
+    def entries_of(self, records: Sequence[FoldRecord]) -> list[Entry]:
         """Return some records with their facts, in the order given."""
         raws = self._raw_facts(records)
         wanted = [record.position for record, raw in zip(records, raws, strict=True) if raw is None]
@@ -190,7 +190,7 @@ class Truth:
         return entries
 
 
-def _entry(record: Record, fact: Fact, payloads: Mapping[int, bytes]) -> Entry:
+def _entry(record: FoldRecord, fact: Fact, payloads: Mapping[int, bytes]) -> Entry:
     share(record.reference, fact)
     node = ""
     if record.bound and isinstance(fact, PodFact) and not fact.node:
@@ -209,12 +209,12 @@ def _entry(record: Record, fact: Fact, payloads: Mapping[int, bytes]) -> Entry:
     )
 
 
-def _slim(records: Iterable[Record], entries: Iterable[Entry]) -> None:
+def _slim(records: Iterable[FoldRecord], entries: Iterable[Entry]) -> None:
     """Let records have no more than their entries lack."""
     for record, entry in zip(records, entries, strict=True):
         record.reference = entry.reference
         record.fact, record.origin = b"", NO_ORIGIN
 
 
-def _reference_of(record: Record) -> Reference:
+def _reference_of(record: FoldRecord) -> Reference:
     return record.reference

@@ -21,7 +21,7 @@ from .releases import FIRST, Change, final_release, landed
 from .session.behaviours import Behaviours
 
 
-class Kind(StrEnum):
+class ArgumentType(StrEnum):
     """The type of an argument, as a user would call it."""
 
     INT = "an integer"
@@ -46,7 +46,7 @@ class Argument(msgspec.Struct, frozen=True):
 
     owner: str
     name: str
-    kind: Kind
+    kind: ArgumentType
     since: Change = FIRST
     gone: Change | None = None
     crashes: bool = False
@@ -66,7 +66,7 @@ _V1_13, _V1_14, _V1_15 = landed("v1.13.0"), landed("v1.14.0"), landed("v1.15.0")
 
 def _of(
     owner: str,
-    kind: Kind,
+    kind: ArgumentType,
     *names: str,
     since: Change = FIRST,
     gone: Change | None = None,
@@ -90,114 +90,152 @@ _FIT = "resource-strategy-fit"
 _CACHE = "predicateErrorCacheEnable"
 
 ARGUMENTS: tuple[Argument, ...] = (
-    *_of("binpack", Kind.INT, "binpack.weight"),
-    *_of("binpack", Kind.INT, "binpack.cpu", "binpack.memory", "binpack.resources.*", least=0),
-    *_of("binpack", Kind.TEXT, "binpack.resources"),
-    *_of("capacity", Kind.INT, "ancestorReclaimLevel", since=_V1_15),
+    *_of("binpack", ArgumentType.INT, "binpack.weight"),
     *_of(
-        *("capacity", Kind.BOOL),
+        "binpack", ArgumentType.INT, "binpack.cpu", "binpack.memory", "binpack.resources.*", least=0
+    ),
+    *_of("binpack", ArgumentType.TEXT, "binpack.resources"),
+    *_of("capacity", ArgumentType.INT, "ancestorReclaimLevel", since=_V1_15),
+    *_of(
+        *("capacity", ArgumentType.BOOL),
         *("capacity.DynamicResourceAllocationEnable", "capacity.DRAConsumableCapacityEnable"),
         since=_V1_15,
     ),
-    *_of("deviceshare", Kind.BOOL, *(f"deviceshare.{name}" for name in _CARDS)),
-    *_of("deviceshare", Kind.TEXT, "deviceshare.SchedulePolicy", gone=_V1_13, crashes=True),
-    *_of("deviceshare", Kind.TEXT, "deviceshare.SchedulePolicy", since=_V1_13),
-    *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight", gone=_V1_13),
-    *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight", since=_V1_13),
-    *_of("deviceshare", Kind.TEXT, "deviceshare.KnownGeometriesCMName", since=_V1_12),
-    *_of("deviceshare", Kind.TEXT, "deviceshare.KnownGeometriesCMNamespace", since=_V1_12),
+    *_of("deviceshare", ArgumentType.BOOL, *(f"deviceshare.{name}" for name in _CARDS)),
+    *_of("deviceshare", ArgumentType.TEXT, "deviceshare.SchedulePolicy", gone=_V1_13, crashes=True),
+    *_of("deviceshare", ArgumentType.TEXT, "deviceshare.SchedulePolicy", since=_V1_13),
+    *_of("deviceshare", ArgumentType.INT, "deviceshare.ScheduleWeight", gone=_V1_13),
+    *_of("deviceshare", ArgumentType.INT, "deviceshare.ScheduleWeight", since=_V1_13),
+    *_of("deviceshare", ArgumentType.TEXT, "deviceshare.KnownGeometriesCMName", since=_V1_12),
+    *_of("deviceshare", ArgumentType.TEXT, "deviceshare.KnownGeometriesCMNamespace", since=_V1_12),
     *_of(
-        *("deviceshare", Kind.BOOL),
+        *("deviceshare", ArgumentType.BOOL),
         *("deviceshare.AscendMindClusterVNPUEnable", "deviceshare.AscendHAMiVNPUEnable"),
         since=_V1_14,
         simulated=False,
     ),
     *_of(
-        *("deviceshare", Kind.LIST, "deviceshare.GPUExclusiveRules"),
+        *("deviceshare", ArgumentType.LIST, "deviceshare.GPUExclusiveRules"),
         since=_V1_15,
         simulated=False,
     ),
-    *_of("extender", Kind.TEXT, "extender.urlPrefix"),
-    *_of("extender", Kind.DURATION, "extender.httpTimeout"),
-    *_of("extender", Kind.BOOL, "extender.ignorable"),
-    *_of("extender", Kind.TEXT, *(f"extender.{name}Verb" for name in (*_VERBS, *_MORE_VERBS))),
+    *_of("extender", ArgumentType.TEXT, "extender.urlPrefix"),
+    *_of("extender", ArgumentType.DURATION, "extender.httpTimeout"),
+    *_of("extender", ArgumentType.BOOL, "extender.ignorable"),
     *_of(
-        *("extender", Kind.TEXT, "extender.allocateFuncVerb", "extender.deallocateFuncVerb"),
+        "extender", ArgumentType.TEXT, *(f"extender.{name}Verb" for name in (*_VERBS, *_MORE_VERBS))
+    ),
+    *_of(
+        *(
+            "extender",
+            ArgumentType.TEXT,
+            "extender.allocateFuncVerb",
+            "extender.deallocateFuncVerb",
+        ),
         since=_V1_13,
     ),
     *_of(
-        *("extender", Kind.LIST, "extender.managedResources"),
+        *("extender", ArgumentType.LIST, "extender.managedResources"),
         since=_V1_13,
         crashes=True,
     ),
-    *_of(_TOPOLOGY, Kind.INT, "weight", gone=_V1_14),
-    *_of(_TOPOLOGY, Kind.INT, "weight", since=_V1_14, least=0),
+    *_of(_TOPOLOGY, ArgumentType.INT, "weight", gone=_V1_14),
+    *_of(_TOPOLOGY, ArgumentType.INT, "weight", since=_V1_14, least=0),
     *_of(
-        *(_TOPOLOGY, Kind.INT, "hypernode.binpack.cpu", "hypernode.binpack.memory"),
+        *(_TOPOLOGY, ArgumentType.INT, "hypernode.binpack.cpu", "hypernode.binpack.memory"),
         "hypernode.binpack.resources.*",
         since=_V1_14,
         least=0,
     ),
-    *_of(_TOPOLOGY, Kind.TEXT, "hypernode.binpack.resources", since=_V1_14),
-    *_of(_TOPOLOGY, Kind.BOOL, "hypernode.binpack.normal-pod.enable", since=_V1_14),
-    *_of(_TOPOLOGY, Kind.NUMBER, "hypernode.binpack.normal-pod.fading", since=_V1_14, least=0),
-    *_of(_TOPOLOGY, Kind.INT, "hypernode.gradient.evict.max-hypernodes", since=_V1_15, least=1),
-    *_of("nodegroup", Kind.BOOL, "strict", since=_V1_13),
-    *_of("nodegroup", Kind.BOOL, "enablePreferredOrder", since=_V1_15),
-    *_of("nodeorder", Kind.INT, *(f"{name}.weight" for name in (*_WEIGHTS, *_MORE_WEIGHTS))),
-    *_of("nodeorder", Kind.INT, "selectorspread.weight", gone=_V1_9, simulated=False),
-    *_of("numa-aware", Kind.INT, "weight"),
-    *_of("overcommit", Kind.NUMBER, "overcommit-factor", least=1),
-    *_of("predicates", Kind.BOOL, *(f"predicate.{name}Enable" for name in _FILTERS)),
-    *_of("predicates", Kind.BOOL, "predicate.VolumeZoneEnable"),
-    *_of("predicates", Kind.BOOL, "predicate.PodTopologySpreadEnable", "predicate.CacheEnable"),
+    *_of(_TOPOLOGY, ArgumentType.TEXT, "hypernode.binpack.resources", since=_V1_14),
+    *_of(_TOPOLOGY, ArgumentType.BOOL, "hypernode.binpack.normal-pod.enable", since=_V1_14),
+    *_of(
+        _TOPOLOGY, ArgumentType.NUMBER, "hypernode.binpack.normal-pod.fading", since=_V1_14, least=0
+    ),
+    *_of(
+        _TOPOLOGY,
+        ArgumentType.INT,
+        "hypernode.gradient.evict.max-hypernodes",
+        since=_V1_15,
+        least=1,
+    ),
+    *_of("nodegroup", ArgumentType.BOOL, "strict", since=_V1_13),
+    *_of("nodegroup", ArgumentType.BOOL, "enablePreferredOrder", since=_V1_15),
+    *_of(
+        "nodeorder", ArgumentType.INT, *(f"{name}.weight" for name in (*_WEIGHTS, *_MORE_WEIGHTS))
+    ),
+    *_of("nodeorder", ArgumentType.INT, "selectorspread.weight", gone=_V1_9, simulated=False),
+    *_of("numa-aware", ArgumentType.INT, "weight"),
+    *_of("overcommit", ArgumentType.NUMBER, "overcommit-factor", least=1),
+    *_of("predicates", ArgumentType.BOOL, *(f"predicate.{name}Enable" for name in _FILTERS)),
+    *_of("predicates", ArgumentType.BOOL, "predicate.VolumeZoneEnable"),
     *_of(
         "predicates",
-        Kind.BOOL,
+        ArgumentType.BOOL,
+        "predicate.PodTopologySpreadEnable",
+        "predicate.CacheEnable",
+    ),
+    *_of(
+        "predicates",
+        ArgumentType.BOOL,
         *(f"predicate.{name}" for name in _CARDS),
         gone=_V1_9,
         simulated=False,
     ),
-    *_of("predicates", Kind.BOOL, "predicate.ProportionalEnable", gone=_V1_13),
-    *_of("predicates", Kind.NUMBER, "predicate.resources.*", gone=_V1_13, least=0),
-    *_of("predicates", Kind.TEXT, "predicate.resources", gone=_V1_13),
-    *_of("predicates", Kind.BOOL, "predicate.VolumeBindingEnable", since=_V1_12),
+    *_of("predicates", ArgumentType.BOOL, "predicate.ProportionalEnable", gone=_V1_13),
+    *_of("predicates", ArgumentType.NUMBER, "predicate.resources.*", gone=_V1_13, least=0),
+    *_of("predicates", ArgumentType.TEXT, "predicate.resources", gone=_V1_13),
+    *_of("predicates", ArgumentType.BOOL, "predicate.VolumeBindingEnable", since=_V1_12),
     *_of(
-        *("predicates", Kind.BOOL, "predicate.DynamicResourceAllocationEnable"),
+        *("predicates", ArgumentType.BOOL, "predicate.DynamicResourceAllocationEnable"),
         since=_V1_12,
         gone=_V1_15,
         simulated=False,
     ),
-    *_of("predicates", Kind.INT, "volumebinding.weight", since=_V1_12, crashes=True),
-    *_of("predicates", Kind.INT, "volumebinding.bindTimeoutSeconds", since=_V1_12, crashes=True),
-    *_of("predicates", Kind.LIST, "volumebinding.shape", since=_V1_12),
-    *_of("predicates", Kind.INT, "dynamicresources.filterTimeoutSeconds", since=_V1_14, least=0),
-    *_of("rescheduling", Kind.DURATION, "interval", crashes=True),
-    *_of("rescheduling", Kind.TEXT, "metricsPeriod", crashes=True),
-    *_of("rescheduling", Kind.LIST, "strategies"),
-    *_of(_FIT, Kind.INT, "resourceStrategyFitWeight", crashes=True, least=0),
-    *_of(_FIT, Kind.MAP, "resources", "sra", "proportional", crashes=True),
-    *_of("sla", Kind.DURATION, "sla-waiting-time"),
-    *_of("task-topology", Kind.INT, "task-topology.weight"),
-    *_of("tdm", Kind.TEXT, "tdm.revocable-zone.*", crashes=True),
-    *_of("tdm", Kind.DURATION, "tdm.evict.period", crashes=True),
-    *_of("usage", Kind.INT, "usage.weight"),
-    *_of("usage", Kind.INT, "cpu.weight", "memory.weight", since=landed("v1.8.2", "v1.9.0")),
-    *_of("usage", Kind.MAP, "thresholds"),
+    *_of("predicates", ArgumentType.INT, "volumebinding.weight", since=_V1_12, crashes=True),
+    *_of(
+        "predicates",
+        ArgumentType.INT,
+        "volumebinding.bindTimeoutSeconds",
+        since=_V1_12,
+        crashes=True,
+    ),
+    *_of("predicates", ArgumentType.LIST, "volumebinding.shape", since=_V1_12),
+    *_of(
+        "predicates",
+        ArgumentType.INT,
+        "dynamicresources.filterTimeoutSeconds",
+        since=_V1_14,
+        least=0,
+    ),
+    *_of("rescheduling", ArgumentType.DURATION, "interval", crashes=True),
+    *_of("rescheduling", ArgumentType.TEXT, "metricsPeriod", crashes=True),
+    *_of("rescheduling", ArgumentType.LIST, "strategies"),
+    *_of(_FIT, ArgumentType.INT, "resourceStrategyFitWeight", crashes=True, least=0),
+    *_of(_FIT, ArgumentType.MAP, "resources", "sra", "proportional", crashes=True),
+    *_of("sla", ArgumentType.DURATION, "sla-waiting-time"),
+    *_of("task-topology", ArgumentType.INT, "task-topology.weight"),
+    *_of("tdm", ArgumentType.TEXT, "tdm.revocable-zone.*", crashes=True),
+    *_of("tdm", ArgumentType.DURATION, "tdm.evict.period", crashes=True),
+    *_of("usage", ArgumentType.INT, "usage.weight"),
+    *_of(
+        "usage", ArgumentType.INT, "cpu.weight", "memory.weight", since=landed("v1.8.2", "v1.9.0")
+    ),
+    *_of("usage", ArgumentType.MAP, "thresholds"),
     # Actions.
-    *_of("allocate", Kind.BOOL, _CACHE, since=_V1_10),
-    *_of("backfill", Kind.BOOL, _CACHE, since=_V1_10),
-    *_of("preempt", Kind.BOOL, _CACHE, since=_V1_10),
-    *_of("preempt", Kind.BOOL, "enableTopologyAwarePreemption", since=_V1_13),
-    *_of("preempt", Kind.INT, "topologyAwarePreemptWorkerNum", since=_V1_13),
-    *_of("preempt", Kind.INT, "minCandidateNodesPercentage", since=_V1_13),
-    *_of("preempt", Kind.INT, "minCandidateNodesAbsolute", since=_V1_13),
-    *_of("preempt", Kind.INT, "maxCandidateNodesAbsolute", since=_V1_13),
-    *_of("reclaim", Kind.BOOL, _CACHE, since=_V1_14),
-    *_of("gangpreempt", Kind.INT, "maxDomains", since=_V1_15),
-    *_of("gangpreempt", Kind.BOOL, "allowWholeBundle", since=_V1_15),
-    *_of("gangreclaim", Kind.INT, "maxDomains", since=_V1_15),
-    *_of("gangreclaim", Kind.BOOL, "allowWholeBundle", since=_V1_15),
+    *_of("allocate", ArgumentType.BOOL, _CACHE, since=_V1_10),
+    *_of("backfill", ArgumentType.BOOL, _CACHE, since=_V1_10),
+    *_of("preempt", ArgumentType.BOOL, _CACHE, since=_V1_10),
+    *_of("preempt", ArgumentType.BOOL, "enableTopologyAwarePreemption", since=_V1_13),
+    *_of("preempt", ArgumentType.INT, "topologyAwarePreemptWorkerNum", since=_V1_13),
+    *_of("preempt", ArgumentType.INT, "minCandidateNodesPercentage", since=_V1_13),
+    *_of("preempt", ArgumentType.INT, "minCandidateNodesAbsolute", since=_V1_13),
+    *_of("preempt", ArgumentType.INT, "maxCandidateNodesAbsolute", since=_V1_13),
+    *_of("reclaim", ArgumentType.BOOL, _CACHE, since=_V1_14),
+    *_of("gangpreempt", ArgumentType.INT, "maxDomains", since=_V1_15),
+    *_of("gangpreempt", ArgumentType.BOOL, "allowWholeBundle", since=_V1_15),
+    *_of("gangreclaim", ArgumentType.INT, "maxDomains", since=_V1_15),
+    *_of("gangreclaim", ArgumentType.BOOL, "allowWholeBundle", since=_V1_15),
 )
 """All arguments; if several match a name, the first one counts."""
 
@@ -222,16 +260,16 @@ def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
     )
 
 
-def is_of(value: object, kind: Kind, behaviours: Behaviours) -> bool:
+def is_of(value: object, kind: ArgumentType, behaviours: Behaviours) -> bool:
     """Return whether a release accepts a YAML value as a value of a type."""
-    if kind is Kind.BOOL:
+    if kind is ArgumentType.BOOL:
         return truth_value(value, texts=behaviours.bool_texts) is not None
-    if kind is Kind.INT:
+    if kind is ArgumentType.INT:
         return is_int(value)
-    if kind is Kind.NUMBER:
+    if kind is ArgumentType.NUMBER:
         return is_number(value)
-    if kind is Kind.MAP:
+    if kind is ArgumentType.MAP:
         return isinstance(value, dict)
-    if kind is Kind.LIST:
+    if kind is ArgumentType.LIST:
         return isinstance(value, list)
     return isinstance(value, str)

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .arguments import Arguments
-from .conf_yaml import ConfInvalid, Decoder, Shape, Struct
+from .conf_yaml import ConfInvalid, Decoder, FieldType, Struct
 from .session.behaviours import Behaviours
 from .session.configuration import UnknownAction
 
@@ -91,7 +91,7 @@ _GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
 CONFIGURATION = Struct(
     "conf.SchedulerConfiguration",
     {
-        "actions": Shape.TEXT,
+        "actions": FieldType.TEXT,
         "tiers": [
             Struct(
                 "conf.Tier",
@@ -100,11 +100,11 @@ CONFIGURATION = Struct(
                         Struct(
                             "conf.PluginOption",
                             {
-                                "name": Shape.TEXT,
+                                "name": FieldType.TEXT,
                                 **dict.fromkeys(
-                                    (*SWITCHES, _CLUSTER_ORDER, _HIERARCHY), Shape.BOOL
+                                    (*SWITCHES, _CLUSTER_ORDER, _HIERARCHY), FieldType.BOOL
                                 ),
-                                "arguments": Shape.VALUES,
+                                "arguments": FieldType.VALUES,
                             },
                         )
                     ]
@@ -112,9 +112,9 @@ CONFIGURATION = Struct(
             )
         ],
         "configurations": [
-            Struct("conf.Configuration", {"name": Shape.TEXT, "arguments": Shape.VALUES})
+            Struct("conf.Configuration", {"name": FieldType.TEXT, "arguments": FieldType.VALUES})
         ],
-        "metrics": Shape.TEXTS,
+        "metrics": FieldType.TEXTS,
     },
 )
 """The keys of a configuration, and the types of their values; other keys are ignored."""

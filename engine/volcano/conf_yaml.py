@@ -26,7 +26,7 @@ class ConfInvalid(Exception):
     """A configuration that a release rejects, with the text of its error."""
 
 
-class Shape(Enum):
+class FieldType(Enum):
     """The type of a field without structure; its value is the name of the Go type."""
 
     TEXT = "string"
@@ -39,7 +39,13 @@ class Shape(Enum):
 
 
 _ZEROS = MappingProxyType(
-    {Shape.TEXT: "", Shape.BOOL: None, Shape.INT: 0, Shape.UINT: 0, Shape.FLOAT: 0.0}
+    {
+        FieldType.TEXT: "",
+        FieldType.BOOL: None,
+        FieldType.INT: 0,
+        FieldType.UINT: 0,
+        FieldType.FLOAT: 0.0,
+    }
 )
 
 
@@ -50,7 +56,7 @@ class Struct(msgspec.Struct, frozen=True):
     fields: Mapping[str, Any]
 
 
-Type = Shape | Struct | list[Any]
+Type = FieldType | Struct | list[Any]
 """The type that a YAML node is decoded into; a list holds the type of its elements."""
 
 
@@ -101,22 +107,22 @@ class Decoder:
                 if name in shape.fields:
                     fields[name] = self._value(item, shape.fields[name])
             return fields
-        elif shape is Shape.VALUES:
+        elif shape is FieldType.VALUES:
             return {name: self._anything(item) for name, item in self._pairs(node)}
-        elif shape is Shape.TEXTS:
-            return {name: self._value(item, Shape.TEXT) for name, item in self._pairs(node)}
+        elif shape is FieldType.TEXTS:
+            return {name: self._value(item, FieldType.TEXT) for name, item in self._pairs(node)}
         return self._fault(node, shape)
 
     def _scalar(self, node: yaml.ScalarNode, shape: Type) -> Any:
         value = meaning(node)
-        if shape is Shape.TEXT:
+        if shape is FieldType.TEXT:
             return value if isinstance(value, str) else node.value
         if value is None:
             return zero(shape)
         if isinstance(value, bool):
-            return value if shape is Shape.BOOL else self._fault(node, shape)
+            return value if shape is FieldType.BOOL else self._fault(node, shape)
         if isinstance(value, int | float) and _holds(shape, value):
-            return float(value) if shape is Shape.FLOAT else int(value)
+            return float(value) if shape is FieldType.FLOAT else int(value)
         return self._fault(node, shape)
 
     def _pairs(self, node: yaml.Node) -> list[tuple[str, yaml.Node]]:
@@ -124,7 +130,7 @@ class Decoder:
         merged, own = [], []
         for key, item in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self._fault(key, Shape.TEXT)
+                self._fault(key, FieldType.TEXT)
             elif key.value == "<<" and not key.style:
                 sources = item.value if isinstance(item, yaml.SequenceNode) else [item]
                 if not all(isinstance(source, yaml.MappingNode) for source in sources):
@@ -168,9 +174,9 @@ def zero(shape: Type) -> Any:
 
 def _holds(shape: Type, value: float) -> bool:
     """Return whether a number fits a type; an integer gets the whole part of a fraction."""
-    if shape is Shape.INT:
+    if shape is FieldType.INT:
         return -(2**63) <= value < 2**63
-    return shape is Shape.FLOAT or (shape is Shape.UINT and 0 <= value < 2**64)
+    return shape is FieldType.FLOAT or (shape is FieldType.UINT and 0 <= value < 2**64)
 
 
 def meaning(node: yaml.ScalarNode) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .argument_table import Kind, arguments_of
+from .argument_table import ArgumentType, arguments_of
 
 if TYPE_CHECKING:
     from .arguments import Arguments
@@ -27,8 +27,8 @@ def not_simulated(conf: SchedulerConf, behaviours: Behaviours) -> Iterator[str]:
                         yield f"{option.name}: {name} is not simulated"
 
 
-def _is_on(arguments: Arguments, name: str, kind: Kind) -> bool:
-    if kind is Kind.BOOL:
+def _is_on(arguments: Arguments, name: str, kind: ArgumentType) -> bool:
+    if kind is ArgumentType.BOOL:
         return arguments.get_bool(name, False)
     value = arguments.raw[name]
     return bool(value) and str(value).strip().lower() not in _OFF

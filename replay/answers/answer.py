@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ..moments.unknown import Unknown
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .records import Asked, Evidence, Link, Nodes, QueuePath, Step
 from .rows import (
@@ -60,7 +60,7 @@ class Why(msgspec.Struct, Tabular, frozen=True, kw_only=True):
         """The answer."""
         return self.sentence
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the reasons, the queues and nodes with their numbers, and the answers so far."""
         paths = [link for link in self.chain if isinstance(link, QueuePath)]
         groups = [each for link in self.chain if isinstance(link, Nodes) for each in link.groups]

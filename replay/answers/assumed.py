@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.kubernetes.objects import Queue
-from .finding import Finding
+from .finding import SessionFinding
 from .run import Run
 
 _HIERARCHY = "capacity"
@@ -33,7 +33,9 @@ UNNAMED = "no release was named"
 """How the sentence begins that says that a release is assumed."""
 
 
-def marked(run: Run, finding: Finding, *, built_in: bool, assumed: Sequence[str] = ()) -> str:
+def marked(
+    run: Run, finding: SessionFinding, *, built_in: bool, assumed: Sequence[str] = ()
+) -> str:
     """Return the sentence of a finding, with the release and the configuration that it assumes.
 
     :param built_in: whether the log holds no configuration, and none was given.

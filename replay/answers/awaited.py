@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.model.status import Status
+from ...engine.model.status import TaskStatus
 from ...engine.session.framework.details import (
     Gate,
     Gated,
@@ -13,7 +13,7 @@ from ...engine.session.framework.details import (
 )
 from .action_order import before, does_not_run, not_run
 from .carried import GANG_SHORT
-from .evicting import EVICTING, PREEMPTING, Asking, NoRoom, asking_of, why_no_room
+from .evicting import EVICTING, PREEMPTING, EvictingAction, NoRoom, asking_of, why_no_room
 from .finding import Blocked
 from .placing import PLACING, placed
 from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, on_nodes
@@ -39,7 +39,7 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
         asked = asking_of(run, action, pod, job)
         if (
             action in EVICTING
-            and _could_help(run, blocked, Asking(action, pod, job))
+            and _could_help(run, blocked, EvictingAction(action, pod, job))
             and _others_run(run, asked)
         ):
             why = why_no_room(run, asked)
@@ -47,7 +47,7 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
                 text = f"{blocked.because}; {action} makes no room for it: {why.text}"
                 blocked = blocked._replace(because=f"{text}{_too_early(run, action, why)}")
     for action in _WOULD_EVICT if _is_enqueued(run, job) else ():
-        asked = Asking(action, pod, job)
+        asked = EvictingAction(action, pod, job)
         if not_run(run, action) and _could_help(run, blocked, asked) and _others_run(run, asked):
             text = does_not_run(run, action, pod)
             if text:
@@ -70,7 +70,7 @@ def _too_early(run: Run, action: str, why: NoRoom) -> str:
     return f"; {early}" if early else ""
 
 
-def _could_help(run: Run, blocked: Blocked, asked: Asking) -> bool:
+def _could_help(run: Run, blocked: Blocked, asked: EvictingAction) -> bool:
     """Return whether evictions could free what a pod waits for."""
     cause = blocked.cause.removeprefix(f"{GANG_SHORT} ").partition(" ")[0]
     if cause == "no-node":
@@ -109,7 +109,7 @@ def _is_held(run: Run, key: str, name: str, wanted: float) -> bool:
     )
 
 
-def _in_queue(run: Run, asked: Asking) -> bool:
+def _in_queue(run: Run, asked: EvictingAction) -> bool:
     """Return whether evictions could make room in the queue that is full.
 
     In a queue that is at its capability, reclaim from other queues cannot.
@@ -140,7 +140,7 @@ def _known(gated: Gated | None, blocked: Blocked) -> bool:
     return full and gated is not None and gated.gate in _OF_ACCOUNTS
 
 
-def _others_run(run: Run, asked: Asking) -> bool:
+def _others_run(run: Run, asked: EvictingAction) -> bool:
     """Return whether pods run that an action may make room with, by their queue and priority."""
     own = run.job(asked.job)
     if own is None:
@@ -148,7 +148,7 @@ def _others_run(run: Run, asked: Asking) -> bool:
     same = asked.action in PREEMPTING
     return any(
         key != asked.job
-        and bool(other.index.get(Status.RUNNING))
+        and bool(other.index.get(TaskStatus.RUNNING))
         and (other.queue == own.queue) is same
         and (not same or run.cache.priority_of(other) < run.cache.priority_of(own))
         for key, other in run.cache.jobs.items()

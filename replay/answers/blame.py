@@ -19,7 +19,7 @@ from ..objects.field_paths import split_path
 from ..objects.kinds import ObjectName, plain_name
 from .blame_fields import field_changes
 from .blame_sums import SUMS
-from .blamed import Asking, Blame
+from .blamed import Blame, NumberAsked
 from .evidence import document_with_times
 from .resources import check_resource, there_are
 from .run import POD
@@ -55,7 +55,7 @@ def blame_at(
     target = target_of(log, named, named.place(namespace) or "default", moment)
     what, *more = split_path(number)
     rest = ".".join(more)
-    ask = Asking(log, moment, target.pair, target.key, number, target.podgroup)
+    ask = NumberAsked(log, moment, target.pair, target.key, number, target.podgroup)
     sums = SUMS.get((target.pair, what))
     if sums is None:
         return field_changes(ask, (name for pair, name in SUMS if pair == target.pair))
@@ -71,7 +71,7 @@ def blame_at(
     return sums(ask, rest or "pods")
 
 
-def _check_status(ask: Asking, status: str) -> None:
+def _check_status(ask: NumberAsked, status: str) -> None:
     """Refuse a status that no pod has.
 
     :raises UsageError: it is none that pods usually have, and no pod has it then.

@@ -12,7 +12,7 @@ from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.coverage import Pair
 from ..lint.fields import unknown_fields
 from ..objects.field_paths import split_path
-from .blamed import Asking, Blame, Part, made_of
+from .blamed import Blame, NumberAsked, NumberPart, made_of
 from .changes import changes_in
 from .evidence import evidence_of
 from .finding import ObjectKey
@@ -77,7 +77,7 @@ _OF_RESOURCES = frozenset(
 """Names after which a resource follows."""
 
 
-def field_changes(ask: Asking, sums: Iterable[str]) -> Blame:
+def field_changes(ask: NumberAsked, sums: Iterable[str]) -> Blame:
     """Return the changes of a field of the object itself.
 
     :param sums: names of the numbers of such an object that are sums, for the message.
@@ -93,14 +93,14 @@ def field_changes(ask: Asking, sums: Iterable[str]) -> Blame:
         raise _unknown(ask, {*sums, *names})
     events = evidence_of(ask.log, ask.moment, [one.recorded for one in changes])
     parts = [
-        Part(amount=_text(one.after), before=_text(one.before), about=ask.about, event=event)
+        NumberPart(amount=_text(one.after), before=_text(one.before), about=ask.about, event=event)
         for one, event in zip(changes, events, strict=True)
     ]
     made = made_of(ask, parts[-1].amount, f"field {'.'.join(path)}", parts)
     return msgspec.structs.replace(made, changed=f"{parts[-1].before} → {parts[-1].amount}")
 
 
-def _unknown(ask: Asking, known: Iterable[str]) -> UsageError:
+def _unknown(ask: NumberAsked, known: Iterable[str]) -> UsageError:
     """Return the error for a field that no version has, with what there is instead."""
     what, *rest = split_path(ask.number)
     unset = f"no version of {ask.about} in the log sets {ask.number}"
@@ -125,7 +125,7 @@ def _unknown(ask: Asking, known: Iterable[str]) -> UsageError:
     )
 
 
-def _siblings(ask: Asking, path: Path) -> tuple[str, str, tuple[str, ...]]:
+def _siblings(ask: NumberAsked, path: Path) -> tuple[str, str, tuple[str, ...]]:
     """Return the path before the first name that does not exist, that name, and what there is.
 
     A name that the kind does not have comes first; else it is one that the object does not have.

@@ -15,7 +15,7 @@ from ...engine.state.extract import extract_fact
 from ...engine.state.truth import Entry
 from ..truth.absences import lists_of
 from ..truth.endings import ending_of
-from .blamed import Asking
+from .blamed import NumberAsked
 from .evidence import evidence_of
 from .records import Evidence
 
@@ -38,7 +38,7 @@ class Summed(NamedTuple):
     amount: Callable[[str, object], float]
 
 
-class Place(NamedTuple):
+class LossPlace(NamedTuple):
     """A place in the order of happening.
 
     :param time: the best estimate, microseconds. :param key: twice the revision. If that of a list
@@ -49,36 +49,36 @@ class Place(NamedTuple):
     key: int
     position: int
 
-    def is_after(self, other: Place) -> bool:
+    def is_after(self, other: LossPlace) -> bool:
         """Return whether it is after another one: by time, at one time by key."""
         if self.time is None or other.time is None or self.time == other.time:
             return self[1:] > other[1:]
         return self.time > other.time
 
 
-def place_of(event: Evidence | None) -> Place:
+def place_of(event: Evidence | None) -> LossPlace:
     """Return the place of an event; without one, that before all events."""
     if event is None:
-        return Place(None, 0, 0)
-    return Place(event.estimate, (event.revision or 0) * 2, event.position)
+        return LossPlace(None, 0, 0)
+    return LossPlace(event.estimate, (event.revision or 0) * 2, event.position)
 
 
 class Loss(NamedTuple):
     """What an event took away."""
 
-    place: Place
+    place: LossPlace
     event: Evidence
     amount: float
 
 
-def contributors(ask: Asking, summed: Summed) -> list[tuple[Entry, float]]:
+def contributors(ask: NumberAsked, summed: Summed) -> list[tuple[Entry, float]]:
     """Return the objects that count at the moment, each with what it adds."""
     entries = ask.log.truth(ask.moment).of(*summed.pair)
     found = ((one, summed.amount(one.reference.namespace, one.fact)) for one in entries)
     return [(one, amount) for one, amount in found if amount]
 
 
-def last_loss(ask: Asking, summed: Summed, last: Evidence | None) -> Loss | None:
+def last_loss(ask: NumberAsked, summed: Summed, last: Evidence | None) -> Loss | None:
     """Return the last event that took something away after an addition; None if there is none.
 
     An object may be gone without an event that deletes it: a complete list lacks it, or another
@@ -95,14 +95,16 @@ def last_loss(ask: Asking, summed: Summed, last: Evidence | None) -> Loss | None
     return found
 
 
-def _held(ask: Asking, summed: Summed, revision: int) -> dict[Reference, float]:
+def _held(ask: NumberAsked, summed: Summed, revision: int) -> dict[Reference, float]:
     """Return what each object added at an earlier revision."""
     then = msgspec.structs.replace(ask.moment, revision=revision, time=None, label=f"rv:{revision}")
     earlier = contributors(ask._replace(moment=then), summed)
     return {one.reference: amount for one, amount in earlier}
 
 
-def _told(ask: Asking, summed: Summed, after: int, held: dict[Reference, float]) -> Iterator[Loss]:
+def _told(
+    ask: NumberAsked, summed: Summed, after: int, held: dict[Reference, float]
+) -> Iterator[Loss]:
     """Yield what the last version or deletion that took something away took.
 
     :param held: what each object added before; afterwards, what it did with its last event.
@@ -133,7 +135,7 @@ def _told(ask: Asking, summed: Summed, after: int, held: dict[Reference, float])
         yield Loss(place_of(event), event, found[1])
 
 
-def _unseen(ask: Asking, summed: Summed, held: dict[Reference, float]) -> Iterator[Loss]:
+def _unseen(ask: NumberAsked, summed: Summed, held: dict[Reference, float]) -> Iterator[Loss]:
     """Yield what went with objects of which no event with a revision shows the end."""
     there = {one.reference for one in ask.log.truth(ask.moment).of(*summed.pair)}
     gone = [one for one, amount in held.items() if amount and one not in there]
@@ -145,11 +147,11 @@ def _unseen(ask: Asking, summed: Summed, held: dict[Reference, float]) -> Iterat
         if ending is not None:
             (event,) = evidence_of(ask.log, ask.moment, [ending.told])
             estimate = ending.span.estimate if ending.request is None else event.estimate
-            place = Place(estimate, ending.key, event.position)
+            place = LossPlace(estimate, ending.key, event.position)
             yield Loss(place, event, held[reference])
 
 
-def _last_shown(ask: Asking, pair: Pair) -> dict[str, int]:
+def _last_shown(ask: NumberAsked, pair: Pair) -> dict[str, int]:
     """Return the number of the last list that has each object of a kind, by uid."""
     lists = lists_of(ask.log.store, ask.moment, pair)
     return {

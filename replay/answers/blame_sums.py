@@ -17,8 +17,8 @@ from ...engine.state.tables import queue_by_podgroup
 from ...engine.state.truth import Entry, Truth
 from ..objects.kinds import plain_name
 from .blame_fields import value_at
-from .blame_losses import Place, Summed, contributors, last_loss, place_of
-from .blamed import Asking, Blame, Part, made_of, order_of
+from .blame_losses import LossPlace, Summed, contributors, last_loss, place_of
+from .blamed import Blame, NumberAsked, NumberPart, made_of, order_of
 from .changes import Read, last_change, node_of
 from .evidence import evidence_of
 from .finding import ObjectKey
@@ -49,14 +49,14 @@ class _Made(NamedTuple):
     """What a number is made of. :param place: of the last change, in the order of happening."""
 
     blame: Blame
-    place: Place
+    place: LossPlace
 
 
 def _is_placed(fact: PodFact) -> bool:
     return bool(fact.node) and fact.phase not in _FINISHED
 
 
-def _of_queue(ask: Asking, resource: str) -> Blame:
+def _of_queue(ask: NumberAsked, resource: str) -> Blame:
     truth = ask.log.truth(ask.moment)
     within, queue_of = _below(truth, ask.key), queue_by_podgroup(truth)
 
@@ -67,13 +67,13 @@ def _of_queue(ask: Asking, resource: str) -> Blame:
     return _of_pods(ask, _Pods(resource, counts), how)
 
 
-def _named(ask: Asking, within: Collection[str]) -> str:
+def _named(ask: NumberAsked, within: Collection[str]) -> str:
     """Return words for a queue and those below it that count with it."""
     below = counted(len(within) - 1, "queue")
     return f"queue {ask.key}" + (f" and of the {below} below it" if len(within) > 1 else "")
 
 
-def _of_node(ask: Asking, resource: str) -> Blame:
+def _of_node(ask: NumberAsked, resource: str) -> Blame:
     how = f"{_what(resource)} on node {ask.key} that have not ended"
     return _of_pods(ask, _on_node(ask.key, resource), how)
 
@@ -86,7 +86,7 @@ def _on_node(name: str, resource: str) -> _Pods:
     return _Pods(resource, lambda _, fact: fact.node == name and _is_placed(fact))
 
 
-def _releasing(ask: Asking, resource: str) -> Blame:
+def _releasing(ask: NumberAsked, resource: str) -> Blame:
     """Return what pods that are being deleted will give back to their node."""
 
     def counts(_: str, fact: PodFact) -> bool:
@@ -96,7 +96,7 @@ def _releasing(ask: Asking, resource: str) -> Blame:
     return _of_pods(ask, _Pods(resource, counts, _deleted), how)
 
 
-def _of_group(ask: Asking, resource: str) -> Blame:
+def _of_group(ask: NumberAsked, resource: str) -> Blame:
     """Return what the pods of a PodGroup have; of a job, those of its PodGroup."""
     belongs = _in_group(ask)
     pods = _Pods(resource, lambda place, fact: _is_placed(fact) and belongs(place, fact))
@@ -104,7 +104,7 @@ def _of_group(ask: Asking, resource: str) -> Blame:
     return _of_pods(ask, pods, how)
 
 
-def _members(ask: Asking, status: str) -> Blame:
+def _members(ask: NumberAsked, status: str) -> Blame:
     """Return the pods of a PodGroup or a job with a STATUS as ``kubectl get pods`` prints it."""
     belongs = _in_group(ask)
     pods = _Pods(
@@ -113,7 +113,7 @@ def _members(ask: Asking, status: str) -> Blame:
     return _of_pods(ask, pods, f"pods of {ask.about} with status {status}")
 
 
-def _in_group(ask: Asking) -> Callable[[str, PodFact], bool]:
+def _in_group(ask: NumberAsked) -> Callable[[str, PodFact], bool]:
     namespace, _, name = ask.podgroup.partition("/")
     return lambda place, fact: place == namespace and fact.podgroup == name
 
@@ -129,7 +129,7 @@ def _status(document: Any) -> object:
     return fact.status if isinstance(fact, PodFact) else None
 
 
-def _idle(ask: Asking, resource: str) -> Blame:
+def _idle(ask: NumberAsked, resource: str) -> Blame:
     """Return what is allocatable on a node, and what its pods take of it."""
     pods = _on_node(ask.key, resource)
     used, place = _pods_summed(ask, pods, "")
@@ -140,7 +140,7 @@ def _idle(ask: Asking, resource: str) -> Blame:
     about: ObjectKey = (NODE, ask.key)
     changes = last_change(ask.log, ask.moment, about, _allocatable)
     given = [
-        Part(amount=exact_amount(resource, total), about=ask.about, event=event)
+        NumberPart(amount=exact_amount(resource, total), about=ask.about, event=event)
         for event in evidence_of(ask.log, ask.moment, changes)
     ]
     parts = [*given, *(msgspec.structs.replace(one, amount=f"-{one.amount}") for one in used.parts)]
@@ -164,7 +164,7 @@ def _opposite(text: str) -> str:
     return {"+": "-", "-": "+"}.get(text[:1], text[:1]) + text[1:]
 
 
-def _inqueue(ask: Asking, resource: str) -> Blame:
+def _inqueue(ask: NumberAsked, resource: str) -> Blame:
     """Return the PodGroups that are enqueued and have not started, with their minResources."""
     within = _below(ask.log.truth(ask.moment), ask.key)
 
@@ -182,15 +182,15 @@ def _phase(document: Any) -> object:
     return value_at(document, ("status", "phase"))
 
 
-def _of_pods(ask: Asking, pods: _Pods, how: str) -> Blame:
+def _of_pods(ask: NumberAsked, pods: _Pods, how: str) -> Blame:
     return _pods_summed(ask, pods, how).blame
 
 
-def _pods_summed(ask: Asking, pods: _Pods, how: str) -> _Made:
+def _pods_summed(ask: NumberAsked, pods: _Pods, how: str) -> _Made:
     return _summed(ask, Summed(POD, pods.amount), pods.resource, (pods.since, how))
 
 
-def _summed(ask: Asking, summed: Summed, resource: str, said: tuple[Read, str]) -> _Made:
+def _summed(ask: NumberAsked, summed: Summed, resource: str, said: tuple[Read, str]) -> _Made:
     """Return what a sum is made of, and what changed it last.
 
     :param said: reads the part of an object whose last change is the event since which it counts;
@@ -209,12 +209,12 @@ def _summed(ask: Asking, summed: Summed, resource: str, said: tuple[Read, str]) 
 
 
 def _parts(
-    ask: Asking,
+    ask: NumberAsked,
     pair: Pair,
     found: Iterable[tuple[Entry, float]],
     resource: str,
     read: Callable[[Any], object],
-) -> list[Part]:
+) -> list[NumberPart]:
     """Return what objects add, each with the event since which it does, in order."""
     parts = []
     for entry, amount in found:
@@ -223,7 +223,7 @@ def _parts(
         changes = last_change(ask.log, ask.moment, (pair, key), read)
         for event in evidence_of(ask.log, ask.moment, changes):
             text = exact_amount(resource, amount)
-            parts.append(Part(amount=text, about=f"{plain_name(*pair)}/{key}", event=event))
+            parts.append(NumberPart(amount=text, about=f"{plain_name(*pair)}/{key}", event=event))
     return sorted(parts, key=order_of)
 
 
@@ -240,7 +240,7 @@ def _below(truth: Truth, name: str) -> frozenset[str]:
     return frozenset(within)
 
 
-Sum = Callable[[Asking, str], Blame]
+Sum = Callable[[NumberAsked, str], Blame]
 SUMS: Mapping[tuple[Pair, str], Sum] = MappingProxyType(
     {
         (QUEUE, "allocated"): _of_queue,

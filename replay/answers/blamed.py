@@ -14,14 +14,14 @@ from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.kinds import plain_name
 from ..tabular.columns import Quantity, Time, quantity
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .records import Evidence
 from .rows import event_columns
 from .run import POD
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class NumberPart(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that a number is made of, or one change of a field.
 
     :param amount: what it adds; of a field: its new value.
@@ -67,7 +67,7 @@ class Blame(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     at: str
     value: str
     how: str
-    parts: tuple[Part, ...]
+    parts: tuple[NumberPart, ...]
     last: Evidence | None = None
     changed: str = ""
     not_known: tuple[Unknown, ...] = ()
@@ -77,12 +77,12 @@ class Blame(msgspec.Struct, Tabular, frozen=True, kw_only=True):
         """The number, and what it is a sum of."""
         return f"{self.number} of {self.about} is {self.value or 'not set'}: {self.how}"
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return what the number is made of."""
         return {"parts": table_of(PartRow, map(_row, self.parts))}
 
 
-def _row(part: Part) -> PartRow:
+def _row(part: NumberPart) -> PartRow:
     return PartRow(
         about=part.about,
         amount=_quantity(part.amount),
@@ -100,7 +100,7 @@ def _quantity(text: str) -> float | None:
         return None
 
 
-class Asking(NamedTuple):
+class NumberAsked(NamedTuple):
     """A question about a number.
 
     :param podgroup: of a pod or a job, ``namespace/name`` of its PodGroup.
@@ -119,12 +119,12 @@ class Asking(NamedTuple):
         return f"{plain_name(*self.pair)}/{self.key}"
 
 
-def order_of(part: Part) -> tuple[int, int]:
+def order_of(part: NumberPart) -> tuple[int, int]:
     """Return what parts are sorted by: the revision and the position of their events."""
     return part.event.revision or 0, part.event.position
 
 
-def made_of(ask: Asking, value: str, how: str, parts: Sequence[Part]) -> Blame:
+def made_of(ask: NumberAsked, value: str, how: str, parts: Sequence[NumberPart]) -> Blame:
     """Return what makes up a number; the last part changed it last."""
     last = parts[-1] if parts else None
     return Blame(

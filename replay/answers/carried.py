@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ...engine.kubernetes.resources import plural_of
 from ...engine.state.coverage import Pair
 from .amounts import joined
-from .finding import Blocked, Finding
+from .finding import Blocked, SessionFinding
 from .records import Note, Recorded
 from .run import CLAIM, CSI_NODE, NODE, NUMA, POD, PODGROUP, QUEUE, STORAGE_CLASS, VOLUME, Run
 
@@ -68,7 +68,7 @@ def _lacking(run: Run, cause: str) -> list[Pair]:
     return [pair for pair in dict.fromkeys(needed) if run.never_listed(pair)]
 
 
-def carried(run: Run, finding: Finding, title: str) -> Finding:
+def carried(run: Run, finding: SessionFinding, title: str) -> SessionFinding:
     """Return a finding, or what is known instead if the log lacks a kind that it needs.
 
     :param title: how sentences name the object.
@@ -86,4 +86,4 @@ def carried(run: Run, finding: Finding, title: str) -> Finding:
     if told is not None:
         sentence += f'; the cluster\'s scheduler wrote into {told.about}: "{told.message}"'
     note = Note(text=f"sessions need {kinds}, of which the log holds no list", blocks=True)
-    return Finding(sentence, None, "unknown", (*known, note), finding.about)
+    return SessionFinding(sentence, None, "unknown", (*known, note), finding.about)

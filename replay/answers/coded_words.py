@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...engine.session.framework.details import NodeGroup
+from ...engine.session.framework.details import RefusingNodes
 from ...engine.session.reasons.objections import NodeCode, Objection
 
 Phrases = Mapping[Objection, tuple[str, str]]
 """By what a filter says: what is said of one node, and of several."""
 
 
-def coded(group: NodeGroup) -> Phrases:
+def coded(group: RefusingNodes) -> Phrases:
     """Return what is said of the nodes of a group, where it says what was compared."""
     return {one: _words(one, group) for one in group.objections if one.code in {*_USES, *_FIXED}}
 
 
-def _words(said: Objection, group: NodeGroup) -> tuple[str, str]:
+def _words(said: Objection, group: RefusingNodes) -> tuple[str, str]:
     if said.code in _USES:
         return _use(said, group)
     one, many = _FIXED[said.code]
@@ -26,7 +26,7 @@ def _words(said: Objection, group: NodeGroup) -> tuple[str, str]:
     return one.format(**data) + by, many.format(**data) + by
 
 
-def _use(said: Objection, group: NodeGroup) -> tuple[str, str]:
+def _use(said: Objection, group: RefusingNodes) -> tuple[str, str]:
     """Return which use of nodes is above a limit; of a node alone, how much it is."""
     what, limit = _USES[said.code], f"{said.data['limit']:g} %"
     by = f"plugin {said.by} allows (argument thresholds)"

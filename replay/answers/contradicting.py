@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...engine.kubernetes.units import parse_time
 from ...engine.session.framework.details import GangCounts
 from ..objects.kinds import plain_name
-from .finding import Finding, ObjectKey
+from .finding import ObjectKey, SessionFinding
 from .records import Recorded
 from .run import JOB, POD, QUEUE, Run
 from .target import Target
@@ -101,8 +101,8 @@ _OF_PARTS = ", that pods of it were evicted"
 
 
 def with_recorded(
-    run: Run, finding: Finding, target: Target, events: Sequence[KubernetesEvent]
-) -> Finding:
+    run: Run, finding: SessionFinding, target: Target, events: Sequence[KubernetesEvent]
+) -> SessionFinding:
     """Return an answer with the newest Event that says something else, if there is one.
 
     An Event that agrees, or that a condition in the answer repeats, is left out. An answer that is
@@ -128,7 +128,11 @@ def with_recorded(
 
 
 def _contradicts(
-    run: Run, finding: Finding, target: Target, event: KubernetesEvent, messages: Sequence[str]
+    run: Run,
+    finding: SessionFinding,
+    target: Target,
+    event: KubernetesEvent,
+    messages: Sequence[str],
 ) -> bool:
     """Return whether an Event says something else than an answer, or the answer is not known.
 

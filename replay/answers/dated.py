@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..moments.times import UNKNOWN, span_words
 
 
@@ -21,9 +21,9 @@ class Dated(msgspec.Struct, frozen=True, kw_only=True):
     estimate: int | None = None
 
     @property
-    def span(self) -> Span:
+    def span(self) -> TimeSpan:
         """The bounds of its time."""
-        return Span(self.earliest, self.latest, self.estimate)
+        return TimeSpan(self.earliest, self.latest, self.estimate)
 
     @property
     def when(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.session.framework.details import Unread, Unregistered
+from ...engine.session.framework.details import UnreadCards, Unregistered
 from ...engine.session.plugins.deviceshare.register import REGISTER, UNREGISTERED
 from ...engine.session.plugins.deviceshare.vgpu import SHORTAGES, CardShort
 from .amounts import joined
@@ -27,16 +27,16 @@ def no_devices(run: Run, node: str) -> str:
     if found is None:
         return ""
     match found.why:
-        case Unread.NO_ANNOTATION:
+        case UnreadCards.NO_ANNOTATION:
             return f"has no annotation {found.about}{_others(run, node)}"
-        case Unread.NO_RESOURCE:
+        case UnreadCards.NO_RESOURCE:
             return f"has no {found.about} in status.allocatable"
-        case Unread.NO_CARD:
+        case UnreadCards.NO_CARD:
             return f'names no card in its annotation {found.about}: "{_short(found.value)}"'
-        case Unread.SILENT:
+        case UnreadCards.SILENT:
             says = f'its annotation {found.about} is "{_short(found.value)}"'
             return f"has an agent that does not answer: {says}"
-        case Unread.TOO_FEW_FIELDS:
+        case UnreadCards.TOO_FEW_FIELDS:
             card = f'card "{_short(found.value)}" has {found.has} fields'
             needs = f"{run.answer.release} reads cards with {found.needs}"
             return f"has a malformed annotation {found.about}: {card}, and {needs}"

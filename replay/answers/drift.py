@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...engine.cache.drift.drift import Comparison, Difference, PodIndex, Unit
+from ...engine.cache.drift.drift import CacheComparison, CacheMismatch, PodIndex, Unit
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.objects import Pod
 from .records import Drifted, Link
@@ -30,13 +30,13 @@ def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
         if isinstance(pod, Pod) and (pod.spec.node_name in named or job_of(pod) in named)
     ]
     index = PodIndex(pods, run.cache.node_cache.uncounted)
-    comparison = Comparison(run.cache, run.cache.stores, index)
+    comparison = CacheComparison(run.cache, run.cache.stores, index)
     for unit in units:
         for one in comparison.of(unit):
             yield _drifted(one)
 
 
-def _drifted(one: Difference) -> Drifted:
+def _drifted(one: CacheMismatch) -> Drifted:
     what = f"{one.kind} {one.name}" + (f" {one.field}" if one.field else "")
     truth, belief = one.truth or "nothing", one.belief or "nothing"
     text = f"the scheduler's cache differs in {what}: {belief}; the API server has {truth}"

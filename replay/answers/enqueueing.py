@@ -11,9 +11,9 @@ from ...engine.session.framework.details import (
     ReservationCheck,
     TreeFault,
 )
-from ...engine.session.framework.details import Refusal as Refused
-from ...engine.session.framework.details import Refused as Code
-from ...engine.session.framework.trace import Outcome, TraceStep
+from ...engine.session.framework.details import CodedRefusal as Refused
+from ...engine.session.framework.details import PluginRefusal as Code
+from ...engine.session.framework.trace import StepOutcome, TraceStep
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked
 from .limits import asked_for, factor_words, stops_all
@@ -30,7 +30,7 @@ _QUOTAS = "resourcequota"
 def not_enqueued(run: Run, key: str) -> Blocked | None:
     """Return why a session leaves a PodGroup Pending; None if no plugin refuses it."""
     steps = list(run.steps(key, ENQUEUE))
-    refused = next((step for step in reversed(steps) if step.outcome is Outcome.REJECT), None)
+    refused = next((step for step in reversed(steps) if step.outcome is StepOutcome.REJECT), None)
     return None if refused is None else _refused(run, key, refused)
 
 

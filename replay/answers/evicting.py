@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.counts import counted
-from ...engine.model.status import Status
+from ...engine.model.status import TaskStatus
 from ...engine.session.actions.eviction_details import GATE
 from ...engine.session.framework.details import (
     Amounts,
@@ -16,8 +16,8 @@ from ...engine.session.framework.details import (
     EvictionVotes,
     GangCounts,
     Gated,
-    Trial,
-    Tried,
+    TriedNode,
+    VictimTrial,
 )
 from ...engine.session.nodes.eviction_trials import TRIALS
 from ...engine.volcano.session.history import resolve
@@ -34,7 +34,7 @@ PREEMPTING = frozenset({"preempt", "gangpreempt"})
 _SEARCHES = (("victims", "votes"), ("victims in its job", "votes in its job"))
 
 
-class Asking(NamedTuple):
+class EvictingAction(NamedTuple):
     """An action that evicts, and for which pod of which job."""
 
     action: str
@@ -51,7 +51,7 @@ def eviction_links(run: Run, pod: str, job: str) -> Iterator[EvictionTry]:
             yield _tried(run, asking_of(run, action, pod, job))
 
 
-def asking_of(run: Run, action: str, pod: str, job: str) -> Asking:
+def asking_of(run: Run, action: str, pod: str, job: str) -> EvictingAction:
     """Return an action, and the pod for which it looked for victims of other jobs.
 
     Up to v1.12 preempt may look for them for another pod of the job only.
@@ -62,7 +62,7 @@ def asking_of(run: Run, action: str, pod: str, job: str) -> Asking:
         for name in (pod, *others)
         if run.detail(EvictionSearch, _SEARCHES[0][0], name, action) is not None
     )
-    return Asking(action, next(searched, pod), job)
+    return EvictingAction(action, next(searched, pod), job)
 
 
 class NoRoom(NamedTuple):
@@ -84,7 +84,7 @@ class NoRoom(NamedTuple):
         return max((one.candidates for one in self.searches), default=0)
 
 
-def _tried(run: Run, asked: Asking) -> EvictionTry:
+def _tried(run: Run, asked: EvictingAction) -> EvictionTry:
     why, votes = why_no_room(run, asked), _votes_of(run, asked)
     gated, trials = why.gated, _trials(run, asked)
     return EvictionTry(
@@ -131,7 +131,7 @@ def _plain(side: Amounts) -> dict[str, str]:
     return {"": f"{side['']:g}"} if "" in side else amounts_of(side)
 
 
-def why_no_room(run: Run, asked: Asking) -> NoRoom:
+def why_no_room(run: Run, asked: EvictingAction) -> NoRoom:
     """Return why an action makes no room for a pod."""
     abouts = (asked.pod, asked.job)
     seen = (
@@ -162,7 +162,7 @@ def why_no_room(run: Run, asked: Asking) -> NoRoom:
     return found._replace(text=text)
 
 
-def _gated(run: Run, asked: Asking) -> Gated | None:
+def _gated(run: Run, asked: EvictingAction) -> Gated | None:
     """Return what kept an action from looking for victims: for the pod, its job, or its queue."""
     job = run.job(asked.job)
     abouts = (asked.pod, asked.job, *(() if job is None else (job.queue,)))
@@ -170,7 +170,7 @@ def _gated(run: Run, asked: Asking) -> Gated | None:
     return next((one for one in found if one is not None), None)
 
 
-def _left_at(run: Run, gated: Gated, asked: Asking) -> str:
+def _left_at(run: Run, gated: Gated, asked: EvictingAction) -> str:
     """Return that an action left a queue at the pod of another job, before it came to this one."""
     pod = run.pod(gated.about)
     other = "" if pod is None else job_of(pod)
@@ -181,7 +181,7 @@ def _left_at(run: Run, gated: Gated, asked: Asking) -> str:
     return f"it does not come to this job, as it leaves queue {own.queue} at {at}: "
 
 
-def _trials(run: Run, asked: Asking) -> EvictionTrials:
+def _trials(run: Run, asked: EvictingAction) -> EvictionTrials:
     found = (
         run.detail(EvictionTrials, TRIALS, about, asked.action) for about in (asked.pod, asked.job)
     )
@@ -213,7 +213,7 @@ def _incomplete(room: int, gang: GangCounts) -> str:
     return f"{text}, so the session takes it back"
 
 
-def _votes(run: Run, asked: Asking) -> dict[str, int]:
+def _votes(run: Run, asked: EvictingAction) -> dict[str, int]:
     """Return by plugin how many victims it chose at most: of all candidates, or on a node."""
     votes: dict[str, int] = {}
     for about in dict.fromkeys((asked.pod, asked.job)):
@@ -228,7 +228,7 @@ def _votes(run: Run, asked: Asking) -> dict[str, int]:
     return votes
 
 
-def _votes_of(run: Run, asked: Asking) -> EvictionVotes:
+def _votes_of(run: Run, asked: EvictingAction) -> EvictionVotes:
     """Return what the plugins say of all candidates of other jobs, or else of the same job."""
     found = (
         run.detail(EvictionVotes, what, about, asked.action)
@@ -238,10 +238,10 @@ def _votes_of(run: Run, asked: Asking) -> EvictionVotes:
     return next((one for one in found if one is not None and one.tiers), EvictionVotes(()))
 
 
-def _spared(run: Run, asked: Asking) -> str:
+def _spared(run: Run, asked: EvictingAction) -> str:
     """Return why none of the candidates goes, or why those that may go free too little."""
     votes, trials = _votes_of(run, asked), _trials(run, asked)
-    evicted = trials.nearest.get(Trial.EVICTED)
+    evicted = trials.nearest.get(VictimTrial.EVICTED)
     if evicted is not None:
         pods = counted(evicted.victims, "pod")
         short = joined(short_words(evicted))
@@ -269,8 +269,10 @@ def _others_stay(run: Run, votes: EvictionVotes) -> str:
 
 def _too_little(trials: EvictionTrials, votes: EvictionVotes) -> str:
     """Return what the node would lack that comes nearest, with all pods gone that may go."""
-    short = trials.nearest.get(Trial.TOO_LITTLE)
-    kept_out, refused = (trials.nearest.get(one) for one in (Trial.KEPT_OUT, Trial.REFUSED))
+    short = trials.nearest.get(VictimTrial.TOO_LITTLE)
+    kept_out, refused = (
+        trials.nearest.get(one) for one in (VictimTrial.KEPT_OUT, VictimTrial.REFUSED)
+    )
     if kept_out is not None:
         return f"also {_gone(kept_out)}, its queue or a filter does not take the pod"
     if short is not None and any(short_words(short)):
@@ -284,7 +286,7 @@ def _too_little(trials: EvictionTrials, votes: EvictionVotes) -> str:
     return "no node has pods that all plugins let go" if votes.tiers else "no plugin lets one go"
 
 
-def _gone(one: Tried) -> str:
+def _gone(one: TriedNode) -> str:
     return f"with {counted(one.victims, 'pod')} gone that may go"
 
 
@@ -301,7 +303,9 @@ def _protected(run: Run, action: str, job: str) -> str:
         if key == job or queue is None or (other.queue == own.queue) is not same:
             continue
         running = [
-            task for task in other.index.get(Status.RUNNING, {}).values() if task.key not in gone
+            task
+            for task in other.index.get(TaskStatus.RUNNING, {}).values()
+            if task.key not in gone
         ]
         if not same and not queue.reclaimable:
             closed += len(running)

@@ -10,7 +10,7 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..logs.log import Log
 from ..moments.actors import attributed
 from ..moments.clock import clock_of
@@ -21,7 +21,7 @@ from ..objects.kinds import plain_name
 from .dated import Dated
 from .finding import ObjectKey
 from .records import Evidence
-from .stages import Since
+from .stages import StageBegin
 
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
@@ -96,7 +96,7 @@ def evidence_of(log: Log, moment: Moment, events: list[Recorded]) -> Iterator[Ev
         )
 
 
-def dated(span: Span) -> dict[str, Any]:
+def dated(span: TimeSpan) -> dict[str, Any]:
     """Return the fields of a :class:`.dated.Dated`."""
     return {"time": span_text(span), **msgspec.structs.asdict(span)}
 
@@ -107,6 +107,6 @@ def document_with_times(one: Dated) -> dict[str, Any]:
     for name in ("earliest", "latest", "estimate"):
         micros = document[name]
         document[name] = None if micros is None else format_time(micros)
-    if isinstance(one, Since):
+    if isinstance(one, StageBegin):
         document["events"] = [document_with_times(event) for event in one.events]
     return document

@@ -12,7 +12,7 @@ ObjectKey = tuple[Pair, str]
 """A kind, and ``namespace/name`` or the name."""
 
 
-class Finding(NamedTuple):
+class SessionFinding(NamedTuple):
     """What a session says about an object.
 
     :param sentence: the answer. :param waits: None if the data does not say.
@@ -27,7 +27,7 @@ class Finding(NamedTuple):
     chain: tuple[Link, ...] = ()
     about: tuple[ObjectKey, ...] = ()
 
-    def after(self, links: Iterable[Link], *about: ObjectKey) -> Finding:
+    def after(self, links: Iterable[Link], *about: ObjectKey) -> SessionFinding:
         """Return the same with reasons before its own, and objects before its own."""
         chain = (*links, *self.chain)
         return self._replace(chain=chain, about=tuple(dict.fromkeys((*about, *self.about))))
@@ -55,7 +55,7 @@ class Blocked(NamedTuple):
             about=tuple(dict.fromkeys((*self.about, *other.about))),
         )
 
-    def finding(self, subject: str, *, verb: str = "waits because") -> Finding:
+    def finding(self, subject: str, *, verb: str = "waits because") -> SessionFinding:
         """Return what this means for an object."""
         begin = f"{subject} {verb}".rstrip()
-        return Finding(f"{begin} {self.because}", True, self.cause, self.links, self.about)
+        return SessionFinding(f"{begin} {self.because}", True, self.cause, self.links, self.about)

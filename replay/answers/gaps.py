@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...engine.state.coverage import Why
+from ...engine.state.coverage import UnknownCause
 from ..coverage.coverage import SCHEDULING, unknown_between
 from ..logs.log import Log
 from ..moments.clock import span_of_read
@@ -52,7 +52,7 @@ def crossed(holes: Sequence[Hole], before: int, after: int | None) -> tuple[Hole
 def _hole(log: Log, moment: Moment, unknown: Unknown) -> Iterator[Hole]:
     """Yield the gap of a kind, if it is one after which the kind is known again."""
     gap = unknown.gap
-    if gap.why is not Why.HOLE or gap.after is None or gap.before is None:
+    if gap.why is not UnknownCause.HOLE or gap.after is None or gap.before is None:
         return
     namespace = next(iter(unknown.namespaces), None)
     span = log.coverage(moment).ending_at(unknown.pair, gap.after, namespace)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.objects import PodGroup
 from ...engine.model.job import JobInfo
-from ...engine.model.status import STATUS_NAMES, Status
+from ...engine.model.status import STATUS_NAMES, TaskStatus
 from ...engine.session.framework.details import GangCounts
 from .action_order import unplaced
 from .amounts import amounts_of, joined
@@ -17,7 +17,7 @@ from .carried import carries
 from .drift import drift_links
 from .enqueueing import enqueue_links, not_enqueued
 from .evicting import eviction_links
-from .finding import Blocked, Finding, ObjectKey
+from .finding import Blocked, ObjectKey, SessionFinding
 from .further import lacking_pods, with_further
 from .gates import GATED, gates_of
 from .hypernodes import no_hypernode
@@ -45,7 +45,7 @@ _PLACEMENTS = 16
 """Of how many pods at most an answer says where the session places them."""
 
 
-class Subject(NamedTuple):
+class SentenceSubject(NamedTuple):
     """What a sentence begins with.
 
     :param name: before what becomes of the job. :param because: before the reason for which it
@@ -57,12 +57,12 @@ class Subject(NamedTuple):
     rests: str
 
     @classmethod
-    def of(cls, name: str) -> Subject:
+    def of(cls, name: str) -> SentenceSubject:
         """Return the subject of a sentence about a job itself."""
         return cls(name, f"{name} waits because", name)
 
 
-def job_finding(run: Run, key: str, subject: Subject) -> Finding:
+def job_finding(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
     """Return why the job of a PodGroup waits, or that it does not.
 
     :param key: ``ns/podgroup``.
@@ -92,7 +92,7 @@ def _partly(run: Run, key: str) -> str:
     job = run.cache.jobs.get(key)
     if job is None or job.pod_group is None or job.pod_group.status.phase != "Running":
         return ""
-    running = len(job.index.get(Status.RUNNING, {}))
+    running = len(job.index.get(TaskStatus.RUNNING, {}))
     waiting = sum(placed(run, pod) is None for pod in run.waiting_pods(key))
     if not waiting or running < job.pod_group.spec.min_member:
         return ""
@@ -336,7 +336,7 @@ def _not_tried(run: Run, key: str, pod: str) -> Blocked:
     return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((POD, pod),))
 
 
-def _unblocked(run: Run, key: str, subject: Subject) -> Finding:
+def _unblocked(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
     """Return what becomes of a job that nothing keeps waiting."""
     job = run.cache.jobs[key]
     binds = [pod for pod in run.waiting_pods(key) if _decision(run, pod) == "bind"]
@@ -356,14 +356,16 @@ def _unblocked(run: Run, key: str, subject: Subject) -> Finding:
     binds = [pod for pod in binds if pod not in refused]
     if binds:
         text = f"{subject.name} waits only for the next session, which binds {_few(run, binds)}"
-        return Finding(text, True, "next-session", tuple(links), about)
+        return SessionFinding(text, True, "next-session", tuple(links), about)
     if key in run.answer.result.enqueued:
         text = f"{subject.name} waits only for the next session, which enqueues it"
-        return Finding(text, True, "next-session", tuple(links), about)
+        return SessionFinding(text, True, "next-session", tuple(links), about)
     counts = [f"{len(tasks)} {STATUS_NAMES[status]}" for status, tasks in sorted(job.index.items())]
     phase = "" if job.pod_group is None else job.pod_group.status.phase
     states = f", pods: {joined(counts)}" if counts else ""
-    return Finding(f"{subject.rests} does not wait: its PodGroup is {phase}{states}", False, "runs")
+    return SessionFinding(
+        f"{subject.rests} does not wait: its PodGroup is {phase}{states}", False, "runs"
+    )
 
 
 def _placements(run: Run, pods: Sequence[str]) -> list[Link]:

@@ -17,7 +17,7 @@ from ..moments.verbs import is_only_seen
 from .amounts import amounts_of
 from .changes import last_change, node_of, spec_of
 from .evidence import evidence_of, versions_of
-from .finding import Finding, ObjectKey
+from .finding import ObjectKey, SessionFinding
 from .records import (
     Account,
     Evidence,
@@ -38,7 +38,7 @@ _PODS = 20
 """How many pods of one job or on one node are looked at."""
 
 
-def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
+def makers_of(log: Log, run: Run, finding: SessionFinding) -> tuple[Evidence, ...]:
     """Return the last events that made an answer what it is, in the order in which they happened.
 
     Of a queue that is full these are the bindings of the pods that fill it, and the last change of

@@ -12,7 +12,7 @@ from ...engine.session.plugins.nodegroup import (
     LABEL_NOT_FOUND,
     NOT_SATISFIED,
     UNSATISFIED,
-    Affinity,
+    QueueGroupAffinity,
     pod_queue,
 )
 from ...engine.session.reasons.objections import Objection
@@ -33,10 +33,10 @@ def queue_of(cache: SchedulerCache, pod: Pod, reason: str) -> str:
     return pod_queue(pod) if reason == NOT_SATISFIED.message else "" if job is None else job.queue
 
 
-def affinity_of(cache: SchedulerCache, queue: str) -> Affinity:
+def affinity_of(cache: SchedulerCache, queue: str) -> QueueGroupAffinity:
     """Return the affinity of a queue by itself, without what it inherits."""
     info = cache.queues.get(queue)
-    return Affinity() if info is None else Affinity.of(info.queue.spec.affinity)
+    return QueueGroupAffinity() if info is None else QueueGroupAffinity.of(info.queue.spec.affinity)
 
 
 def group_phrases(cache: SchedulerCache, pod: Pod) -> Iterator[tuple[Objection, tuple[str, str]]]:

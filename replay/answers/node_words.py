@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
-from ...engine.session.framework.details import NodeGroup, NodeMiss
+from ...engine.session.framework.details import NodeMiss, RefusingNodes
 from ...engine.session.plugins.deviceshare.vgpu import DEVICE
 from ...engine.session.plugins.nodegroup import NODE_GROUP as GROUP_LABEL
 from ...engine.session.plugins.predicates.node_affinity import NO_MATCH
@@ -93,7 +93,7 @@ _STATES: Mapping[str, str] = MappingProxyType(
 _NAMED = 3
 
 
-def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
+def node_reason(group: RefusingNodes, own: Demands = NO_DEMANDS) -> NodeReason:
     """Return a group of nodes as a record.
 
     :param own: what is said instead of the words here, with what the pod demands.
@@ -121,14 +121,14 @@ def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
     )
 
 
-def refusal_of(group: NodeGroup, name: str, own: Demands = NO_DEMANDS) -> str:
+def refusal_of(group: RefusingNodes, name: str, own: Demands = NO_DEMANDS) -> str:
     """Return why one node of a group refuses a pod."""
     near = next((one for one in group.nearest if one.node == name), None)
     alone = () if near is None else (near,)
     return _text(group._replace(nodes=(name,), nearest=alone), own)
 
 
-def refusals(groups: Sequence[NodeGroup], own: Demands = NO_DEMANDS) -> str:
+def refusals(groups: Sequence[RefusingNodes], own: Demands = NO_DEMANDS) -> str:
     """Return why nodes refuse a pod: first those that could take it if they were opened."""
     return "; ".join(_text(group, own) for group in sorted(groups, key=_far))
 
@@ -206,7 +206,7 @@ def _tainted(reason: Objection, *, one: bool) -> str:
     return f"{verb} a taint that the pod does not tolerate ({_taint_name(reason)})"
 
 
-def _far(group: NodeGroup) -> int:
+def _far(group: RefusingNodes) -> int:
     """Return how far a group is from taking a pod: closed nodes, others, those without room."""
     if any(reason.resource for reason in group.reasons):
         return 2
@@ -214,7 +214,7 @@ def _far(group: NodeGroup) -> int:
     return 0 if opens else 1
 
 
-def _text(group: NodeGroup, own: Demands) -> str:
+def _text(group: RefusingNodes, own: Demands) -> str:
     own = own._replace(phrases={**coded(group), **own.phrases})
     count = len(group.nodes)
     if group.of:
@@ -233,7 +233,7 @@ def _text(group: NodeGroup, own: Demands) -> str:
     return f"{count} nodes {joined(dict.fromkeys(says))}{_sizes(group, own)}{_nearest(group, own)}"
 
 
-def _of_another(group: NodeGroup, own: Demands) -> str:
+def _of_another(group: RefusingNodes, own: Demands) -> str:
     """Return that nodes are not checked for a pod, because they refused another one before."""
     alone, count = len(group.nodes) == 1, len(group.nodes)
     coded_only = NO_DEMANDS._replace(phrases=coded(group))
@@ -243,7 +243,7 @@ def _of_another(group: NodeGroup, own: Demands) -> str:
     return f"{who} not checked for it: {before}, and the scheduler {own.shares}"
 
 
-def _which(reason: Objection, group: NodeGroup, own: Demands) -> str:
+def _which(reason: Objection, group: RefusingNodes, own: Demands) -> str:
     """Return which taints nodes have, where newer releases do not say it."""
     if not _is_taint(reason) or reason.subject:
         return ""
@@ -253,7 +253,7 @@ def _which(reason: Objection, group: NodeGroup, own: Demands) -> str:
     return f" ({joined([*named[:_NAMED], *more])})" if named else ""
 
 
-def _sizes(group: NodeGroup, own: Demands) -> str:
+def _sizes(group: RefusingNodes, own: Demands) -> str:
     """Return how many of the nodes that lack a resource could never have enough of it."""
     parts = []
     for reason in group.reasons:
@@ -317,7 +317,7 @@ def _further(name: str, reasons: Sequence[Objection], own: Demands) -> list[Obje
     return list(dict.fromkeys((*some, *closed)))
 
 
-def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
+def _alone(group: RefusingNodes, near: NodeMiss | None, own: Demands) -> str:
     """Return why the only node of a group refuses a pod, and whether it has room for it."""
     name, further = group.nodes[0], () if near is None else near.also
     says = _of_one(_further(name, (*group.reasons, *further), own), own, name)
@@ -330,13 +330,13 @@ def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
     return f"{name} {joined(dict.fromkeys(says))}{more}"
 
 
-def _lacks_devices(group: NodeGroup) -> bool:
+def _lacks_devices(group: RefusingNodes) -> bool:
     """Return whether nodes have no room for the devices of a pod, which their resources hide."""
     full = any(one.code is NodeCode.CARDS_FULL for one in group.objections)
     return full or any(map(_reads_no_devices, group.reasons))
 
 
-def _nearest(group: NodeGroup, own: Demands) -> str:
+def _nearest(group: RefusingNodes, own: Demands) -> str:
     """Return what the node lacks that lacks least, or which closed nodes have room."""
     near = _reachable(group, own)
     if near is not None and _lacking(near):
@@ -350,7 +350,7 @@ def _nearest(group: NodeGroup, own: Demands) -> str:
     return ""
 
 
-def _reachable(group: NodeGroup, own: Demands) -> NodeMiss | None:
+def _reachable(group: RefusingNodes, own: Demands) -> NodeMiss | None:
     """Return the node that lacks least; if some could, one that has enough when it is empty."""
     could = (
         one
@@ -360,7 +360,7 @@ def _reachable(group: NodeGroup, own: Demands) -> NodeMiss | None:
     return next(could, group.nearest[0] if group.nearest else None)
 
 
-def _nearest_open(group: NodeGroup, nearest: NodeMiss, own: Demands) -> str:
+def _nearest_open(group: RefusingNodes, nearest: NodeMiss, own: Demands) -> str:
     """Return which node lacks least that is not closed too, if the nearest of all is closed."""
     if not _is_closed(nearest, own):
         return ""
@@ -374,7 +374,7 @@ def _is_closed(near: NodeMiss, own: Demands) -> bool:
     return bool(near.also) or near.node in own.closed or near.node in own.excluded
 
 
-def _roomy(group: NodeGroup, own: Demands) -> list[str]:
+def _roomy(group: RefusingNodes, own: Demands) -> list[str]:
     """Return the closed nodes with room; of those with further reasons the first, if all have."""
     names = [one.node for one in group.nearest if not one.missing and one.node not in own.excluded]
     further = {
@@ -386,7 +386,7 @@ def _roomy(group: NodeGroup, own: Demands) -> list[str]:
     return [f"{names[0]}, which {joined(_of_one(further[names[0]], own))} too"]
 
 
-def _says(group: NodeGroup, reason: Objection) -> bool:
+def _says(group: RefusingNodes, reason: Objection) -> bool:
     unnamed = any(_is_taint(one) and not one.subject for one in group.reasons)
     return reason in group.reasons or (_is_taint(reason) and unnamed)
 

@@ -12,13 +12,13 @@ from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.counts import counted
 from ...engine.model.node import NodeInfo
 from ...engine.model.resource import Resource
-from ...engine.model.status import Status
-from ...engine.session.framework.details import FURTHER, GangCounts, NodeGroup, NodesChecked
+from ...engine.model.status import TaskStatus
+from ...engine.session.framework.details import FURTHER, GangCounts, NodesChecked, RefusingNodes
 from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, in_order, joined, word
 from .demands import demands_of
 from .drift import differences
-from .finding import Finding
+from .finding import SessionFinding
 from .node_words import phrase, refusal_of
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
@@ -36,17 +36,17 @@ class _Refused(NamedTuple):
     :param after: words for that; empty if the node has too little without it.
     """
 
-    group: NodeGroup
+    group: RefusingNodes
     after: str
 
 
-def node_finding(run: Run, name: str) -> Finding:
+def node_finding(run: Run, name: str) -> SessionFinding:
     """Return why a node takes no pods, or what it has left."""
     info, about = run.cache.nodes.get(name), ((NODE, name),)
     if info is None or info.node is None:
         text = f"node {name} exists, but the scheduler's cache does not have it"
         stale = tuple(differences(run, [("Node", name)]))
-        return Finding(text, True, f"stale-cache {name}", stale, about)
+        return SessionFinding(text, True, f"stale-cache {name}", stale, about)
     refused = dict(_refused(run, name))
     closed = _closed(info)
     links = [
@@ -58,21 +58,23 @@ def node_finding(run: Run, name: str) -> Finding:
     if closed is not None:
         cause, because = closed
         text = f"node {name} takes no pods: {because}{waiting}"
-        return Finding(text, True, f"{cause} {name}", tuple(links), about)
+        return SessionFinding(text, True, f"{cause} {name}", tuple(links), about)
     dead = f", though {_unlike_ready(info)}" if _condition(info) not in {None, "True"} else ""
     text = f"node {name} takes pods{dead}: {_left(info)}{waiting}"
-    return Finding(text, False, "open", tuple(links), about)
+    return SessionFinding(text, False, "open", tuple(links), about)
 
 
 def waiting_pods(cache: SchedulerCache) -> list[str]:
     """Return some of the pods that wait for a node in the whole cluster, by name."""
-    pending = (job.index.get(Status.PENDING, {}).values() for job in cache.jobs.values())
+    pending = (job.index.get(TaskStatus.PENDING, {}).values() for job in cache.jobs.values())
     return sorted(task.key for some in pending for task in some)[:CLOSELY]
 
 
 def waiting_groups(cache: SchedulerCache) -> list[str]:
     """Return some of the PodGroups with pods that wait for a node, by name."""
-    return sorted(key for key, job in cache.jobs.items() if job.index.get(Status.PENDING))[:CLOSELY]
+    return sorted(key for key, job in cache.jobs.items() if job.index.get(TaskStatus.PENDING))[
+        :CLOSELY
+    ]
 
 
 def _closed(info: NodeInfo) -> tuple[str, str] | None:
@@ -164,7 +166,7 @@ def _refused(run: Run, name: str) -> Iterator[tuple[str, _Refused]]:
                     yield pod, _Refused(group, _after(run, name, group, seen.request))
 
 
-def _after(run: Run, name: str, group: NodeGroup, request: Mapping[str, float]) -> str:
+def _after(run: Run, name: str, group: RefusingNodes, request: Mapping[str, float]) -> str:
     """Return that a node lacks something only as this session planned other pods there before."""
     info = run.cache.nodes.get(name)
     lacked = [one.resource for one in group.reasons if one.resource]

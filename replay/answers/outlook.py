@@ -10,7 +10,7 @@ from ...engine.kubernetes.objects import Pod
 from ..sessions.next_sessions import NextSession, next_sessions
 from .action_order import evicting_first
 from .amounts import joined
-from .finding import Finding, ObjectKey
+from .finding import ObjectKey, SessionFinding
 from .records import Link, Note
 from .run import Run
 
@@ -52,7 +52,7 @@ def releasing(
     pods: Sequence[str],
     links: tuple[Link, ...],
     about: tuple[ObjectKey, ...],
-) -> Finding:
+) -> SessionFinding:
     """Return what becomes of pods for which the session keeps nodes.
 
     :param subject: what the sentence begins with.
@@ -61,7 +61,7 @@ def releasing(
     ahead = outlook(run, pods)
     if ahead is None:
         text = _not_known(run, subject, nodes)
-        return Finding(text, True, RELEASING, links, about)
+        return SessionFinding(text, True, RELEASING, links, about)
     text = _starts(run, subject, pods, ahead) if ahead.starts else _fails(run, subject, pods, ahead)
     order = evicting_first(run)
     if order:
@@ -72,7 +72,7 @@ def releasing(
         text=f"the {ran} as {run.answer.release}, run with what the log has: pods that are evicted "
         "or deleted are gone, pods that are bound run, and nothing creates others"
     )
-    return Finding(text, True, RELEASING, (*links, note), about)
+    return SessionFinding(text, True, RELEASING, (*links, note), about)
 
 
 def leaving(run: Run, nodes: Collection[str]) -> str:

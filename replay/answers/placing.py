@@ -9,13 +9,13 @@ from ...engine.session.actions.placing import SKIPPED
 from ...engine.session.framework.details import (
     FURTHER,
     GangCounts,
-    NodeGroup,
     NodesChecked,
     QueueCheck,
-    Skipped,
+    RefusingNodes,
+    SkippedTask,
     Unprepared,
 )
-from ...engine.session.framework.trace import Outcome
+from ...engine.session.framework.trace import StepOutcome
 from ...engine.session.kube.claims import mounted_claims
 from ...engine.session.plugins.predicates.filters import UNPREPARED
 from ...engine.session.reasons.objections import NodeCode, Objection
@@ -132,7 +132,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
 def overused(run: Run, queue: str, own: str) -> Blocked | None:
     """Return why a queue's jobs are passed over: it is over its share."""
     steps = [step for step in run.steps(queue, OVERUSED) if step.action in PLACING]
-    if not steps or steps[-1].outcome is not Outcome.OVERUSED or not run.has_nodes:
+    if not steps or steps[-1].outcome is not StepOutcome.OVERUSED or not run.has_nodes:
         return None
     check = run.detail(QueueCheck, OVERUSED, queue, steps[-1].action)
     if check is None:
@@ -154,7 +154,7 @@ def places(run: Run, key: str) -> list[dict[str, str]]:
             continue
         if step.what in _PLACED:
             held += [(pod, step.named) for pod in step.about]
-        elif step.outcome is Outcome.TAKEN_BACK:
+        elif step.outcome is StepOutcome.TAKEN_BACK:
             found.append({pod: node for pod, node in held if pod in waiting})
             del held[max(0, len(held) - step.many) :]
     found.append({pod: node for pod, node in held if pod in waiting})
@@ -188,7 +188,7 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     refused = None
     for step in run.trace.steps:
         if (step.what, step.about) == (ALLOCATE, (queue, pod)) and step.action in PLACING:
-            refused = step if step.outcome is not Outcome.PERMIT else None
+            refused = step if step.outcome is not StepOutcome.PERMIT else None
     if refused is None:
         return None
     check = run.detail(QueueCheck, ALLOCATE, pod, refused.action)
@@ -284,7 +284,7 @@ def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
     return f"; {joined(parts)}" if parts else ""
 
 
-def _few(groups: tuple[NodeGroup, ...]) -> list[NodeGroup]:
+def _few(groups: tuple[RefusingNodes, ...]) -> list[RefusingNodes]:
     """Return the groups of one or two nodes: sentences name these."""
     return [group for group in groups if len(group.nodes) <= 2][:2]
 
@@ -317,7 +317,7 @@ _VOLUMES = frozenset({"VolumeBinding", "VolumeZone"})
 def _unprepared(run: Run, pod: str, text: str) -> Blocked:
     """Return why a pod was compared with no node, though the session came to it."""
     seen = run.detail(Unprepared, UNPREPARED, pod)
-    skipped = run.detail(Skipped, SKIPPED, pod)
+    skipped = run.detail(SkippedTask, SKIPPED, pod)
     because, cause, plugin = f"no node takes it: {text}", NO_NODE, ""
     if seen is not None:
         plugin, cause = seen.by, NO_NODE

@@ -10,11 +10,11 @@ from .amounts import amounts_of, joined
 from .awaited import with_evictions
 from .drift import differences
 from .evicting import evicted_here, eviction_links
-from .finding import Blocked, Finding
+from .finding import Blocked, SessionFinding
 from .further import with_further
 from .gates import gated_pod
 from .hypernodes import no_hypernode
-from .jobs import Subject, job_finding, missing_group, panics, pod_conditions
+from .jobs import SentenceSubject, job_finding, missing_group, panics, pod_conditions
 from .other_schedulers import cause_of, own_schedulers, scheduler_of
 from .outlook import releasing
 from .placing import (
@@ -31,7 +31,7 @@ from .run import POD, PODGROUP, Run
 _DONE = frozenset({"Succeeded", "Failed"})
 
 
-def pod_finding(run: Run, key: str, pod: Pod) -> Finding:
+def pod_finding(run: Run, key: str, pod: Pod) -> SessionFinding:
     """Return why a pod waits, or that it does not.
 
     :param key: ``ns/pod``. :param pod: as the API server held it.
@@ -83,31 +83,35 @@ def _node(run: Run, pod: Pod) -> str:
     return pod.spec.node_name or ("" if task is None else task.node_name)
 
 
-def _settled(run: Run, key: str, pod: Pod) -> Finding | None:
+def _settled(run: Run, key: str, pod: Pod) -> SessionFinding | None:
     """Return the answer for a pod that needs no node any more."""
     subject, node, phase = f"pod {key}", _node(run, pod), pod.status.phase
     place = f" on node {node}" if node else ""
     if phase in _DONE:
-        return Finding(f"{subject} does not wait: it has ended ({phase}){place}", False, "ended")
+        return SessionFinding(
+            f"{subject} does not wait: it has ended ({phase}){place}", False, "ended"
+        )
     if pod.metadata.deletion_timestamp is not None:
         text = f"{subject} does not wait: it is being deleted{place}{_evicted(pod)}"
-        return Finding(text, False, "deleting")
+        return SessionFinding(text, False, "deleting")
     goes = evicted_here(run, key, node)
     if node and phase == "Running":
         text = f"{subject} does not wait: it runs{place}"
-        return _going(text, goes) or Finding(text, False, "runs")
+        return _going(text, goes) or SessionFinding(text, False, "runs")
     if node:
         text = f"{subject} does not wait for the scheduler: it is bound to node {node}"
         going = _going(text, goes)
-        return going or Finding(f"{text}, where its containers have to start", False, "bound")
+        return going or SessionFinding(
+            f"{text}, where its containers have to start", False, "bound"
+        )
     return None
 
 
-def _going(text: str, goes: str) -> Finding | None:
+def _going(text: str, goes: str) -> SessionFinding | None:
     """Return the answer for a pod that the session evicts."""
     if not goes:
         return None
-    return Finding(f"{text}, but {goes}", False, "to-be-evicted", (Note(text=goes),))
+    return SessionFinding(f"{text}, but {goes}", False, "to-be-evicted", (Note(text=goes),))
 
 
 def _evicted(pod: Pod) -> str:
@@ -118,7 +122,7 @@ def _evicted(pod: Pod) -> str:
     return ""
 
 
-def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
+def _foreign(run: Run, subject: str, pod: Pod) -> SessionFinding | None:
     """Return the answer for a pod that another scheduler has to place."""
     if run.cache.job_cache.handles(pod):
         return None
@@ -126,10 +130,10 @@ def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
     text = f"{subject} waits for another scheduler: its schedulerName is {name}, not {own}"
     own_words = f"its schedulerName is {name}, and sessions see only pods of {own}"
     note = Note(text=own_words, blocks=True)
-    return Finding(text, True, cause_of([pod]), (note,))
+    return SessionFinding(text, True, cause_of([pod]), (note,))
 
 
-def _in_group(run: Run, key: str, group: str) -> Finding:
+def _in_group(run: Run, key: str, group: str) -> SessionFinding:
     """Return why a pod without a node waits, as a member of its PodGroup."""
     subject = f"pod {key}"
     if run.group(group) is None:
@@ -143,7 +147,9 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
             return own
     title = run.title(group)
     with_job = f"{subject} waits with its {title}"
-    says = Subject(f"{with_job}, which", f"{with_job} because", f"{subject} waits, but {title}")
+    says = SentenceSubject(
+        f"{with_job}, which", f"{with_job} because", f"{subject} waits, but {title}"
+    )
     whole = job_finding(run, group, says)
     return whole if whole.waits else whole._replace(waits=True, cause="not-tried")
 
@@ -158,7 +164,7 @@ def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
     return short._replace(because=f"{short.because} (this pod could go to node {node})")
 
 
-def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
+def _own(run: Run, key: str, job: JobInfo, group: str) -> SessionFinding | None:
     """Return what the session says about the pod itself; None if it did not come to it."""
     subject = f"pod {key}"
     link = placed(run, key)
@@ -169,7 +175,7 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
             text += "; but the scheduler's cache is wrong about that node"
         said = pod_conditions(run, key)
         links: tuple[Link, ...] = (*node_links(run, key), link, *wrong, *said)
-        return Finding(text, True, "next-session", links)
+        return SessionFinding(text, True, "next-session", links)
     if link is None:
         far = not_placed(run, key, job.queue, group)
         topology = no_hypernode(run, group) if far is None or of_nodes(far) else None
@@ -185,7 +191,9 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     if blocked is None:
         return None
     blocked = with_evictions(run, with_further(run, group, blocked, key), key, group)
-    head = [one for one in job_finding(run, group, Subject.of(subject)).chain if not one.blocks][:2]
+    head = [
+        one for one in job_finding(run, group, SentenceSubject.of(subject)).chain if not one.blocks
+    ][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
     found = blocked._replace(links=(*blocked.links, *tail)).finding(subject)
     return found.after(head, (PODGROUP, group))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.details import (
     Amounts,
-    Holder,
     QueueCheck,
+    QueueHolder,
     QueueLevel,
     TreeError,
     TreeFault,
@@ -76,7 +76,7 @@ def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
     )
 
 
-def held_of(run: Run, one: Holder) -> Held:
+def held_of(run: Run, one: QueueHolder) -> Held:
     """Return what a job holds as a record."""
     return Held(
         job=run.title(one.job),
@@ -111,7 +111,9 @@ def full_queue(
     return Blocked(because, f"{cause} {full.queue}", (path,), about)
 
 
-def _ranked(holders: Iterable[Holder], full: QueueLevel | None, point: str) -> list[Holder]:
+def _ranked(
+    holders: Iterable[QueueHolder], full: QueueLevel | None, point: str
+) -> list[QueueHolder]:
     """Return holders by how much they have of what is short, the most first.
 
     What is reserved counts only where jobs are enqueued.
@@ -208,7 +210,7 @@ class _Said(NamedTuple):
     by: str
 
 
-def _full(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> str:
+def _full(run: Run, full: QueueLevel, held: Sequence[QueueHolder], said: _Said) -> str:
     where = _relation(full.queue, [level.queue for level in said.check.levels])
     if not any(full.wanted.values()) and full.compared == "deserved":
         over = _over(full) or f"it deserves nothing{_weightless(run, full, said.check.plugin)}"
@@ -242,7 +244,7 @@ def _left(full: QueueLevel, name: str, *, alone: bool) -> str:
     )
 
 
-def _unasked(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> str:
+def _unasked(run: Run, full: QueueLevel, held: Sequence[QueueHolder], said: _Said) -> str:
     """Return that a queue is over its limit in resources for which the job does not ask."""
     where = _relation(full.queue, [level.queue for level in said.check.levels])
     names, parts = in_order(full.exceeded), []
@@ -351,7 +353,7 @@ def _path(names: Sequence[str]) -> str:
     return joined([f"queue {names[0]}", *names[1:]])
 
 
-def _weight(one: Holder, full: QueueLevel | None) -> float:
+def _weight(one: QueueHolder, full: QueueLevel | None) -> float:
     """Return how much a job has of what is short, as a part of the limit."""
     if full is None:
         return 0.0
@@ -363,7 +365,7 @@ def _weight(one: Holder, full: QueueLevel | None) -> float:
     return sum(parts)
 
 
-def _by(run: Run, full: QueueLevel, held: Sequence[Holder]) -> str:
+def _by(run: Run, full: QueueLevel, held: Sequence[QueueHolder]) -> str:
     """Return who holds and reserves what is short."""
     some = [one for one in held if _weight(one, full) > 0]
     if not some:
@@ -380,7 +382,7 @@ def _by(run: Run, full: QueueLevel, held: Sequence[Holder]) -> str:
     return f" ({joined(named)})" if alone else f"; {joined(named)}"
 
 
-def _given(run: Run, one: Holder, names: Sequence[str]) -> str:
+def _given(run: Run, one: QueueHolder, names: Sequence[str]) -> str:
     """Return that a job holds resources only since this session planned places for its pods."""
     job = run.job(one.job)
     before = {} if job is None else plain(job.allocated)
@@ -391,7 +393,7 @@ def _given(run: Run, one: Holder, names: Sequence[str]) -> str:
     return f"{', in part' if had else ', as'} planned in this session"
 
 
-def _has(one: Holder, names: Sequence[str], *, alone: bool) -> str:
+def _has(one: QueueHolder, names: Sequence[str], *, alone: bool) -> str:
     def says(verb: str, amounts: Amounts) -> list[str]:
         some = [name for name in in_order(names) if amounts.get(name)]
         if not some:

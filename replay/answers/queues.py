@@ -9,14 +9,14 @@ import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.counts import counted
-from ...engine.model.status import Status
+from ...engine.model.status import TaskStatus
 from ...engine.session.framework.details import QueueCheck, QueueLevel
 from .amounts import apart, in_order, joined, words
 from .awaited import with_evictions
 from .drift import differences
 from .enqueueing import state_words
 from .evicting import eviction_links
-from .finding import Blocked, Finding, ObjectKey
+from .finding import Blocked, ObjectKey, SessionFinding
 from .jobs import first_waiting, job_blocked, panics
 from .queue_words import account_of, held_of
 from .records import Link, QueuePath, QueueState, Waiting
@@ -29,14 +29,14 @@ NAMED = 2
 ACCOUNT = "account"
 
 
-def queue_finding(run: Run, name: str) -> Finding:
+def queue_finding(run: Run, name: str) -> SessionFinding:
     """Return why jobs of a queue, or of queues below it, wait, or that none does."""
     info, subject = run.cache.queues.get(name), f"queue {name}"
     about: tuple[ObjectKey, ...] = ((QUEUE, name),)
     if info is None:
         text = f"{subject} exists, but the scheduler's cache does not have it"
         stale = tuple(differences(run, [("Queue", name)]))
-        return Finding(text, True, f"stale-cache {name}", stale, about)
+        return SessionFinding(text, True, f"stale-cache {name}", stale, about)
     state = QueueState(
         text=f"{subject} exists: {info.state or 'no state'}",
         queue=name,
@@ -59,7 +59,7 @@ def queue_finding(run: Run, name: str) -> Finding:
         text = f"it is {state_words(run, name)}"
         many = counted(len(blocked), "job")
         sentence = f"{subject} lets {many} wait: {text} ({joined(_titles(run, blocked))})"
-        return Finding(sentence, True, f"queue-closed {name}", tuple(links), about)
+        return SessionFinding(sentence, True, f"queue-closed {name}", tuple(links), about)
     return _waits(run, subject, blocked).after(links, *about)
 
 
@@ -84,7 +84,7 @@ def may_wait(cache: SchedulerCache, key: str) -> bool:
     """Return whether a job has not started, or has pods without a node."""
     job = cache.jobs[key]
     phase = "" if job.pod_group is None else job.pod_group.status.phase
-    return phase in {"", "Pending", "Inqueue"} or bool(job.index.get(Status.PENDING))
+    return phase in {"", "Pending", "Inqueue"} or bool(job.index.get(TaskStatus.PENDING))
 
 
 def _blocked(run: Run, key: str) -> Blocked | None:
@@ -112,7 +112,7 @@ def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
             said.add(what)
 
 
-def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:
+def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFinding:
     """Return the finding about jobs that wait: those with the same reason are counted together.
 
     Reasons of one cause may have other numbers, and then they are other reasons; they come after
@@ -141,7 +141,7 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:
         text = f"{run.title(key)} of {subject} waits because {only.because}"
     told = order[: max(NAMED, len(causes))]
     about = tuple(one for _, keys in told for one in blocked[keys[0]].about)
-    return Finding(text, True, " ".join(causes[:NAMED]), (), about)
+    return SessionFinding(text, True, " ".join(causes[:NAMED]), (), about)
 
 
 def _count(reasons: Mapping[str, Sequence[str]]) -> int:
@@ -190,7 +190,7 @@ def _held(run: Run, level: QueueLevel) -> str:
     return joined(parts) or nothing
 
 
-def _idle(run: Run, subject: str, name: str) -> Finding:
+def _idle(run: Run, subject: str, name: str) -> SessionFinding:
     check = run.detail(QueueCheck, ACCOUNT, name)
     holds = "" if check is None else f"; it holds {_held(run, check.levels[0])}"
     jobs = len(jobs_below(run.cache, name))
@@ -199,4 +199,4 @@ def _idle(run: Run, subject: str, name: str) -> Finding:
     if undecoded is not None:
         text = f"{text}; {undecoded.because}"
     links = () if undecoded is None else undecoded.links
-    return Finding(text, False, "idle", links, () if undecoded is None else undecoded.about)
+    return SessionFinding(text, False, "idle", links, () if undecoded is None else undecoded.about)

@@ -14,9 +14,9 @@ from ...engine.kubernetes.objects import Pod, PodGroup
 from ...engine.model.job import JobInfo
 from ...engine.model.node import NodeInfo
 from ...engine.model.resource import Resource
-from ...engine.model.status import Status
+from ...engine.model.status import TaskStatus
 from ...engine.session.framework.trace import Trace, TraceStep
-from ...engine.state.coverage import Pair, Why
+from ...engine.state.coverage import Pair, UnknownCause
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
@@ -157,7 +157,8 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     def not_listed(self, pair: Pair) -> bool:
         """Return whether the log has no complete list of a kind."""
         return any(
-            one.pair == pair and one.gap.why in {Why.NEVER, Why.BEFORE} for one in self.unknown
+            one.pair == pair and one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
+            for one in self.unknown
         )
 
     def job_spec(self, key: str) -> Mapping[str, Any]:
@@ -224,7 +225,7 @@ def run_of(
 def pending(cache: SchedulerCache, key: str) -> list[str]:
     """Return the pending pods of a job in a cache, by name."""
     job = cache.jobs.get(key)
-    tasks = {} if job is None else job.index.get(Status.PENDING, {})
+    tasks = {} if job is None else job.index.get(TaskStatus.PENDING, {})
     return sorted(task.key for task in tasks.values())
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import Query
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ...engine.state.coverage import Pair
 from ..coverage.coverage import beginning_of
 from ..logs.log import Log
@@ -21,10 +21,10 @@ from ..moments.times import is_known
 from ..moments.verbs import is_only_seen, with_verbs
 from ..sessions.session_moments import at_revision, session_revisions
 from .evidence import dated, evidence_of
-from .finding import Finding, ObjectKey
+from .finding import ObjectKey, SessionFinding
 from .gaps import Hole, crossed, holds, holes_of
 from .run import NODE, POD, PODGROUP, QUEUE
-from .stages import Since, Stage
+from .stages import Stage, StageBegin
 
 MOST = 60
 """How many sessions are run at most to find since when an answer holds."""
@@ -65,7 +65,7 @@ class _Pod(msgspec.Struct):
 _DECODE_POD = msgspec.json.Decoder(_Pod).decode
 
 
-class Sample(NamedTuple):
+class SampledSession(NamedTuple):
     """What the session at one moment said.
 
     :param place: the number of the moment among all looked for at which sessions ran.
@@ -73,10 +73,10 @@ class Sample(NamedTuple):
 
     moment: Moment
     place: int
-    finding: Finding
+    finding: SessionFinding
 
 
-class Plan(NamedTuple):
+class EarlierMoments(NamedTuple):
     """Which earlier moments to look at.
 
     :param moments: ascending, each with its number among all looked for at which sessions ran.
@@ -93,11 +93,11 @@ class Plan(NamedTuple):
     known: Sequence[int] = ()
 
 
-NO_PLAN = Plan((), 0, whole=False)
+NO_PLAN = EarlierMoments((), 0, whole=False)
 """No earlier moment is looked at."""
 
 
-def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> Plan:
+def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> EarlierMoments:
     """Return the earlier moments to look at, since an object began to exist.
 
     They are those around changes of the object, then evenly spread, so many that the answer comes
@@ -125,10 +125,12 @@ def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> Plan:
     known = [places[at] for at in numbers]
     chosen = [numbers[at] for at in _chosen(known, changes_of(versions), count)]
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
-    return Plan(moments, len(places), whole and known[:1] == places[:1], holes, known)
+    return EarlierMoments(moments, len(places), whole and known[:1] == places[:1], holes, known)
 
 
-def stages_of(log: Log, plan: Plan, samples: Sequence[Sample]) -> tuple[Stage, ...]:
+def stages_of(
+    log: Log, plan: EarlierMoments, samples: Sequence[SampledSession]
+) -> tuple[Stage, ...]:
     """Return which answers held, oldest first.
 
     :param samples: the last is the present.
@@ -194,7 +196,7 @@ def _chosen(places: Sequence[int], marks: Sequence[int], count: int) -> list[int
     return sorted(list(dict.fromkeys(order))[:count])
 
 
-def _stages(log: Log, plan: Plan, samples: Sequence[Sample]) -> Iterator[Stage]:
+def _stages(log: Log, plan: EarlierMoments, samples: Sequence[SampledSession]) -> Iterator[Stage]:
     """Yield runs of samples with one answer."""
     begins = [
         number
@@ -214,15 +216,17 @@ def _stages(log: Log, plan: Plan, samples: Sequence[Sample]) -> Iterator[Stage]:
         )
 
 
-def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since:
+def _since(
+    log: Log, plan: EarlierMoments, before: SampledSession | None, sample: SampledSession
+) -> StageBegin:
     moment = sample.moment
     if before is None:
-        return Since(at=moment.label, **_time(log, moment), or_earlier=not plan.whole)
+        return StageBegin(at=moment.label, **_time(log, moment), or_earlier=not plan.whole)
     events = _between(log, before.moment, moment, sample.finding.about)
     gaps = crossed(plan.holes, _revision(before), moment.revision)
     exact = sample.place - before.place <= 1 and not gaps
     last = _last_seen(log, plan, before, gaps)
-    return Since(
+    return StageBegin(
         at=moment.label,
         **(_time(log, moment) if exact else _time_from(log, moment, last)),
         not_at=before.moment.label,
@@ -233,7 +237,7 @@ def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since
     )
 
 
-def _revision(sample: Sample) -> int:
+def _revision(sample: SampledSession) -> int:
     revision = sample.moment.revision
     assert revision is not None, "only the last sample may be at the end of a log"
     return revision
@@ -242,13 +246,15 @@ def _revision(sample: Sample) -> int:
 def _time(log: Log, moment: Moment) -> dict[str, Any]:
     """Return the fields of :class:`.dated.Dated` of a moment."""
     if moment.time == 0:  # A scenario's session, which has no time.
-        return {**dated(Span(None, None, None)), "time": moment.label}
+        return {**dated(TimeSpan(None, None, None)), "time": moment.label}
     span = span_of_moment(log.store, moment)
     given = moment.time is not None or not is_known(span)
     return dated(span) | ({"time": moment.label} if given else {})
 
 
-def _last_seen(log: Log, plan: Plan, before: Sample, gaps: Sequence[Hole]) -> int | None:
+def _last_seen(
+    log: Log, plan: EarlierMoments, before: SampledSession, gaps: Sequence[Hole]
+) -> int | None:
     """Return from when on an answer may have changed since a moment, microseconds.
 
     If nothing that sessions see is known between it and a gap, it is when the state before the gap
@@ -265,7 +271,7 @@ def _last_seen(log: Log, plan: Plan, before: Sample, gaps: Sequence[Hole]) -> in
 def _time_from(log: Log, moment: Moment, earliest: int | None) -> dict[str, Any]:
     """Return the fields of :class:`.dated.Dated` of what began before a moment, after a time."""
     found = _time(log, moment)
-    span = Span(earliest, found["latest"], found["estimate"])
+    span = TimeSpan(earliest, found["latest"], found["estimate"])
     return {**dated(span), "time": found["time"]} if found["time"] == moment.label else dated(span)
 
 

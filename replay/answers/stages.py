@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..moments.times import ends_of
 from .dated import Dated
 from .records import Evidence
 
 
-class Since(Dated, frozen=True, kw_only=True):
+class StageBegin(Dated, frozen=True, kw_only=True):
     """From when on the answer holds.
 
     :param at: as ``--at`` takes it. :param time: as tables print it; ``earliest``, ``latest`` and
@@ -33,10 +33,10 @@ class Since(Dated, frozen=True, kw_only=True):
     more: int = 0
 
     @property
-    def begin(self) -> Span:
+    def begin(self) -> TimeSpan:
         """The bounds of its begin; there is no first one if earlier moments were not looked at."""
         last = self.estimate if self.latest is None else self.latest
-        return Span(None, self.latest, last) if self.or_earlier else self.span
+        return TimeSpan(None, self.latest, last) if self.or_earlier else self.span
 
     @property
     def words(self) -> str:
@@ -66,7 +66,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
 
     cause: str
     sentence: str
-    since: Since
+    since: StageBegin
     gaps: tuple[tuple[int, int], ...] = ()
 
     @property

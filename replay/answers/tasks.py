@@ -12,12 +12,12 @@ from ..logs.log import Log
 from ..moments.moment import Moment
 from .amounts import joined
 from .evidence import versions_of
-from .finding import Finding
+from .finding import SessionFinding
 from .run import JOB, Run
 from .target import Target
 
 
-def with_dependencies(run: Run, target: Target, finding: Finding) -> Finding:
+def with_dependencies(run: Run, target: Target, finding: SessionFinding) -> SessionFinding:
     """Return a finding about a gang without enough pods, with what its tasks depend on."""
     gang = run.detail(GangCounts, "gang", target.podgroup)
     if not finding.cause.startswith("gang-lacks-pods") or gang is None:

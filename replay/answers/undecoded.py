@@ -9,7 +9,7 @@ from ...engine.kubernetes.counts import counted
 from ..moments.unknown import Unknown
 from ..objects.undecodable import undecodable_words
 from .amounts import joined
-from .finding import Blocked, Finding, ObjectKey
+from .finding import Blocked, ObjectKey, SessionFinding
 from .records import Note
 from .run import JOB, NODE, POD, PODGROUP, Run
 from .target import Target
@@ -30,7 +30,7 @@ def absence(run: Run, kind: str, key: str) -> str:
     return words_about(run, kind, key) or "does not exist"
 
 
-def undecoded_finding(run: Run, target: Target) -> Finding | None:
+def undecoded_finding(run: Run, target: Target) -> SessionFinding | None:
     """Return the answer about an object that cannot be decoded; None if it can."""
     (_, kind), key = target.scheduled
     said = words_about(run, kind, key)
@@ -40,10 +40,12 @@ def undecoded_finding(run: Run, target: Target) -> Finding | None:
     if target.scheduled != (target.pair, target.key):
         text = f"{target.title} waits because its {kind} {key} {said}"
     note = Note(text=text, blocks=target.waits)
-    return Finding(text, target.waits, f"{CAUSE} {key}", (note,), (target.scheduled,))
+    return SessionFinding(text, target.waits, f"{CAUSE} {key}", (note,), (target.scheduled,))
 
 
-def with_job_fault(finding: Finding, target: Target, unknown: Iterable[Unknown]) -> Finding:
+def with_job_fault(
+    finding: SessionFinding, target: Target, unknown: Iterable[Unknown]
+) -> SessionFinding:
     """Return an answer about a job of Volcano that also says if the job cannot be decoded.
 
     Sessions read its PodGroup only, and Volcano's job controller reads the job.

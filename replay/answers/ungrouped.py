@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.cache.job_cache import job_of
 from .carried import carried
-from .finding import Blocked, Finding
+from .finding import Blocked, SessionFinding
 from .jobs import missing_group
 from .records import Note, PodGroupState
 from .run import JOB, POD, PODGROUP, Run
@@ -13,7 +13,7 @@ from .target import RUNNING, Target
 _MAKER = "Volcano's job controller"
 
 
-def without_group(run: Run, target: Target) -> Finding:
+def without_group(run: Run, target: Target) -> SessionFinding:
     """Return the answer about a job that has no PodGroup, or not any more.
 
     That of a job whose pods name one is what each of these pods has, too.
@@ -27,14 +27,14 @@ def without_group(run: Run, target: Target) -> Finding:
     return carried(run, blocked.finding(target.title).after((), about), target.title)
 
 
-def _running(run: Run, target: Target) -> Finding:
+def _running(run: Run, target: Target) -> SessionFinding:
     """Return the answer about a job that runs: without its PodGroup sessions do not see it."""
     text = f"{target.title} is {RUNNING}, and the log "
     if run.never_listed(PODGROUP):
         text += "holds no podgroups: it is not known whether more of its pods wait"
-        return Finding(text, None, "unknown", (Note(text=text),))
+        return SessionFinding(text, None, "unknown", (Note(text=text),))
     text += "has no PodGroup of it: sessions do not see the job without one"
-    return Finding(text, False, "no-podgroup", (Note(text=text),))
+    return SessionFinding(text, False, "no-podgroup", (Note(text=text),))
 
 
 def _has_pods(run: Run, target: Target) -> bool:

@@ -12,7 +12,7 @@ from ...engine.session.framework.details import (
     Gated,
     Spared,
     Spares,
-    Tried,
+    TriedNode,
 )
 from .amounts import apart, in_order, joined, word
 from .run import CSI_NODE, Run
@@ -224,7 +224,7 @@ def _amounts(gated: Gated, name: str) -> dict[str, float]:
     return {str(key): float(amount) for key, amount in value.items()}
 
 
-def short_words(tried: Tried) -> Iterator[str]:
+def short_words(tried: TriedNode) -> Iterator[str]:
     """Yield what a node would have of what the pod requests, where that is too little."""
     for name in in_order(tried.request):
         if tried.request[name] > tried.room.get(name, 0.0):

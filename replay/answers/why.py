@@ -26,8 +26,8 @@ from .assumed import UNNAMED, marked
 from .carried import carried
 from .contradicting import with_recorded
 from .evidence import document_with_times, first_version, last_versions, of_the_last, versions_of
-from .finding import Finding, ObjectKey
-from .jobs import Subject, job_finding
+from .finding import ObjectKey, SessionFinding
+from .jobs import SentenceSubject, job_finding
 from .kubernetes_events import KubernetesEvents
 from .makers import makers_of
 from .nodes import node_finding, waiting_groups, waiting_pods
@@ -47,7 +47,7 @@ from .run import (
     pending,
     run_of,
 )
-from .since import NO_PLAN, Plan, Sample, plan_of, stages_of
+from .since import NO_PLAN, EarlierMoments, SampledSession, plan_of, stages_of
 from .target import Target, target_of
 from .tasks import job_spec, with_dependencies
 from .undecoded import undecoded_finding, with_job_fault
@@ -56,7 +56,7 @@ from .ungrouped import without_group
 Progress = Callable[[int, int], None]
 
 
-class Question(NamedTuple):
+class WhyAsked(NamedTuple):
     """What is asked, and the session that answers it.
 
     :param sometimes: what the log does not know of volumes and the like.
@@ -131,7 +131,7 @@ def whys_at(
     asking = [
         _Asking(
             log,
-            Question(
+            WhyAsked(
                 target,
                 scene,
                 behaviours,
@@ -170,11 +170,11 @@ def _job_fault(log: Log, target: Target, moment: Moment) -> list[Unknown]:
 class _Asking:
     """A question while its sessions run: at earlier moments, ascending, and then at the present."""
 
-    def __init__(self, log: Log, question: Question, events: KubernetesEvents) -> None:
+    def __init__(self, log: Log, question: WhyAsked, events: KubernetesEvents) -> None:
         self._log, self._question, self._events = log, question, events
         self.plan = _plan(log, question)
         self._numbers = {earlier.revision: at for at, earlier in self.plan.moments}
-        self._samples: list[Sample] = []
+        self._samples: list[SampledSession] = []
 
     def looks_at(self, then: Moment) -> bool:
         """Return whether the question needs the session at a moment."""
@@ -189,9 +189,9 @@ class _Asking:
             place = self.plan.last if present else self._numbers[then.revision]
             if present:
                 self._finding = self._with_recorded(self._finding)
-            self._samples.append(Sample(then, place, self._finding))
+            self._samples.append(SampledSession(then, place, self._finding))
 
-    def _with_recorded(self, finding: Finding) -> Finding:
+    def _with_recorded(self, finding: SessionFinding) -> SessionFinding:
         """Return the present answer with what the cluster recorded that contradicts it."""
         target, cache = self._question.target, self._run.cache
         events = self._events.newest(_recording(cache, target))
@@ -229,7 +229,7 @@ class _Asking:
         )
 
 
-def _plan(log: Log, question: Question) -> Plan:
+def _plan(log: Log, question: WhyAsked) -> EarlierMoments:
     """Return which earlier moments to look at: none for what certainly does not wait."""
     target, moment = question.target, question.scene.moment
     if not target.waits or (target.pair == JOB and not target.podgroup):
@@ -239,7 +239,7 @@ def _plan(log: Log, question: Question) -> Plan:
     return plan_of(log, moment, of_the_last(versions))
 
 
-def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> Run:
+def _run(log: Log, question: WhyAsked, then: Moment, cache: SchedulerCache) -> Run:
     """Run the session at a moment, and follow what the object needs."""
     scene, goes_on = question.scene, then is question.scene.moment
     sometimes = question.sometimes
@@ -295,7 +295,7 @@ def _uid(cache: SchedulerCache, pair: Pair, key: str) -> str:
     return "" if found is None else found.metadata.uid
 
 
-def finding_of(run: Run, target: Target) -> Finding | None:
+def finding_of(run: Run, target: Target) -> SessionFinding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
     settled = _settled(target) if target.pair == JOB else None
@@ -311,48 +311,48 @@ def finding_of(run: Run, target: Target) -> Finding | None:
     return carried(run, _FINDERS[target.pair](run, target), target.title)
 
 
-def _settled(target: Target) -> Finding | None:
+def _settled(target: Target) -> SessionFinding | None:
     """Return the answer about a job of Volcano that its controller ends or has ended."""
     about = ((JOB, target.key),)
     if target.phase in _ENDED:
         text = f"{target.title} does not wait: it is {target.phase}"
         if target.phase == "Aborted":
             text += ", until somebody resumes it"
-        return Finding(text, False, "ended", (Note(text=text),), about)
+        return SessionFinding(text, False, "ended", (Note(text=text),), about)
     if target.phase in _ENDING:
         text = f"{target.title} is {target.phase}: Volcano's job controller deletes its pods"
         if target.phase == _RESTARTING:
             text = f"{target.title} waits because it is {_RESTARTING}: {_AGAIN}"
         waits = target.phase == _RESTARTING
         note = Note(text=text, blocks=waits)
-        return Finding(text, waits, target.phase.lower(), (note,), about)
+        return SessionFinding(text, waits, target.phase.lower(), (note,), about)
     return None
 
 
-def _of_ended(target: Target) -> Finding:
+def _of_ended(target: Target) -> SessionFinding:
     """Return the answer about the PodGroup of a job that has ended: nothing places its pods."""
     text = f"{target.title} does not wait: its job {target.job} is {target.phase}"
     about = ((JOB, target.job), (PODGROUP, target.key))
-    return Finding(text, False, "ended", (Note(text=text),), about)
+    return SessionFinding(text, False, "ended", (Note(text=text),), about)
 
 
-def _unread(target: Target) -> Finding:
+def _unread(target: Target) -> SessionFinding:
     """Return the answer about an object that the API server has, and the scheduler has not."""
     text = f"{target.title} exists, but the scheduler's informers do not have it"
     note = Note(text=text, blocks=target.waits)
-    return Finding(text, target.waits, "unread", (note,), (target.scheduled,))
+    return SessionFinding(text, target.waits, "unread", (note,), (target.scheduled,))
 
 
-def _of_pod(run: Run, target: Target) -> Finding:
+def _of_pod(run: Run, target: Target) -> SessionFinding:
     pod = run.pod(target.key)
     assert pod is not None, "it was just looked up"
     return pod_finding(run, target.key, pod)
 
 
-def _of_group(run: Run, target: Target) -> Finding:
+def _of_group(run: Run, target: Target) -> SessionFinding:
     if target.pair != JOB:
-        return job_finding(run, target.podgroup, Subject.of(run.title(target.podgroup)))
-    found = job_finding(run, target.podgroup, Subject.of(target.title))
+        return job_finding(run, target.podgroup, SentenceSubject.of(run.title(target.podgroup)))
+    found = job_finding(run, target.podgroup, SentenceSubject.of(target.title))
     return found.after((), (JOB, target.key))
 
 
@@ -363,7 +363,7 @@ _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
 _RESTARTING = "Restarting"
 _ENDING = frozenset({_RESTARTING, "Completing", "Aborting", "Terminating"})
 _AGAIN = "Volcano's job controller deletes its pods, and then creates them again"
-_FINDERS: Mapping[Pair, Callable[[Run, Target], Finding]] = MappingProxyType(
+_FINDERS: Mapping[Pair, Callable[[Run, Target], SessionFinding]] = MappingProxyType(
     {
         POD: _of_pod,
         PODGROUP: _of_group,

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from .replay.belief.drift import Drift
     from .replay.compare.bisection import Bisection
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
-    from .replay.compare.releases import Held as Behaviour
+    from .replay.compare.releases import ReleaseBehaviour as Behaviour
     from .replay.compare.sessions import Comparison
     from .replay.compare.upgrade import Upgrade
     from .replay.compare.verdict import Verdict, verdict_of
@@ -287,7 +287,7 @@ _PLACES = MappingProxyType(
         "replay.lint.rules": "LintRule=Rule",
         "replay.lint.task": "LintReport=Report",
         "replay.moments.moment": "Moment",
-        "replay.compare.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
+        "replay.compare.releases": "Behaviour=ReleaseBehaviour BehaviourDiff ReleaseLine Unproven",
         "replay.logs.scheduler_confs": "ConfText",
         "replay.server.web.files": "web_page",
         "replay.sessions.session": "SessionAnswer",

@@ -14,7 +14,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.later_lists import later_lists
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH, OrderedEvent, OrderedEvents, had_happened
-from .recent_beliefs import END, Course, RecentBeliefs
+from .recent_beliefs import END, BeliefBasis, RecentBeliefs
 from .stored_belief import believed, last_stored, start_of
 
 Progress = Callable[[int, int], None]
@@ -180,7 +180,7 @@ class _Remembered:
         :param moment: any moment of the course.
         """
         head = next(one.hash for one in store.heads() if one.branch == moment.branch)
-        self._course = Course(head, moment.cluster, moment.known, believed(behaviours))
+        self._course = BeliefBasis(head, moment.cluster, moment.known, believed(behaviours))
         self._recent, self._behaviours = recent, behaviours
         self._payloads = _payloads_of(store, moment.branch)
 

@@ -24,14 +24,14 @@ from .recent_beliefs import RecentBeliefs
 from .stored_belief import CacheBasis, believed
 
 
-class Follower(Protocol):
+class EventFollower(Protocol):
     """What the events of a log are applied to, such as a :class:`.Projector`."""
 
     def apply(self, event: Event, *, position: int, lives_on: Callable[[Reference], bool]) -> None:
         """Apply an event."""
 
 
-F = TypeVar("F", bound=Follower)
+F = TypeVar("F", bound=EventFollower)
 
 
 def belief_at(

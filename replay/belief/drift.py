@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.cache.drift.drift import Difference
+from ...engine.cache.drift.drift import CacheMismatch
 from ...engine.cache.projector import Projector
 from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.log.store import NO_REVISION, LogStore
@@ -15,17 +15,17 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvent
 from ..moments.unknown import Unknown
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .advancing_belief import Progress
 from .belief import play
-from .stored_belief import Start, start_of
+from .stored_belief import BeliefStart, start_of
 
 
 class CacheDifference(NamedTuple):
     """One difference, and the position of the event that caused it."""
 
-    difference: Difference
+    difference: CacheMismatch
     since: int
 
 
@@ -55,7 +55,7 @@ class Drift(Tabular):
     crashes: list[str]
     not_known: tuple[Unknown, ...] = ()
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the differences."""
         rows = (DriftRow(*one.difference, one.since) for one in self.differences)
         return {"differences": table_of(DriftRow, rows)}
@@ -101,7 +101,7 @@ def both_at(
     """
     start = start_of(store, moment, behaviours) if use_stored and options is None else None
     if start is None:
-        start = Start(Projector(behaviours, options), NO_REVISION, [])
+        start = BeliefStart(Projector(behaviours, options), NO_REVISION, [])
     projector, after, history = start.projector, start.revision, start.drift()
 
     def compare(step: OrderedEvent) -> None:

@@ -20,7 +20,7 @@ END = 2**63 - 1
 """Stands for the revision of the end, which is not known."""
 
 
-class Course(NamedTuple):
+class BeliefBasis(NamedTuple):
     """What the caches of one release depend on, apart from the revision.
 
     :param head: the hash of the branch's end. :param known: only events up to this position count.
@@ -43,16 +43,16 @@ class RecentBeliefs:
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[Course, int], bytes] = OrderedDict()
+        self._held: OrderedDict[tuple[BeliefBasis, int], bytes] = OrderedDict()
         self._bytes = 0
 
-    def last(self, course: Course, until: int, default: int) -> int:
+    def last(self, course: BeliefBasis, until: int, default: int) -> int:
         """Return the last revision up to one at which there is a belief."""
         with self._lock:
             found = [at for of, at in self._held if at <= until and of == course]
         return max(found, default=default)
 
-    def get(self, course: Course, revision: int) -> bytes | None:
+    def get(self, course: BeliefBasis, revision: int) -> bytes | None:
         """Return the belief at a revision, if there still is one."""
         with self._lock:
             found = self._held.get((course, revision))
@@ -60,7 +60,7 @@ class RecentBeliefs:
                 self._held.move_to_end((course, revision))
             return found
 
-    def keep(self, course: Course, revision: int, belief: bytes) -> None:
+    def keep(self, course: BeliefBasis, revision: int, belief: bytes) -> None:
         """Hold a belief, and drop others if they are too many."""
         with self._lock:
             if (course, revision) in self._held or len(belief) > self._most:

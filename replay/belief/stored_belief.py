@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.cache.drift.drift import Difference
+from ...engine.cache.drift.drift import CacheMismatch
 from ...engine.cache.drift.history import DriftHistory
 from ...engine.cache.projector import WATCHED, Projector, key_of
 from ...engine.cache.restored import decode_belief
@@ -25,7 +25,7 @@ from ...engine.cache.rules import contents_of
 from ...engine.cache.stored import encode_belief
 from ...engine.errors import LogCorrupt
 from ...engine.events import Effect, Reference
-from ...engine.log.store import NO_REVISION, Checkpoint, LogStore, Window
+from ...engine.log.store import NO_REVISION, Checkpoint, FoldWindow, LogStore
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
@@ -81,7 +81,7 @@ Differing = list[tuple[str, str, list[tuple[str, str, str, str | None, str | Non
 """By kind and name of a unit, its differences, each with the position since when."""
 
 
-class Start(NamedTuple):
+class BeliefStart(NamedTuple):
     """Where to continue from: the scheduler's cache after a revision.
 
     :param differing: where it then differed from truth, and since when.
@@ -96,7 +96,7 @@ class Start(NamedTuple):
         history = DriftHistory(self.projector)
         history.go_on(
             {
-                (kind, name): [(Difference(*one[:5]), one[5]) for one in parted]
+                (kind, name): [(CacheMismatch(*one[:5]), one[5]) for one in parted]
                 for kind, name, parted in self.differing
             }
         )
@@ -155,7 +155,7 @@ def _python(place: Traversable) -> Iterator[Traversable]:
         yield place
 
 
-def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start | None:
+def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> BeliefStart | None:
     """Return the last stored belief up to a moment that is still valid, if there is one.
 
     :param behaviours: those of the scheduler's release.
@@ -189,7 +189,7 @@ def _candidates(
     version, clock = version_of(behaviours), clock_of_moment(store, moment)
     until, steps = moment.revision, None
     for _ in range(_TRIES):
-        window = Window(
+        window = FoldWindow(
             branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until
         )
         found = store.nearest_checkpoint(window, version)
@@ -219,7 +219,7 @@ def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tupl
 
 def _start(
     store: LogStore, moment: Moment, behaviours: Behaviours, found: Checkpoint, kept: _Kept
-) -> Start | None:
+) -> BeliefStart | None:
     """Return the content of a checkpoint, unless later events change what a list deleted."""
     try:
         projector = decode_belief(
@@ -232,7 +232,7 @@ def _start(
         return None
     if _came_back(store, moment, projector, found):
         return None
-    return Start(projector, found.revision, kept.drift)
+    return BeliefStart(projector, found.revision, kept.drift)
 
 
 def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Checkpoint) -> bool:
@@ -240,7 +240,7 @@ def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Che
     until, objects = _looked_for(store, moment, found)
     if until >= moment.known:
         return False
-    window = Window(branch=moment.branch, cluster=moment.cluster, known=moment.known)
+    window = FoldWindow(branch=moment.branch, cluster=moment.cluster, known=moment.known)
     held = projector.cache.stores
     for chunk in store.scan(window, after_position=until):
         changing = np.isin(chunk.effects, _CHANGING) & (chunk.objects <= objects)
@@ -266,7 +266,7 @@ def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int
     On a branch, the position is at most that of its fork.
     """
     last = store.last(found.branch)
-    window = Window(
+    window = FoldWindow(
         branch=found.branch, cluster=found.cluster, known=last, after=NO_REVISION, until=NO_REVISION
     )
     checked = store.nearest_checkpoint(window, found.version)
@@ -324,7 +324,7 @@ def build_beliefs(
     start = start_of(store, end, behaviours)
     if start is None:
         store.drop_checkpoints(branch=branch, cluster=cluster, version=version)
-        start = Start(Projector(behaviours), NO_REVISION, [])
+        start = BeliefStart(Projector(behaviours), NO_REVISION, [])
     objects = store.info().objects
     place = Checkpoint(
         branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
@@ -359,7 +359,7 @@ def what_of(version: int) -> str:
 
 
 def _play_on(
-    store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
+    store: LogStore, end: Moment, start: BeliefStart, place: Checkpoint, progress: Progress | None
 ) -> None:
     """Apply all events up to a revision; store the projector now and then, and at the end."""
     clock = clock_of_moment(store, end)
@@ -391,7 +391,7 @@ def _worth_storing(projector: Projector, passed: int, *, last: bool) -> bool:
 
 
 def _known_at(store: LogStore, end: Moment, revision: int, place: Checkpoint) -> int:
-    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, until=revision)
+    window = FoldWindow(branch=end.branch, cluster=end.cluster, known=end.known, until=revision)
     found = store.nearest_checkpoint(window, place.version)
     assert found is not None, "the block was just read"
     return found.known

@@ -19,7 +19,7 @@ from .shell import BROKEN, note, shows_progress, style, write_lines
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
     from ..compare.bisection import Bisection
-    from ..compare.crashes import Crash, PanickingReleases
+    from ..compare.crashes import LoggedCrash, PanickingReleases
     from ..compare.log_bisection import LogQuestion, LogRange
     from ..compare.session_claims import SessionClaim
     from ..logs.log import Log
@@ -34,7 +34,7 @@ class _Result(NamedTuple):
     """
 
     found: Bisection
-    crashes: Sequence[Crash] = ()
+    crashes: Sequence[LoggedCrash] = ()
     panicking: PanickingReleases | None = None
 
 
@@ -287,7 +287,9 @@ def _in_log(
     return _Result(found, crashes, panicking)
 
 
-def _panicking(log: Log, asked: LogQuestion, crashes: list[Crash]) -> PanickingReleases | None:
+def _panicking(
+    log: Log, asked: LogQuestion, crashes: list[LoggedCrash]
+) -> PanickingReleases | None:
     """Return the releases that panic where the log records a crash."""
     from ...engine.volcano.releases import RELEASES
     from ..compare.crashes import panicking_at

@@ -117,10 +117,10 @@ def refuse_own_panic(answers: Iterable[SessionRun], unknown: Sequence[Unknown]) 
     :raises NotKnown: a session crashed, and a kind is not fully known.
     """
     from ...engine.errors import NotKnown
-    from ...engine.state.coverage import Why
+    from ...engine.state.coverage import UnknownCause
     from ..coverage.coverage import unknown_text
 
-    lacking = [one for one in unknown if one.gap.why in (Why.NEVER, Why.BEFORE)]
+    lacking = [one for one in unknown if one.gap.why in (UnknownCause.NEVER, UnknownCause.BEFORE)]
     for answer in answers:
         if lacking and answer.result.panic is not None:
             raise NotKnown(

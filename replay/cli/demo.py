@@ -98,13 +98,13 @@ def _serve(log: str, place: str) -> None:
     """
     from .. import demo as recording
     from ..server.running import AddressUnavailable, Serving
-    from ..server.settings import Settings
+    from ..server.settings import ServerSettings
 
-    def ready(listening: Settings, _: Sequence[str]) -> None:
+    def ready(listening: ServerSettings, _: Sequence[str]) -> None:
         note(f"plinian: serving {place} at {listening.origin}/ (Ctrl-C ends it)")
         serving.open_in_browser(f"{listening.origin}/")
 
-    settings = Settings(place=log, at=recording.BEFORE_INCIDENT, port=serving.DEFAULT_PORT)
+    settings = ServerSettings(place=log, at=recording.BEFORE_INCIDENT, port=serving.DEFAULT_PORT)
     try:
         server = Serving(settings, ready=ready)
     except AddressUnavailable as fault:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...engine.machine.search import Progress
-    from ..explore.run import Exploration, Plan
+    from ..explore.run import Exploration, SearchPlan
     from ..explore.scenario import MachineCase
     from ..explore.story import Story
-    from ..explore.world import World
+    from ..explore.world import ScenarioWorld
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
 DELAYS = 1
@@ -240,7 +240,7 @@ def explore(
     """
     from ..budget import budget_seconds
     from ..explore.branch import check_branch
-    from ..explore.run import Plan
+    from ..explore.run import SearchPlan
     from ..explore.task import asked_invariants, default_budget, prepared
 
     seconds = budget_seconds(budget or default_budget(strategy, of_log=at is not None))
@@ -256,7 +256,7 @@ def explore(
     ids = asked_invariants(invariants)
     recorded = None if at is None else _Recorded(log, at, until, objects)
     read = _read(case, recorded, name, assume=assume)
-    plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
+    plan = SearchPlan(name, strategy, seed, (), ids, steps, jobs, delays)
     world, plan = prepared(read, plan, prompt, faults)
     if windows:
         _write_windows(world, output)
@@ -351,9 +351,9 @@ def _other(
     return replay is not None or model is not None
 
 
-def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
-    from ...engine.machine.natural import Violation
-    from ..explore.task import Watcher, explore_world
+def _searched(world: ScenarioWorld, plan: SearchPlan, seconds: float) -> Exploration:
+    from ...engine.machine.natural import StateViolation
+    from ..explore.task import SearchWatcher, explore_world
     from ..render.progress import counting
     from ..render.race import limits_line
 
@@ -361,14 +361,16 @@ def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
         note(limits_line(plan, world.case.faults))
     pace = _Pace(plan)
 
-    def found(violation: Violation) -> None:
+    def found(violation: StateViolation) -> None:
         note(f"found {violation.invariant}: {violation.sentence}")
 
     def searching(processes: int, passed: float) -> None:
         note(f"{passed:.0f} s: {processes} processes search, each with its own seed")
 
     with counting("releases", visible=shows_progress()) as releases:
-        result = explore_world(world, plan, seconds, Watcher(pace, found, releases, searching))
+        result = explore_world(
+            world, plan, seconds, SearchWatcher(pace, found, releases, searching)
+        )
     pace.end()
     return result
 
@@ -376,7 +378,7 @@ def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
 class _Pace:
     """Notes now and then how far a search is, and how fast."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SearchPlan) -> None:
         self._plan = plan
         self._noted = 0.0
         self._last: tuple[Progress, float] | None = None
@@ -395,7 +397,7 @@ class _Pace:
             note(progress_line(self._plan, *self._last))
 
 
-def _write(world: World, result: Exploration, output: str) -> None:
+def _write(world: ScenarioWorld, result: Exploration, output: str) -> None:
     from ..explore.story import story_of
     from ..render.documents import json_text
     from ..render.race import anomaly_lines, exploration_document, summary_lines
@@ -409,7 +411,7 @@ def _write(world: World, result: Exploration, output: str) -> None:
     write_lines(summary_lines(result, style()))
 
 
-def _write_windows(world: World, output: str) -> None:
+def _write_windows(world: ScenarioWorld, output: str) -> None:
     from ..explore.windows import windows_in
     from ..render.documents import json_text
     from ..render.windows import windows_document, windows_lines
@@ -421,7 +423,7 @@ def _write_windows(world: World, output: str) -> None:
         write_lines(windows_lines(world, found, style()))
 
 
-def _write_files(world: World, result: Exploration, files: _Files) -> None:
+def _write_files(world: ScenarioWorld, result: Exploration, files: _Files) -> None:
     from ..explore.story import story_of
     from ..render.race_files import files_of
 
@@ -465,7 +467,7 @@ def _replay(token: str, release: str | None, output: str, files: _Files) -> None
         write_lines(replay_lines(again, style()))
 
 
-def _write_branch(world: World, story: Story, files: _Files) -> None:
+def _write_branch(world: ScenarioWorld, story: Story, files: _Files) -> None:
     if files.branch is None:
         return
     from ..explore.branch import write_branch

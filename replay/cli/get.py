@@ -186,18 +186,18 @@ def _check_drawn(wanted: Sequence[RequestedKind], *, watch: bool) -> None:
 
 def _plot(look: ObjectQuery, place: str, found: Sequence[FoundObjects]) -> None:
     """Print a picture of each kind until the moment, of the objects that were found."""
-    from ..plot.asked import GANG, NODES, QUEUES, Asked
+    from ..plot.asked import GANG, NODES, QUEUES, PlotRequest
     from .pictures import write_plot
 
     for kind, entries in _joined(found):
         names = tuple(entry.reference.name for entry in entries)
         if kind[1] in {"Queue", "Node"}:
-            asked = Asked(QUEUES if kind[1] == "Queue" else NODES, names, None, look.moment)
+            asked = PlotRequest(QUEUES if kind[1] == "Queue" else NODES, names, None, look.moment)
             write_plot(look.log, place, asked)
             continue
         namespace = entries[0].reference.namespace
         gang = (f"{kind[1].lower()}/{names[0]}",)
-        write_plot(look.log, place, Asked(GANG, gang, None, look.moment, None, namespace))
+        write_plot(look.log, place, PlotRequest(GANG, gang, None, look.moment, None, namespace))
 
 
 def _cleaned(output: str, *, clean: bool, node_names: bool, watch: bool) -> Cleaned | None:

@@ -15,7 +15,7 @@ from .shell import note, style, write_lines
 
 if TYPE_CHECKING:
     from ..lint.background import Background
-    from ..lint.findings import Severity
+    from ..lint.findings import FindingSeverity
     from ..lint.task import Report
     from .assumption import ChosenReleases
 
@@ -92,7 +92,7 @@ def lint(
     cannot be read (the others are checked) or nothing in the files is checked.
     """
     from ...engine.errors import UsageError
-    from ..lint.findings import Severity
+    from ..lint.findings import FindingSeverity
     from ..lint.reading import read_conf, read_files
     from ..lint.task import ALL, LintTask, check
     from .assumption import chosen
@@ -114,7 +114,9 @@ def lint(
         background = _background(log, at, as_known_at, cluster, branch)
     taken = chosen([] if ALL in release else release, assume=assume)
     report = check(LintTask(written, background, given, namespace, tuple(ignore)), taken.names)
-    counting = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    counting = (
+        {FindingSeverity.ERROR, FindingSeverity.WARNING} if strict else {FindingSeverity.ERROR}
+    )
     _write(report, taken, output, counting)
     if report.unread or any(finding.severity in counting for finding in report.findings):
         sys.stdout.flush()
@@ -143,7 +145,7 @@ def _background(
 
 
 def _write(
-    report: Report, taken: ChosenReleases, output: str, counting: Collection[Severity]
+    report: Report, taken: ChosenReleases, output: str, counting: Collection[FindingSeverity]
 ) -> None:
     from ..render import lint as forms
     from ..render.documents import json_text, write_yaml

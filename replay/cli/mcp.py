@@ -61,12 +61,12 @@ def mcp(
     """
     from ...engine.log.location import shown_place
     from ..server.mcp.door import PATH, check_installed
-    from ..server.settings import Settings
+    from ..server.settings import ServerSettings
     from ..server.tls import tls_of
     from ..server.token import token_in
 
     check_installed()
-    settings = Settings(
+    settings = ServerSettings(
         place=log,
         branch=branch,
         cluster=cluster,
@@ -85,7 +85,7 @@ def mcp(
         return
     from ..server.running import serve
 
-    def ready(listening: Settings, remarks: Sequence[str]) -> None:
+    def ready(listening: ServerSettings, remarks: Sequence[str]) -> None:
         serving.warn(listening, remarks)
         where = f"{listening.origin}{PATH}"
         note(f"plinian: serving {shown_place(log)} to agents at {where} (Ctrl-C ends it)")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..forecast.run import Forecast
     from ..logs.log import Log
     from ..moments.moment import Moment
-    from ..plot.asked import Asked
+    from ..plot.asked import PlotRequest
     from ..plot.picture import Picture
 
 _WIDTH = 80
@@ -53,7 +53,7 @@ def write_answer_plot(
     write_picture(drawn.picture)
 
 
-def write_plot(log: Log, place: str, asked: Asked) -> None:
+def write_plot(log: Log, place: str, asked: PlotRequest) -> None:
     """Print a picture of a log below what a command prints."""
     from ..plot.run import plot
     from ..render.progress import counting

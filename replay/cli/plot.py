@@ -67,7 +67,7 @@ def plot(
     A file needs the extra plinian[plot]. Equal logs give equal files.
     """
     from ...engine.errors import UsageError
-    from ..plot.asked import Asked
+    from ..plot.asked import PlotRequest
     from ..plot.run import form_of
     from ..plot.run import plot as draw
     from ..render.progress import counting
@@ -79,7 +79,7 @@ def plot(
         form_of(output, theme)
     elif theme is not None:
         raise UsageError("--theme is of a file", now="name one with -o")
-    asked = Asked(what, names, from_, to, resource, namespace)
+    asked = PlotRequest(what, names, from_, to, resource, namespace)
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
         counting("reading", visible=shows_progress()) as progress,

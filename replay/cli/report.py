@@ -127,7 +127,7 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
     from ..pages.report import report_page
     from ..render.progress import phases
     from ..report.collect import report_of
-    from ..report.question import Question, earlier
+    from ..report.question import ReportRequest, earlier
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
@@ -140,7 +140,7 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
         warn_sessions(log, moment, unconfigured=asked.conf is None, strict=strict)
         store_beliefs(asked.log, log, moment, taken.names)
         earliest, remarks = earlier(log, moment, asked.before)
-        question = Question(
+        question = ReportRequest(
             log=log,
             place=asked.log,
             moment=moment,

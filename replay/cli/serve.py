@@ -80,12 +80,12 @@ def serve(
     """
     from ...engine.log.location import shown_place
     from ..server.running import serve as run
-    from ..server.settings import Settings, origin_of
+    from ..server.settings import ServerSettings, origin_of
     from ..server.tls import tls_of
     from ..server.token import token_in
     from .play import speed_of
 
-    settings = Settings(
+    settings = ServerSettings(
         place=log,
         branch=branch,
         cluster=cluster,
@@ -103,7 +103,7 @@ def serve(
 
     logger = serving.logger_of(settings, form, level)
 
-    def ready(listening: Settings, remarks: Sequence[str]) -> None:
+    def ready(listening: ServerSettings, remarks: Sequence[str]) -> None:
         serving.warn(listening, remarks)
         note(f"plinian: serving {shown_place(log)} at {listening.origin}/ (Ctrl-C ends it)")
         if show:

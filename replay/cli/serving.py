@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from ..server.lines import Form, Level
-    from ..server.settings import Settings
+    from ..server.settings import ServerSettings
 
 DEFAULT_PORT = 8001
 """Where a server listens if nothing else is said."""
@@ -120,7 +120,7 @@ def open_in_browser(url: str) -> None:
         )
 
 
-def warn(listening: Settings, remarks: Sequence[str] = ()) -> None:
+def warn(listening: ServerSettings, remarks: Sequence[str] = ()) -> None:
     """Print what a person should know before other machines connect, and what is refused."""
     from ..server.settings import warnings
 
@@ -128,7 +128,7 @@ def warn(listening: Settings, remarks: Sequence[str] = ()) -> None:
         note(f"plinian: WARNING: {line}")
 
 
-def logger_of(settings: Settings, form: Form | None, level: Level) -> FilteringBoundLogger:
+def logger_of(settings: ServerSettings, form: Form | None, level: Level) -> FilteringBoundLogger:
     """Return the logger of a server, to standard error.
 
     :param form: None is text on a terminal, else JSON.

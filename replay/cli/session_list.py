@@ -51,7 +51,7 @@ def list_sessions(
     nothing is then unknown. OPENED of an inferred session is the time of its first write.
     """
     from ...engine.errors import UsageError
-    from ..plot.asked import SESSIONS, Asked
+    from ..plot.asked import SESSIONS, PlotRequest
     from ..recorded.session_list import listed_sessions, within
     from ..render.sessions import session_list_document, session_table
     from .open_log import opened
@@ -77,7 +77,7 @@ def list_sessions(
             _write_table(table, no_headers=no_headers)
         if plot:
             last = bounds.get("until") or bounds.get("at") or end
-            write_plot(opened_log, log, Asked(SESSIONS, (), bounds.get("since"), last))
+            write_plot(opened_log, log, PlotRequest(SESSIONS, (), bounds.get("since"), last))
 
 
 def _write_document(document: dict[str, object], output: str) -> None:

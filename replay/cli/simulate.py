@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ...engine.kubernetes.store import Document
-    from ..simulate.batch import Outcome, Task
+    from ..simulate.batch import ScenarioOutcome, Task
 
 ALL = "all"
 
@@ -113,7 +113,7 @@ def simulate(
     from ..logs.given_confs import conf_file
     from ..render.progress import counting
     from ..simulate.batch import Task, run_all
-    from ..simulate.what_if import WhatIf
+    from ..simulate.what_if import ScenarioChanges
     from ..what_if.names import checked_patches
 
     releases = _releases(_taken(release, assume=assume))
@@ -122,7 +122,7 @@ def simulate(
     except ValueError as fault:
         raise UsageError(f"--now: {fault}", now="write 2025-07-30T07:56:43Z") from fault
     shown = show or out is None
-    what_if = WhatIf(conf_file(conf).text if conf else None, checked_patches(patch))
+    what_if = ScenarioChanges(conf_file(conf).text if conf else None, checked_patches(patch))
     tasks = [
         Task(path, name, out, present, scores, shown, what_if)
         for path in cases
@@ -180,7 +180,7 @@ def _processes(tasks: int) -> int:
     return 1 if tasks < MANY else os.cpu_count() or 1
 
 
-def _good(outcomes: Iterable[Outcome], failed: dict[str, int]) -> Iterator[Document | None]:
+def _good(outcomes: Iterable[ScenarioOutcome], failed: dict[str, int]) -> Iterator[Document | None]:
     """Yield the results of scenarios that ran; report and count those that did not."""
     for outcome in outcomes:
         if outcome.fault is None:
@@ -190,7 +190,7 @@ def _good(outcomes: Iterable[Outcome], failed: dict[str, int]) -> Iterator[Docum
         failed[outcome.release] += 1
 
 
-def _warn_lacking(outcomes: Sequence[Outcome]) -> None:
+def _warn_lacking(outcomes: Sequence[ScenarioOutcome]) -> None:
     """Warn on standard error, before its results, of what a scenario lacks."""
     lacks = next((outcome.lacks for outcome in outcomes if outcome.fault is None), ())
     if lacks:

@@ -11,7 +11,7 @@ from .shell import fail, note, style
 
 if TYPE_CHECKING:
     from ...engine.kubernetes.resources import GroupKind
-    from ...engine.state.clock import Span
+    from ...engine.state.clock import TimeSpan
     from ...engine.state.truth import Entry
     from ..logs.log import Log
     from ..logs.watch import ObjectChange, Watch
@@ -173,7 +173,7 @@ class _Lines:
         context = self._context(seen.moment, seen.when)
         return list(self._table(context, [seen.entry]).rows[0])
 
-    def _context(self, moment: Moment, when: Span | None = None) -> TableContext:
+    def _context(self, moment: Moment, when: TimeSpan | None = None) -> TableContext:
         from ..coverage.coverage import NotListed
         from ..render.columns import TableContext
 

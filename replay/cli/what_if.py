@@ -298,10 +298,10 @@ def _session(asked: Asked, output: str, *, named: bool) -> None:
 
 def _live_on(asked: Asked, how: _How, output: str, *, jobs: int, named: bool) -> None:
     """Let the cluster live on, and print what happens."""
-    from ..forecast.run import Question, forecast
+    from ..forecast.run import ForecastRequest, forecast
     from ..render.progress import counting
 
-    question = Question(
+    question = ForecastRequest(
         asked.moment,
         tuple(asked.variants),
         how.wish(),

@@ -16,12 +16,12 @@ from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ...engine.volcano.session.history import resolve
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly
 from .decisions import FirstDifference, decisions_of, differing, first_differences
 from .releases import BehaviourDiff, session_diff
-from .session_claims import Answer, SessionClaim
+from .session_claims import ClaimAnswer, SessionClaim
 from .subjects import RunnableSession
 
 
@@ -29,7 +29,7 @@ class Probe(NamedTuple):
     """An answer, and its moment or release."""
 
     at: str
-    answer: Answer
+    answer: ClaimAnswer
 
 
 class AnswerRow(NamedTuple):
@@ -137,7 +137,7 @@ class Bisection(Tabular):
         """Whether the answer is certain: it changes, or was found where everything is known."""
         return self.flip is not None or self.doubtful < len(self.probes)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the answers in order."""
         rows = (AnswerRow(probe.at, *probe.answer) for probe in self.probes)
         return {"answers": table_of(AnswerRow, rows)}

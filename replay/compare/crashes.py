@@ -12,7 +12,7 @@ from ...engine.events.payloads import ProcessPanicked
 from ...engine.log.store import Query
 from ...engine.model.panic import Panic
 from ...engine.session.framework.trace import Trace
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ...engine.volcano.releases import Release
 from ...engine.volcano.session.history import resolve
 from ..logs.log import Log
@@ -30,7 +30,7 @@ TRIED = 3
 """The most crashes at which releases are tried."""
 
 
-class Crash(NamedTuple):
+class LoggedCrash(NamedTuple):
     """A crash of the scheduler, from its log.
 
     :param position: of the event. :param span: between which times it happened.
@@ -39,7 +39,7 @@ class Crash(NamedTuple):
     """
 
     position: int
-    span: Span
+    span: TimeSpan
     revision: int | None
     message: str
     stack: str
@@ -51,17 +51,17 @@ class PanickingReleases(NamedTuple):
     :param same: they panic with the same message.
     """
 
-    crash: Crash
+    crash: LoggedCrash
     releases: tuple[Release, ...]
     same: bool
 
 
-def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
+def recorded_crashes(log: Log, end: Moment) -> list[LoggedCrash]:
     """Return the crashes of the scheduler by a moment, in the order of the log."""
     query = Query(
         branch=end.branch, cluster=end.cluster, until=end.known, kinds=("process.panicked",)
     )
-    found: list[Crash] = []
+    found: list[LoggedCrash] = []
     clock = log.clock(end)
     for recorded in log.store.read(query):
         event = recorded.event
@@ -74,7 +74,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
             revision = revision if revision >= 0 else None  # No event is known to precede it.
         if end.revision is None or (revision is not None and revision <= end.revision):
             found.append(
-                Crash(
+                LoggedCrash(
                     recorded.position,
                     own_span(recorded),
                     revision,
@@ -88,7 +88,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
 def panicking_at(
     log: Log,
     end: Moment,
-    crashes: Sequence[Crash],
+    crashes: Sequence[LoggedCrash],
     releases: Sequence[Release],
     *,
     conf: ConfText | None = None,
@@ -120,7 +120,7 @@ def panicking_at(
 _SAME = 2
 
 
-def likeness(panic: Panic, crash: Crash) -> int:
+def likeness(panic: Panic, crash: LoggedCrash) -> int:
     """Return 2 if a crash has the recorded place and message, 1 if one of them, else 0.
 
     Amounts are printed in no fixed order, so only the set of words is compared.

@@ -28,7 +28,7 @@ class Decision(NamedTuple):
     about: str
 
 
-class Differing(NamedTuple):
+class DifferingDecision(NamedTuple):
     """A decision that differs between sides.
 
     :param values: node, reason, phase or message by side; None on a side without it.
@@ -91,10 +91,10 @@ def phases_after(answer: SessionAnswer) -> dict[str, str]:
     return found
 
 
-def differing(sides: Sequence[Mapping[Decision, str]]) -> list[Differing]:
+def differing(sides: Sequence[Mapping[Decision, str]]) -> list[DifferingDecision]:
     """Return the decisions that differ between sides, by kind and name."""
     known = sorted({key for side in sides for key in side}, key=lambda key: (_RANK[key[0]], key))
-    rows = (Differing(*key, tuple(side.get(key) for side in sides)) for key in known)
+    rows = (DifferingDecision(*key, tuple(side.get(key) for side in sides)) for key in known)
     return [row for row in rows if any(value != row.values[0] for value in row.values)]
 
 

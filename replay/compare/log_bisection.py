@@ -12,7 +12,7 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import MAIN, Query
-from ...engine.state.coverage import Why
+from ...engine.state.coverage import UnknownCause
 from ...engine.volcano.session.history import resolve
 from .. import parallel
 from ..belief.belief import belief_at, beliefs_along
@@ -198,7 +198,7 @@ class LogBisection:
     def _doubtful(self, probes: Sequence[Probe], unknown: Sequence[Unknown]) -> int:
         """Return how many answers are at moments where the log lacks what sessions need."""
         if self._span.by_position:
-            return len(probes) if any(one.gap.why is Why.NEVER for one in unknown) else 0
+            return len(probes) if any(one.gap.why is UnknownCause.NEVER for one in unknown) else 0
         clock = self._log.clock(self._span.end)
         revisions = [int(probe.at.rpartition(":")[2]) for probe in probes]
         return sum(doubtful(unknown, one, clock.time_of(one)) for one in revisions)

@@ -26,7 +26,7 @@ class ReleaseLine(NamedTuple):
     lacking: Mapping[str, str]
 
 
-class Held(NamedTuple):
+class ReleaseBehaviour(NamedTuple):
     """A behaviour of one release.
 
     :param since: the first release of each line that has it.
@@ -109,7 +109,7 @@ def all_subjects() -> list[str]:
 
 def behaviours_of(
     name: str, parts: Sequence[Part] = tuple(Part), subjects: Collection[str] = ()
-) -> list[Held]:
+) -> list[ReleaseBehaviour]:
     """Return a release's behaviours, part by part, by name.
 
     :param subjects: only behaviours of these subjects; without any, all.
@@ -119,7 +119,7 @@ def behaviours_of(
     release = parse_release(name)
     held = {part: rows_in(part, release) for part in parts}
     return [
-        Held(
+        ReleaseBehaviour(
             behaviour,
             part,
             value_text(row.value),

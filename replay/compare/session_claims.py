@@ -32,7 +32,7 @@ _LIKE = MappingProxyType(
 )
 
 
-class Answer(NamedTuple):
+class ClaimAnswer(NamedTuple):
     """A session's answer.
 
     :param holds: yes or no. :param text: the node, the phase, or the reason.
@@ -61,24 +61,24 @@ class SessionClaim(NamedTuple):
     def __str__(self) -> str:
         return " ".join(filter(None, (self.kind, self.about, self.value)))
 
-    def of(self, answer: SessionAnswer) -> Answer:
+    def of(self, answer: SessionAnswer) -> ClaimAnswer:
         """Return the answer of a session."""
         if self.kind == PANIC:
             panic = answer.result.panic
             alive = "alive" if answer.cache.nodes else "no panic; there is no node"
-            return Answer(panic is not None, alive if panic is None else panic.told)
+            return ClaimAnswer(panic is not None, alive if panic is None else panic.told)
         found = self._of_pod(answer) if self.kind in {BOUND, PENDING} else self._of_group(answer)
         panic = answer.result.panic
         why = found.text if panic is None else f"{found.text}; {panic.sentence}"
-        return Answer(found.holds, why)
+        return ClaimAnswer(found.holds, why)
 
-    def _of_group(self, answer: SessionAnswer) -> Answer:
+    def _of_group(self, answer: SessionAnswer) -> ClaimAnswer:
         phase = phases_after(answer).get(self.about)
         if phase is None:
-            return Answer(False, "no such PodGroup")
+            return ClaimAnswer(False, "no such PodGroup")
         if self.kind == PHASE:
-            return Answer(phase == self.value, phase or "no phase")
-        return Answer(phase not in _NOT_ENQUEUED, phase or "no phase")
+            return ClaimAnswer(phase == self.value, phase or "no phase")
+        return ClaimAnswer(phase not in _NOT_ENQUEUED, phase or "no phase")
 
     def steps(self, answer: SessionAnswer) -> list[TraceStep]:
         """Return a session's steps about the object, with the numbers that were compared.
@@ -91,16 +91,16 @@ class SessionClaim(NamedTuple):
             names |= {job_of(pod)} if isinstance(pod, Pod) else set()
         return [step for step in answer.result.trace if not names.isdisjoint(step.about)]
 
-    def _of_pod(self, answer: SessionAnswer) -> Answer:
+    def _of_pod(self, answer: SessionAnswer) -> ClaimAnswer:
         pod = answer.cache.stores.get("Pod", self.about)
         if not isinstance(pod, Pod):
-            return Answer(False, "no such pod")
+            return ClaimAnswer(False, "no such pod")
         node = dict(answer.result.binds).get(self.about) or _node(answer, pod)
         if node:
-            return Answer(self.kind == BOUND, f"on {node}")
+            return ClaimAnswer(self.kind == BOUND, f"on {node}")
         condition = answer.result.pod_conditions.get(self.about)
         why = answer.result.fit_errors.get(self.about) or (condition.message if condition else "")
-        return Answer(self.kind == PENDING, f"pending: {why}" if why else "waits")
+        return ClaimAnswer(self.kind == PENDING, f"pending: {why}" if why else "waits")
 
 
 def claim_of(

@@ -19,14 +19,14 @@ from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown, document_of
 from ..sessions.session import SessionRun, answer_document, step_document
-from ..tabular.table import Table, table_of, texts
+from ..tabular.table import ColumnTable, table_of, texts
 from ..tabular.tabular import Tabular
 from .bounded_traces import ComparedTrace, FirstSteps
 from .checked_behaviours import CheckedBehaviour, TracedSession, consultations
 from .decisions import (
     CONTEXT,
     Decision,
-    Differing,
+    DifferingDecision,
     FirstDifference,
     decisions_of,
     differing,
@@ -69,7 +69,7 @@ class Comparison(Tabular):
     """
 
     sides: tuple[SessionSide, ...]
-    decisions: list[Differing]
+    decisions: list[DifferingDecision]
     first_differences: list[FirstDifference]
     behaviours: list[BehaviourDiff]
     consulted: list[CheckedBehaviour] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Comparison(Tabular):
     def __bool__(self) -> bool:
         return bool(self.decisions)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the decisions that differ, and the behaviours in which the releases do."""
         heads = ["decision", "object", *(side.label for side in self.sides)]
         return {

@@ -24,10 +24,10 @@ from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionInputs, scene_at, session_in
 from ..sessions.session_moments import SessionMoment, SessionMoments, sampled
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly, suspects
-from .decisions import Decision, Differing, decisions_of, differing
+from .decisions import Decision, DifferingDecision, decisions_of, differing
 from .releases import BehaviourDiff, session_diff
 
 STRETCHES_PER_JOB = 4
@@ -57,7 +57,7 @@ class ChangedDecision(NamedTuple):
     known: bool = True
 
 
-class Group(NamedTuple):
+class CauseGroup(NamedTuple):
     """All differences with one cause.
 
     :param causes: behaviours, each of which alone removes them, or a smallest set.
@@ -69,7 +69,7 @@ class Group(NamedTuple):
     sessions: int
 
 
-class DecisionRow(NamedTuple):
+class DifferingRow(NamedTuple):
     """A decision that differs. :param old: as the first release; None if it does not take it.
 
     :param known: the log knows all that the session needs.
@@ -115,7 +115,7 @@ class Upgrade(Tabular):
     sessions: int
     known: int
     differing: int
-    groups: tuple[Group, ...]
+    groups: tuple[CauseGroup, ...]
     behaviours: tuple[BehaviourDiff, ...]
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
@@ -132,11 +132,11 @@ class Upgrade(Tabular):
     def __bool__(self) -> bool:
         return bool(self.groups)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the decisions that differ, their causes, and the behaviours that differ."""
         return {
             "decisions": table_of(
-                DecisionRow,
+                DifferingRow,
                 (_row(each) for group in self.groups for each in group.changed),
             ),
             "causes": table_of(
@@ -150,10 +150,10 @@ class Upgrade(Tabular):
         }
 
 
-def _row(one: ChangedDecision) -> DecisionRow:
+def _row(one: ChangedDecision) -> DifferingRow:
     old, new = one.values
     causes = _joined(one.causes)
-    return DecisionRow(one.at, one.position, one.kind, one.about, old, new, causes, one.known)
+    return DifferingRow(one.at, one.position, one.kind, one.about, old, new, causes, one.known)
 
 
 def _joined(some: Sequence[Cause]) -> tuple[str, ...]:
@@ -298,13 +298,13 @@ class _Sessions:
         self._suspects: list[str] | None = None
         self._tried: dict[Cause, Mapping[Decision, str] | None] = {}
 
-    def differing(self) -> list[Differing]:
+    def differing(self) -> list[DifferingDecision]:
         """Run both, and return what differs."""
         first, self._second = map(self._decisions, (self._one, self._consulted))
         self._tried[tuple(self._values)] = first
         return differing([first, self._second])
 
-    def causes(self, row: Differing) -> list[Cause]:
+    def causes(self, row: DifferingDecision) -> list[Cause]:
         """Return the behaviours that remove a difference when set to the first release's values."""
         if self._suspects is None:
             asked = self._believing | self._consulted.names
@@ -318,7 +318,7 @@ class _Sessions:
     def _inert(self, names: Cause) -> bool:
         return self._set_back(names) == self._second
 
-    def _goes(self, row: Differing, names: Cause) -> bool:
+    def _goes(self, row: DifferingDecision, names: Cause) -> bool:
         found = self._set_back(names)
         return found is not None and found.get(Decision(row.kind, row.about)) == row.values[0]
 
@@ -343,11 +343,11 @@ class _Sessions:
         return decisions_of(session_in(self._scene, behaviours, self._caches[believed(plain)]))
 
 
-def _groups(found: Sequence[ChangedDecision]) -> Iterator[Group]:
+def _groups(found: Sequence[ChangedDecision]) -> Iterator[CauseGroup]:
     """Yield differences by cause, the most frequent first."""
     by_cause: dict[tuple[Cause, ...], list[ChangedDecision]] = defaultdict(list)
     for each in found:
         by_cause[each.causes].append(each)
     for named in sorted(by_cause, key=lambda one: (-len(by_cause[one]), one)):
         some = by_cause[named]
-        yield Group(named, tuple(some), len({each.at for each in some}))
+        yield CauseGroup(named, tuple(some), len({each.at for each in some}))

@@ -14,8 +14,8 @@ import msgspec
 from ...engine.errors import NotKnown
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US
-from ...engine.state.clock import Span
-from ...engine.state.coverage import Gap, Pair, Why
+from ...engine.state.clock import TimeSpan
+from ...engine.state.coverage import KnownGap, Pair, UnknownCause
 from ..moments.clock import span_of_read
 from ..moments.contradictions import contradictions
 from ..moments.moment import Moment
@@ -43,7 +43,9 @@ GRACE_US = 90 * SECOND_US
 API servers send a bookmark about once a minute, and lists are fetched one after another.
 """
 
-_OF_OBJECTS = frozenset({Why.DELETION, Why.CONTRADICTION, Why.UNDECODABLE})
+_OF_OBJECTS = frozenset(
+    {UnknownCause.DELETION, UnknownCause.CONTRADICTION, UnknownCause.UNDECODABLE}
+)
 """What is not known of single objects."""
 
 
@@ -73,7 +75,7 @@ def _unknown_at(
 def classes_known(log: LogStates, moment: Moment) -> bool:
     """Return whether the log holds all priority classes, so that one it lacks does not exist."""
     found = unknown_at(log, moment, [_CLASS])
-    return not any(one.gap.why in {Why.NEVER, Why.BEFORE} for one in found)
+    return not any(one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE} for one in found)
 
 
 def gaps_at(
@@ -100,7 +102,9 @@ class NotListed:
         key = (pair, namespace)
         if key not in self._found:
             found = _Look(self._log, self._moment).at(pair, namespace)
-            self._found[key] = any(one.gap.why in {Why.NEVER, Why.BEFORE} for one in found)
+            self._found[key] = any(
+                one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE} for one in found
+            )
         return self._found[key]
 
 
@@ -116,7 +120,7 @@ def _contradicted(
         Unknown(
             pair=(about.group, about.kind),
             namespaces=(about.namespace,) if about.namespace else (),
-            gap=Gap(why=Why.CONTRADICTION, after=revision),
+            gap=KnownGap(why=UnknownCause.CONTRADICTION, after=revision),
             objects=(about.full_name,),
         )
         for about, revision in sorted(held & found.keys())
@@ -145,7 +149,7 @@ def _undecodable(
         Unknown(
             pair=(about.group, about.kind),
             namespaces=(about.namespace,) if about.namespace else (),
-            gap=Gap(why=Why.UNDECODABLE, after=record.revision),
+            gap=KnownGap(why=UnknownCause.UNDECODABLE, after=record.revision),
             objects=(about.full_name,),
             fault=undecodable(about, payloads[position]),
         )
@@ -187,7 +191,7 @@ def _misses(one: Unknown, revision: int, time: int | None) -> bool:
     after, before = one.gap.after, one.gap.before
     if (after is not None and revision <= after) or (before is not None and revision >= before):
         return False
-    if one.gap.why is not Why.AFTER or one.gap.interrupted or None in (one.after, time):
+    if one.gap.why is not UnknownCause.AFTER or one.gap.interrupted or None in (one.after, time):
         return True
     return (time or 0) - (one.after or 0) > GRACE_US
 
@@ -230,7 +234,7 @@ class _Look:
 
     def between(self, first: int, pair: Pair, namespace: str | None) -> list[Unknown]:
         """Return what is not known of a kind from a revision on, one record per gap."""
-        gaps: dict[Gap, list[str]] = {}
+        gaps: dict[KnownGap, list[str]] = {}
         for name in self._places(pair, namespace):
             found = self._coverage.holes(pair, first, self._revision, name)
             gap = self._gap(pair, name)
@@ -240,7 +244,7 @@ class _Look:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
         return [self._unknown(pair, gap, names) for gap, names in gaps.items()]
 
-    def _unknown(self, pair: Pair, gap: Gap, names: Sequence[str]) -> Unknown:
+    def _unknown(self, pair: Pair, gap: KnownGap, names: Sequence[str]) -> Unknown:
         after = self._last_seen(gap, pair, next(iter(names), None))
         return Unknown(
             pair=pair,
@@ -266,7 +270,7 @@ class _Look:
             return [None]
         return self._log.truth(self._moment).namespaces(*pair) or [None]
 
-    def _gap(self, pair: Pair, namespace: str | None) -> Gap | None:
+    def _gap(self, pair: Pair, namespace: str | None) -> KnownGap | None:
         """Return the gap that contains the moment; None if there is none.
 
         A time is between two revisions that the log holds. All revisions between these may have
@@ -280,7 +284,7 @@ class _Look:
             return self._coverage.end(pair, namespace)
         return self._coverage.gap(pair, following - 1, namespace)
 
-    def _holds_still(self, gap: Gap, pair: Pair, namespace: str | None) -> bool:
+    def _holds_still(self, gap: KnownGap, pair: Pair, namespace: str | None) -> bool:
         """Return whether the last known state before a gap still holds at the moment.
 
         It does until it may have changed, by the clock; and for a while if nothing follows it.
@@ -290,16 +294,16 @@ class _Look:
         (span,) = self._clock.spans([gap.after])
         until = self._time_near(gap.after) if span.latest is None else span.latest
         time = self._time
-        if time is None and gap.why is Why.AFTER:
+        if time is None and gap.why is UnknownCause.AFTER:
             time = self._time_near(self._revision)
         if time is None or until is None:
             return False
-        if gap.why is Why.AFTER:
+        if gap.why is UnknownCause.AFTER:
             seen = self._last_seen(gap, pair, namespace)
             return time <= max(until, seen.estimate or until if seen else until) + GRACE_US
         return time <= until
 
-    def _last_seen(self, gap: Gap, pair: Pair, namespace: str | None) -> Span | None:
+    def _last_seen(self, gap: KnownGap, pair: Pair, namespace: str | None) -> TimeSpan | None:
         """Return when the last state before a gap was seen, by the moment; None if not known."""
         if gap.after is None:
             return None
@@ -310,9 +314,9 @@ class _Look:
         seen = span.seen_by(self._time)
         return known if seen is None or (known.estimate or seen) > seen else span_of_read(seen)
 
-    def _seen_again(self, gap: Gap, pair: Pair, namespace: str | None) -> Span | None:
+    def _seen_again(self, gap: KnownGap, pair: Pair, namespace: str | None) -> TimeSpan | None:
         """Return when a list shows the last state before a gap again, after the moment."""
-        if gap.after is None or self._time is None or gap.why is not Why.AFTER:
+        if gap.after is None or self._time is None or gap.why is not UnknownCause.AFTER:
             return None
         span, time = self._coverage.ending_at(pair, gap.after, namespace), self._time
         seen = None if span is None else span.seen_after(time)

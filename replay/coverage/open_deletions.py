@@ -10,9 +10,9 @@ import msgspec
 from ...engine.events import Recorded
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import Query
-from ...engine.state.clock import UNDATED, Span
-from ...engine.state.coverage import Gap, Pair, Why
-from ...engine.state.fold import Record
+from ...engine.state.clock import UNDATED, TimeSpan
+from ...engine.state.coverage import KnownGap, Pair, UnknownCause
+from ...engine.state.fold import FoldRecord
 from ..moments.clock import span_of_read
 from ..moments.moment import Moment
 from ..moments.times import own_span
@@ -21,7 +21,7 @@ from ..moments.unknown import Unknown
 if TYPE_CHECKING:
     from ..truth.log_states import LogStates
 
-_Deletions = Mapping[tuple[Pair, int], Sequence[Record]]
+_Deletions = Mapping[tuple[Pair, int], Sequence[FoldRecord]]
 """Objects by kind, and by the position of the request."""
 
 
@@ -47,7 +47,7 @@ def maybe_deleted(
 
 
 def _deletions(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) -> _Deletions:
-    found: dict[tuple[Pair, int], list[Record]] = {}
+    found: dict[tuple[Pair, int], list[FoldRecord]] = {}
     for record in log.truth(moment).records():
         pair = (record.reference.group, record.reference.kind)
         if record.ending and pair in places and places[pair] in {None, record.reference.namespace}:
@@ -56,7 +56,7 @@ def _deletions(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]
 
 
 def _unknown(
-    log: LogStates, moment: Moment, pair: Pair, asked: tuple[Recorded, Sequence[Record]]
+    log: LogStates, moment: Moment, pair: Pair, asked: tuple[Recorded, Sequence[FoldRecord]]
 ) -> Iterator[Unknown]:
     """Yield what a request may have deleted: what is gone later, and what no later input shows."""
     request, records = asked
@@ -69,7 +69,7 @@ def _unknown(
             yield Unknown(
                 pair=pair,
                 namespaces=tuple(sorted({one.reference.namespace for one in some} - {""})),
-                gap=Gap(why=Why.DELETION, after=max(one.revision for one in some)),
+                gap=KnownGap(why=UnknownCause.DELETION, after=max(one.revision for one in some)),
                 after=request.event.latest,
                 after_within=own_span(request),
                 shown_gone=gone_at,
@@ -79,8 +79,8 @@ def _unknown(
 
 
 def _shown_gone(
-    log: LogStates, end: Moment, pair: Pair, asked: tuple[Recorded, Sequence[Record]]
-) -> Span:
+    log: LogStates, end: Moment, pair: Pair, asked: tuple[Recorded, Sequence[FoldRecord]]
+) -> TimeSpan:
     """Return when the first list after a request was made that lacks all of some objects.
 
     If no list does, events show that they are gone.

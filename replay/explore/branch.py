@@ -23,14 +23,14 @@ from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log import MAIN, check_place, open_log
 from ...engine.log.store import BranchInfo
 from ...engine.version import __version__
-from .changes import Write
+from .changes import StoryWrite
 from .story import Story
-from .world import World, server_in
+from .world import ScenarioWorld, server_in
 
 SOURCE = "plinian explore"
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenBranch(msgspec.Struct, frozen=True):
     """A branch that was written, and how many events it got."""
 
     branch: BranchInfo
@@ -53,8 +53,8 @@ def check_branch(place: str | Path, name: str) -> None:
 
 
 def write_branch(
-    place: str | Path, name: str, world: World, story: Story, *, cluster: str = "default"
-) -> Written:
+    place: str | Path, name: str, world: ScenarioWorld, story: Story, *, cluster: str = "default"
+) -> WrittenBranch:
     """Write a run to a log, as a new branch that begins with an empty cluster.
 
     :param place: of the log; it is created if there is none.
@@ -64,7 +64,7 @@ def write_branch(
         made = store.create_branch(name, fork=0)
         events = list(_Events(cluster).of(world, story))
         store.append(events, branch=name)
-    return Written(made, len(events))
+    return WrittenBranch(made, len(events))
 
 
 class _Events:
@@ -74,7 +74,7 @@ class _Events:
         self._cluster = cluster
         self._revision = 0
 
-    def of(self, world: World, story: Story) -> Iterator[Event]:
+    def of(self, world: ScenarioWorld, story: Story) -> Iterator[Event]:
         """Yield what exists before the run, and then what each of its steps writes."""
         if world.case.conf:
             yield self._configuration(world.case.conf)
@@ -86,7 +86,7 @@ class _Events:
         declared = ScenarioDeclared(until=self._revision)
         yield self._event("scenario.declared", Reference(kind="Scenario"), canonical_json(declared))
 
-    def _write(self, write: Write, actor: str, number: int) -> Iterator[Event]:
+    def _write(self, write: StoryWrite, actor: str, number: int) -> Iterator[Event]:
         if write.before is not None and write.before["metadata"]["uid"] != _uid(write.after):
             yield self._version(write.before, "deleted", actor, number)
             yield self._version(write.after, "created", actor, number)
@@ -128,7 +128,7 @@ class _Events:
         )
 
 
-def _verb_of(write: Write) -> str:
+def _verb_of(write: StoryWrite) -> str:
     return {ADDED: "created", DELETED: "deleted"}.get(write.verb, "updated")
 
 

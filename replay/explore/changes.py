@@ -11,9 +11,9 @@ from ...engine.kubernetes.api_server import (
     DELETED,
     MODIFIED,
     ApiServer,
-    Change,
     Document,
-    Place,
+    ObjectKey,
+    WatchEvent,
 )
 from ...engine.machine.transitions import SYNCED
 
@@ -22,7 +22,7 @@ _QUIET = frozenset({"resourceVersion", "generation", "managedFields", "observedG
 """Fields of ``metadata`` and ``status`` that change with every write, and say nothing."""
 
 
-class Write(NamedTuple):
+class StoryWrite(NamedTuple):
     """A change of an object.
 
     :param sentence: what was done, without who did it, as in ``binds Pod default/a to n1``.
@@ -30,13 +30,13 @@ class Write(NamedTuple):
     """
 
     verb: str
-    place: Place
+    place: ObjectKey
     sentence: str
     before: Document | None
     after: Document
 
 
-def writes_between(before: ApiServer, after: ApiServer) -> tuple[Write, ...]:
+def writes_between(before: ApiServer, after: ApiServer) -> tuple[StoryWrite, ...]:
     """Return what changed from one state of an API server to another, by kind and name."""
     old, new = dict(before.kept().objects), dict(after.kept().objects)
     return tuple(
@@ -46,16 +46,16 @@ def writes_between(before: ApiServer, after: ApiServer) -> tuple[Write, ...]:
     )
 
 
-def _write(place: Place, old: Document | None, new: Document | None) -> Write:
+def _write(place: ObjectKey, old: Document | None, new: Document | None) -> StoryWrite:
     name = f"{place.kind} {short_key(place.key)}"
     if old is None:
         assert new is not None
-        return Write(ADDED, place, f"creates {name}{_size(new)}", None, new)
+        return StoryWrite(ADDED, place, f"creates {name}{_size(new)}", None, new)
     if new is None:
-        return Write(DELETED, place, f"deletes {name}", old, old)
+        return StoryWrite(DELETED, place, f"deletes {name}", old, old)
     if old["metadata"]["uid"] != new["metadata"]["uid"]:
-        return Write(MODIFIED, place, f"deletes {name}, creates another", old, new)
-    return Write(MODIFIED, place, _changed(name, old, new), old, new)
+        return StoryWrite(MODIFIED, place, f"deletes {name}, creates another", old, new)
+    return StoryWrite(MODIFIED, place, _changed(name, old, new), old, new)
 
 
 def short_key(key: str) -> str:
@@ -63,7 +63,7 @@ def short_key(key: str) -> str:
     return key.removeprefix("default/")
 
 
-def sentence_of(change: Change) -> str:
+def sentence_of(change: WatchEvent) -> str:
     """Return what an informer delivers, as in ``sees Pod a deleted``."""
     if change.verb == SYNCED:
         return f"has seen all {change.kind} objects that there are"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...engine.machine.layout import WAIT, Step
-from ...engine.machine.walks import Bound
-from .world import World
+from ...engine.machine.layout import WAIT, MachineStep
+from ...engine.machine.walks import WalkBound
+from .world import ScenarioWorld
 
 
-class Coverage(NamedTuple):
+class StepCoverage(NamedTuple):
     """The kinds of steps of a machine, in words, sorted.
 
     :param made: those that the search made. :param never: those that were never made: the scenario
@@ -21,31 +21,31 @@ class Coverage(NamedTuple):
     never: tuple[str, ...] = ()
 
 
-def coverage_of(world: World, steps: Iterable[int]) -> Coverage:
+def coverage_of(world: ScenarioWorld, steps: Iterable[int]) -> StepCoverage:
     """Return what is covered by steps, given by their numbers."""
     machine = world.machine
-    channels = {str(Step(name, kind)) for name, kind in machine.layout.channels}
+    channels = {str(MachineStep(name, kind)) for name, kind in machine.layout.channels}
     known = machine.transitions.steps
     possible = {_kind_of(known[number]) for number in range(len(known))} - {str(WAIT)}
     made = {_kind_of(machine.step(number)) for number in steps}
-    return Coverage(tuple(sorted(made)), tuple(sorted((channels | possible) - made)))
+    return StepCoverage(tuple(sorted(made)), tuple(sorted((channels | possible) - made)))
 
 
-def _kind_of(step: Step) -> str:
+def _kind_of(step: MachineStep) -> str:
     """Return a step in words, without the names of objects."""
     return " ".join(word for word in str(step).split() if "/" not in word)
 
 
-def together(found: Iterable[Coverage]) -> Coverage:
+def together(found: Iterable[StepCoverage]) -> StepCoverage:
     """Return what several searches covered."""
     made, never = set[str](), set[str]()
     for one in found:
         made.update(one.made)
         never.update(one.never)
-    return Coverage(tuple(sorted(made)), tuple(sorted(never - made)))
+    return StepCoverage(tuple(sorted(made)), tuple(sorted(never - made)))
 
 
-def bound_together(found: Iterable[Bound | None]) -> Bound | None:
+def bound_together(found: Iterable[WalkBound | None]) -> WalkBound | None:
     """Return what the walks of several searches promise; None if they promise nothing."""
     bounds = [one for one in found if one is not None]
     if not bounds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...engine.kubernetes.api_server import Document, Place, place_of
+from ...engine.kubernetes.api_server import Document, ObjectKey, place_of
 
 GROUP_NAME = "scheduling.k8s.io/group-name"
 """The annotation of a pod that names its PodGroup."""
@@ -17,7 +17,7 @@ class Families:
     """
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._parents: dict[Place | str, Place | str] = {}
+        self._parents: dict[ObjectKey | str, ObjectKey | str] = {}
         for document in documents:
             place = place_of(document)
             self._join(place, document["metadata"]["uid"])
@@ -26,14 +26,14 @@ class Families:
             if (group := group_of(document)) is not None:
                 self._join(place, group)
 
-    def of(self, place: Place) -> Place | str:
+    def of(self, place: ObjectKey) -> ObjectKey | str:
         """Return what is the same for all objects of a family."""
-        found: Place | str = place
+        found: ObjectKey | str = place
         while (parent := self._parents.get(found, found)) != found:
             found = parent
         return found
 
-    def _join(self, place: Place, other: Place | str) -> None:
+    def _join(self, place: ObjectKey, other: ObjectKey | str) -> None:
         mine = self.of(place)
         while (parent := self._parents.get(other, other)) != other:
             other = parent
@@ -45,9 +45,9 @@ def owner_uids(document: Document) -> set[str]:
     return {one["uid"] for one in document["metadata"].get("ownerReferences") or ()}
 
 
-def group_of(document: Document) -> Place | None:
+def group_of(document: Document) -> ObjectKey | None:
     """Return the PodGroup that a pod names."""
     name = (document["metadata"].get("annotations") or {}).get(GROUP_NAME)
     if document["kind"] != "Pod" or not name:
         return None
-    return Place("PodGroup", f"{document['metadata'].get('namespace') or 'default'}/{name}")
+    return ObjectKey("PodGroup", f"{document['metadata'].get('namespace') or 'default'}/{name}")

@@ -19,7 +19,7 @@ from ..moments.moment import Moment
 from .run import Anomaly, InLog
 
 
-class Shown(NamedTuple):
+class LoggedFault(NamedTuple):
     """What is wrong at the end of a log. :param key: of the object, as in ``default/web-0``."""
 
     invariant: str
@@ -29,7 +29,9 @@ class Shown(NamedTuple):
     in_log: InLog
 
 
-def shown_later(log: Log, moment: Moment, release: str, ids: Collection[str] = ()) -> list[Shown]:
+def shown_later(
+    log: Log, moment: Moment, release: str, ids: Collection[str] = ()
+) -> list[LoggedFault]:
     """Return what is wrong at the end of the branch of a moment, in the words of that end.
 
     :param ids: the only invariants to check; by default all that a search checks.
@@ -66,7 +68,9 @@ def compared_with_log(
     return tuple(sorted(told, key=lambda one: one.in_log is None))
 
 
-def _shown(log: Log, invariants: Sequence[Invariant], behaviours: Behaviours) -> Iterator[Shown]:
+def _shown(
+    log: Log, invariants: Sequence[Invariant], behaviours: Behaviours
+) -> Iterator[LoggedFault]:
     """Yield what is violated at the end of a log, in the words of that moment, and since when."""
     end = log.moment()
     ids = tuple(one.id for one in invariants)
@@ -83,7 +87,7 @@ def _shown(log: Log, invariants: Sequence[Invariant], behaviours: Behaviours) ->
         if place is not None:
             kind, _, key = name.partition(" ")
             shown = InLog(name, place.position, report.span_of(place))
-            yield Shown(violation.invariant, kind, key, violation.sentence, shown)
+            yield LoggedFault(violation.invariant, kind, key, violation.sentence, shown)
 
 
 def _about(sentence: str) -> str:

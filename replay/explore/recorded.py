@@ -20,7 +20,7 @@ from ...engine.kubernetes.api_server import (
     DELETED,
     MODIFIED,
     Document,
-    Place,
+    ObjectKey,
     controller_of,
     place_of,
 )
@@ -28,14 +28,14 @@ from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.pod_quota import quota_usage
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Query
-from ...engine.machine.user import Act
+from ...engine.machine.user import UserAct
 from ..logs.log import Log
 from ..logs.readable_objects import readable_at
 from ..logs.scheduler_confs import conf_at
 from ..moments.moment import Moment
 from .changes import short_key
 from .families import Families, group_of, owner_uids
-from .in_log import Shown, shown_later
+from .in_log import LoggedFault, shown_later
 from .scenario import MachineCase
 from .versions import act_of, clean, is_user
 
@@ -70,12 +70,12 @@ class _Write(NamedTuple):
     :param known: the log says who wrote; else it was concluded. :param version: the whole object.
     """
 
-    act: Act
+    act: UserAct
     known: bool
     version: Document
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ObjectKey:
         """The object that is written."""
         return place_of(self.act.document)
 
@@ -142,16 +142,16 @@ def case_at(
 
 
 def _chosen(
-    writes: Sequence[_Write], families: Families, shown: Callable[[], Iterable[Shown]]
+    writes: Sequence[_Write], families: Families, shown: Callable[[], Iterable[LoggedFault]]
 ) -> _Choice:
     """Take the writes to objects that belong together: which are wrong later, or written most."""
-    written: dict[Place | str, list[_Write]] = {}
+    written: dict[ObjectKey | str, list[_Write]] = {}
     for write in writes:
         written.setdefault(families.of(write.place), []).append(write)
     if len(written) == 1:
         return _Choice(writes[:MOST_WRITES], len(writes))
     for one in shown():
-        mine = written.get(families.of(Place(one.kind, one.key)))
+        mine = written.get(families.of(ObjectKey(one.kind, one.key)))
         if mine is not None:
             why = f"the log later shows {one.invariant} for {one.kind} {short_key(one.key)}"
             return _of_family(mine, len(written), why)
@@ -177,14 +177,14 @@ def _held(log: Log, kind: GroupKind, moment: Moment) -> list[Document]:
     return sorted(found, key=lambda one: one["metadata"].get("creationTimestamp") or "")
 
 
-def _place_named(log: Log, text: str, moment: Moment) -> Place:
+def _place_named(log: Log, text: str, moment: Moment) -> ObjectKey:
     named = log.object(text, moment)
     if (named.group, named.kind) not in _RUNNING:
         raise UsageError(
             f"--object: a {named.kind} runs nothing",
             now=f"name one of {', '.join(kind for _, kind in _RUNNING)}",
         )
-    return Place(named.kind, f"{named.namespace or 'default'}/{named.name}")
+    return ObjectKey(named.kind, f"{named.namespace or 'default'}/{named.name}")
 
 
 def _user_writes(
@@ -223,9 +223,9 @@ def _later(log: Log, moment: Moment, end: Moment) -> Iterator[Event]:
             yield recorded.event
 
 
-def _place_of(event: Event) -> Place:
+def _place_of(event: Event) -> ObjectKey:
     about = event.reference
-    return Place(about.kind, f"{about.namespace or 'default'}/{about.name}")
+    return ObjectKey(about.kind, f"{about.namespace or 'default'}/{about.name}")
 
 
 def _concluded(document: Document | None) -> bool:
@@ -233,7 +233,7 @@ def _concluded(document: Document | None) -> bool:
     return document is not None and controller_of(document) is None
 
 
-def _belonging(running: Sequence[Document], focus: set[Place]) -> list[Document]:
+def _belonging(running: Sequence[Document], focus: set[ObjectKey]) -> list[Document]:
     """Return the objects in focus, what they own, and the PodGroups that their pods name."""
     kept = {place_of(one) for one in running if place_of(one) in focus}
     grown = True

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...engine.machine.layout import Step
+from ...engine.machine.layout import MachineStep
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.volcano.releases import RELEASES, PreRelease, known_release
 from ...engine.volcano.session.history import record
@@ -15,14 +15,14 @@ from ..compare.releases import BehaviourDiff, release_diff
 from ..parallel import run_all
 from .run import Anomaly, Cure, Verdicts
 from .scenario import MachineCase
-from .world import UNCHANGED, Changed, World, run_steps, world_of
+from .world import UNCHANGED, Changed, ScenarioWorld, run_steps, world_of
 
 _TRIED = (Part.CONTROLLERS, Part.SESSION)
 """Parts of which one behaviour can be changed alone in a machine."""
 
 
 class _Order(NamedTuple):
-    steps: tuple[Step, ...]
+    steps: tuple[MachineStep, ...]
     invariant: str
 
 
@@ -79,7 +79,7 @@ def _try(trial: _Trial) -> list[bool]:
     return [_breaks(world, order) for order in trial.orders]
 
 
-def _breaks(world: World, order: _Order) -> bool:
+def _breaks(world: ScenarioWorld, order: _Order) -> bool:
     return any(one.invariant == order.invariant for one in run_steps(world, order.steps).violations)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...engine.errors import PlinianError
-from ...engine.machine.natural import Violation
+from ...engine.machine.natural import StateViolation
 from ...engine.version import __version__
 from .story import Story, story_of
 from .token import Token, decoded
-from .world import World, digest_of, run_steps, world_of
+from .world import ScenarioWorld, digest_of, run_steps, world_of
 
 
 class Replay(NamedTuple):
@@ -21,8 +21,8 @@ class Replay(NamedTuple):
 
     token: Token
     release: str
-    world: World
-    violations: tuple[Violation, ...]
+    world: ScenarioWorld
+    violations: tuple[StateViolation, ...]
     digest: str
     story: Story
 

@@ -8,22 +8,21 @@ from typing import NamedTuple, Protocol
 
 from ...engine.errors import UsageError
 from ...engine.machine.cluster import WORKLOAD_CONTROLLERS
-from ...engine.machine.delays import ONE_DELAY, Delays, Limits
-from ...engine.machine.layout import Step
-from ...engine.machine.natural import Violation
-from ...engine.machine.search import Exhaustive, Found, Progress
+from ...engine.machine.delays import ONE_DELAY, DelayLimits, DelaySearch
+from ...engine.machine.layout import MachineStep
+from ...engine.machine.natural import StateViolation
+from ...engine.machine.search import Exhaustive, FaultyState, Progress
 from ...engine.machine.shrink import Shrinker
 from ...engine.machine.turns import Turns
-from ...engine.machine.walks import Bound, Strategy, Walks
-from ...engine.machine.walks import Plan as WalkPlan
-from ...engine.state.clock import Span
+from ...engine.machine.walks import WalkBound, WalkPlan, Walks, WalkStrategy
+from ...engine.state.clock import TimeSpan
 from ..compare.releases import BehaviourDiff
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
-from .coverage import Coverage, coverage_of
+from .coverage import StepCoverage, coverage_of
 from .scenario import MachineCase
 from .token import Token, encoded
-from .world import World, digest_of, run_steps, steps_of
+from .world import ScenarioWorld, digest_of, run_steps, steps_of
 
 EXHAUSTIVE = "exhaustive"
 STRATEGIES = (EXHAUSTIVE, "pct", "random", "delay")
@@ -34,7 +33,7 @@ MOST_ANOMALIES = 10
 """So many distinct anomalies of a search are shrunk and reported; more are counted."""
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """How to search.
 
     :param invariants: ids; none are all. :param prompt: components that are never late.
@@ -84,7 +83,7 @@ class InLog(NamedTuple):
 
     name: str
     position: int
-    span: Span
+    span: TimeSpan
 
 
 class Anomaly(NamedTuple):
@@ -95,8 +94,8 @@ class Anomaly(NamedTuple):
     :param in_log: of a search from a moment of a log: that the log shows the same later.
     """
 
-    violation: Violation
-    steps: tuple[Step, ...]
+    violation: StateViolation
+    steps: tuple[MachineStep, ...]
     found_in: int
     digest: str
     token: str
@@ -133,18 +132,18 @@ class Exploration(Tabular):
     """
 
     case: MachineCase
-    plan: Plan
+    plan: SearchPlan
     anomalies: tuple[Anomaly, ...]
     states: int
     turns: int
     ends: int
     complete: bool
     interrupted: bool
-    coverage: Coverage = field(default_factory=Coverage)
-    bound: Bound | None = None
+    coverage: StepCoverage = field(default_factory=StepCoverage)
+    bound: WalkBound | None = None
     more: int = 0
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the anomalies."""
         return {"anomalies": table_of(AnomalyRow, map(_row, self.anomalies))}
 
@@ -163,13 +162,13 @@ def _row(anomaly: Anomaly) -> AnomalyRow:
 
 
 Until = Callable[[Progress], bool]
-Notice = Callable[[Violation], None]
+Notice = Callable[[StateViolation], None]
 
 
 class _Searching(Protocol):
     """A search that can be asked how far it is."""
 
-    def run(self, until: Until) -> Iterator[Found]:
+    def run(self, until: Until) -> Iterator[FaultyState]:
         """Yield what is found."""
 
     def amounts(self) -> tuple[int, int, int]:
@@ -184,11 +183,11 @@ class _Searching(Protocol):
         """The numbers of the distinct steps that were made."""
 
     @property
-    def bound(self) -> Bound | None:
+    def bound(self) -> WalkBound | None:
         """What walks promise, if they do."""
 
 
-class _FewDelays(Delays):
+class _FewDelays(DelaySearch):
     """An exhaustive search of the orders that hold few steps up."""
 
     bound = None
@@ -218,23 +217,23 @@ class _PickedOrders(Walks):
         return self.seen, self.made, self.walked
 
 
-def _searching(world: World, plan: Plan) -> _Searching:
+def _searching(world: ScenarioWorld, plan: SearchPlan) -> _Searching:
     if plan.strategy == EXHAUSTIVE:
         prompt = prompt_in(world, plan.prompt)
         if plan.delays is None:
             return _AllOrders(Turns(world.machine, prompt), world.start, world.check)
-        limits = Limits(delays=plan.delays)
+        limits = DelayLimits(delays=plan.delays)
         return _FewDelays(world.machine, world.start, world.check, limits, prompt)
-    how = WalkPlan(Strategy(plan.strategy), plan.seed)
+    how = WalkPlan(WalkStrategy(plan.strategy), plan.seed)
     return _PickedOrders(world.machine, world.start, world.check, how)
 
 
-def _walks_first(world: World, plan: Plan) -> _PickedOrders | None:
+def _walks_first(world: ScenarioWorld, plan: SearchPlan) -> _PickedOrders | None:
     """Return the walks before an exhaustive search, if it allows delays."""
     if plan.strategy != EXHAUSTIVE or plan.delays == 0:
         return None
     prompt = frozenset(prompt_in(world, plan.prompt))
-    how = WalkPlan(Strategy.DELAY, plan.seed, prompt=prompt)
+    how = WalkPlan(WalkStrategy.DELAY, plan.seed, prompt=prompt)
     return _PickedOrders(world.machine, world.start, world.check, how)
 
 
@@ -248,7 +247,7 @@ class Search:
     :ivar anomalies: what was found, without the releases. :ivar interrupted: an interrupt ended it.
     """
 
-    def __init__(self, world: World, plan: Plan) -> None:
+    def __init__(self, world: ScenarioWorld, plan: SearchPlan) -> None:
         self._world = world
         self._plan = plan
         self._shrinker = Shrinker(world.machine, world.start, world.check)
@@ -278,16 +277,16 @@ class Search:
         except KeyboardInterrupt:
             self.interrupted = True
 
-    def _take_all(self, all_found: Iterator[Found], notice: Notice | None) -> None:
+    def _take_all(self, all_found: Iterator[FaultyState], notice: Notice | None) -> None:
         for found in all_found:
             if self._is_asked(found):
                 self._take(found, notice)
 
-    def _is_asked(self, found: Found) -> bool:
+    def _is_asked(self, found: FaultyState) -> bool:
         asked = self._plan.invariants
         return not asked or found.violation.invariant in asked
 
-    def _take(self, found: Found, notice: Notice | None) -> None:
+    def _take(self, found: FaultyState, notice: Notice | None) -> None:
         """Note what was found; of the same violation the shorter order."""
         for at, known in enumerate(self.anomalies):
             if known.violation == found.violation:
@@ -321,7 +320,7 @@ class Search:
         made = self._searching.steps_made
         return made if self._walks is None else made | self._walks.steps_made
 
-    def _anomaly(self, found: Found) -> Anomaly:
+    def _anomaly(self, found: FaultyState) -> Anomaly:
         world = self._world
         shrunk = self._shrinker.shrink(found)
         steps = steps_of(world, shrunk.steps)
@@ -344,12 +343,12 @@ class Search:
         )
 
 
-def prompt_in(world: World, names: Sequence[str]) -> tuple[str, ...]:
+def prompt_in(world: ScenarioWorld, names: Sequence[str]) -> tuple[str, ...]:
     """Return those of some components that a machine has."""
     return tuple(name for name in names if name in world.machine.layout.names)
 
 
-def parsed_prompt(text: str, world: World) -> tuple[str, ...]:
+def parsed_prompt(text: str, world: ScenarioWorld) -> tuple[str, ...]:
     """Return the components that are never late, of a list with commas, or ``none``.
 
     :raises UsageError: there is no such component.

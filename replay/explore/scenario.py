@@ -16,7 +16,7 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS, distinct_kind
 from ...engine.kubernetes.store import fault_of
 from ...engine.machine.cluster import kinds_in
 from ...engine.machine.faults import FAULT_KINDS, NO_FAULTS, FaultLimits
-from ...engine.machine.user import Act
+from ...engine.machine.user import UserAct
 from ..simulate.cases import case_name, read_packed
 
 MODE = "machine"
@@ -72,7 +72,7 @@ class MachineCase(NamedTuple):
     about: str
     conf: str
     existing: tuple[Document, ...]
-    writes: tuple[Act, ...]
+    writes: tuple[UserAct, ...]
     faults: FaultLimits = NO_FAULTS
 
     def document(self) -> Document:
@@ -184,7 +184,7 @@ def parsed_faults(text: str) -> FaultLimits:
     return limits_of(given, "faults")
 
 
-def _is_begin(act: Act) -> bool:
+def _is_begin(act: UserAct) -> bool:
     return act.verb == ADDED and not _runs(act.document)
 
 
@@ -192,7 +192,7 @@ def _runs(document: Document) -> bool:
     return document["kind"] in WORKLOADS
 
 
-def _acts(read: _File, there: Sequence[Act]) -> Iterator[Act]:
+def _acts(read: _File, there: Sequence[UserAct]) -> Iterator[UserAct]:
     """Yield the writes of a scenario, each checked against what is there and those before it."""
     written: dict[tuple[str, str], Document] = {
         place_of(act.document): act.document for act in there
@@ -219,7 +219,7 @@ def _acts(read: _File, there: Sequence[Act]) -> Iterator[Act]:
             yield act
 
 
-def _act(event: Any, where: str) -> Act:
+def _act(event: Any, where: str) -> UserAct:
     kind = event.get("type")
     if kind not in CHANGES:
         raise InputError(
@@ -239,7 +239,7 @@ def _act(event: Any, where: str) -> Act:
     metadata = document["metadata"]
     if name not in CLUSTER_SCOPED_KINDS and not metadata.get("namespace"):
         document = {**document, "metadata": {**metadata, "namespace": "default"}}
-    return Act(kind, document)
+    return UserAct(kind, document)
 
 
 def _can_exist(
@@ -259,7 +259,7 @@ def _can_exist(
     )
 
 
-def _check_scheduler(acts: Sequence[Act]) -> None:
+def _check_scheduler(acts: Sequence[UserAct]) -> None:
     """Refuse a scenario whose pods are all of another scheduler."""
     specs = list(_pod_specs(acts))
     if specs and not any(spec.get("schedulerName") == SCHEDULER for spec in specs):
@@ -269,7 +269,7 @@ def _check_scheduler(acts: Sequence[Act]) -> None:
         )
 
 
-def _pod_specs(acts: Sequence[Act]) -> Iterator[Document]:
+def _pod_specs(acts: Sequence[UserAct]) -> Iterator[Document]:
     """Yield the specs of all pods, and of the templates of pods; a Job of Volcano has its own."""
     for act in acts:
         document, spec = act.document, act.document.get("spec") or {}

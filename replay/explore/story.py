@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...engine.kubernetes.api_server import Change
-from ...engine.machine.layout import API, FAULTS, Step
+from ...engine.kubernetes.api_server import WatchEvent
+from ...engine.machine.layout import API, FAULTS, MachineStep
 from ...engine.machine.machine import State
 from ...engine.machine.natural import USER
-from ...engine.machine.scheduler import BINDS, SESSION, Kept
-from .changes import Write, sentence_of, short_key, writes_between
-from .world import World, number_of, server_in
+from ...engine.machine.scheduler import BINDS, SESSION, SchedulerState
+from .changes import StoryWrite, sentence_of, short_key, writes_between
+from .world import ScenarioWorld, number_of, server_in
 
 SERVER = "API server"
 TIME = "time"
@@ -19,7 +19,7 @@ IDLE = "session: nothing to do"
 SECOND_US = 1_000_000
 
 
-class Moment(NamedTuple):
+class StoryStep(NamedTuple):
     """A step of a run.
 
     :param number: from 1. :param actor: the component; :data:`TIME` if time passes.
@@ -30,11 +30,11 @@ class Moment(NamedTuple):
     """
 
     number: int
-    step: Step
+    step: MachineStep
     actor: str
     sentence: str
-    writes: tuple[Write, ...]
-    instead_of: Step | None
+    writes: tuple[StoryWrite, ...]
+    instead_of: MachineStep | None
     alone: bool
     panic: str
     state: State
@@ -54,7 +54,7 @@ class Delay(NamedTuple):
     :param made: its number in the run; 0 if it is never made.
     """
 
-    held: Step
+    held: MachineStep
     what: str
     due: int
     made: int
@@ -67,14 +67,14 @@ class Story(NamedTuple):
     """
 
     lanes: tuple[str, ...]
-    moments: tuple[Moment, ...]
+    moments: tuple[StoryStep, ...]
     delays: tuple[Delay, ...]
     end: State
 
 
-def story_of(world: World, steps: Sequence[Step]) -> Story:
+def story_of(world: ScenarioWorld, steps: Sequence[MachineStep]) -> Story:
     """Run steps, leave the cluster alone then, and return what happened."""
-    state, moments = world.start, list[Moment]()
+    state, moments = world.start, list[StoryStep]()
     for step in _and_rest(world, steps):
         number = number_of(world, step.step)
         if number not in world.machine.enabled(state):
@@ -88,11 +88,11 @@ def story_of(world: World, steps: Sequence[Step]) -> Story:
 
 
 class _Planned(NamedTuple):
-    step: Step
+    step: MachineStep
     alone: bool
 
 
-def _and_rest(world: World, steps: Sequence[Step]) -> Iterator[_Planned]:
+def _and_rest(world: ScenarioWorld, steps: Sequence[MachineStep]) -> Iterator[_Planned]:
     """Yield steps that can be made, and those by which the cluster comes to rest after them."""
     state = world.start
     for step in steps:
@@ -104,16 +104,16 @@ def _and_rest(world: World, steps: Sequence[Step]) -> Iterator[_Planned]:
         yield _Planned(world.machine.step(number), alone=True)
 
 
-def moment_of(world: World, state: State, number: int, place: int) -> Moment:
+def moment_of(world: ScenarioWorld, state: State, number: int, place: int) -> StoryStep:
     """Return what a step does in a state."""
     machine, step = world.machine, world.machine.step(number)
     natural = world.natural.move(state)
     after, panic = machine.after(state, number)
-    writes: tuple[Write, ...] = ()
+    writes: tuple[StoryWrite, ...] = ()
     if after[API] != state[API]:
         writes = writes_between(server_in(world, state), server_in(world, after))
     sentence = f"panics: {panic}" if panic else _sentence(world, (state, after), step, writes)
-    return Moment(
+    return StoryStep(
         number=place,
         step=step,
         actor=step.part or TIME,
@@ -130,7 +130,10 @@ def moment_of(world: World, state: State, number: int, place: int) -> Moment:
 
 
 def _sentence(
-    world: World, states: tuple[State, State], step: Step, writes: Sequence[Write]
+    world: ScenarioWorld,
+    states: tuple[State, State],
+    step: MachineStep,
+    writes: Sequence[StoryWrite],
 ) -> str:
     """Return what a step did, from one state to the other."""
     state, after = states
@@ -152,25 +155,25 @@ def _sentence(
     return wrote or f"{step.name}: nothing to write"
 
 
-def what_waits(world: World, state: State, step: Step) -> str:
+def what_waits(world: ScenarioWorld, state: State, step: MachineStep) -> str:
     """Return what an informer would deliver next in a state."""
     waiting = world.machine.waiting(state, step.part, step.kind)
     verb, kind, key, _ = world.machine.transitions.notices[waiting[0]]
-    return sentence_of(Change(verb, kind, key, world.machine.transitions.document(waiting[0])))
+    return sentence_of(WatchEvent(verb, kind, key, world.machine.transitions.document(waiting[0])))
 
 
-def _decisions(world: World, state: State) -> Iterator[str]:
+def _decisions(world: ScenarioWorld, state: State) -> Iterator[str]:
     """Yield the pods that a session gave nodes, which are still to be bound."""
     part = world.machine.layout.names.index("scheduler")
     held = world.machine.transitions.kept(part, state[part + 1])
-    assert isinstance(held, Kept)
+    assert isinstance(held, SchedulerState)
     for job, node, _ in held.binding:
         yield f"session: a pod of {short_key(job)} → {node}"
 
 
-def _delays(world: World, moments: Sequence[Moment]) -> Iterator[Delay]:
+def _delays(world: ScenarioWorld, moments: Sequence[StoryStep]) -> Iterator[Delay]:
     """Yield each step that was held up, once, in the order in which they were due."""
-    state, seen = world.start, dict[tuple[Step, str], int]()
+    state, seen = world.start, dict[tuple[MachineStep, str], int]()
     for at, moment in enumerate(moments):
         held = moment.instead_of
         if held is not None:
@@ -182,10 +185,10 @@ def _delays(world: World, moments: Sequence[Moment]) -> Iterator[Delay]:
         state = moment.state
 
 
-def _made(moments: Sequence[Moment], begin: int, step: Step) -> int:
+def _made(moments: Sequence[StoryStep], begin: int, step: MachineStep) -> int:
     """Return the number of the moment that makes a step; 0 if there is none."""
     return next((one.number for one in moments[begin:] if one.step == step), 0)
 
 
-def _what(world: World, state: State, step: Step) -> str:
+def _what(world: ScenarioWorld, state: State, step: MachineStep) -> str:
     return f"{step.part} {what_waits(world, state, step)}" if step.kind else str(step)

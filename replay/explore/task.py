@@ -18,18 +18,18 @@ from .run import (
     Anomaly,
     Exploration,
     Notice,
-    Plan,
     Search,
+    SearchPlan,
     parsed_prompt,
 )
 from .scenario import MachineCase, parsed_faults
-from .world import World, world_of
+from .world import ScenarioWorld, world_of
 
 OWN = ("I-05", "I-19")
 """Invariants that only a search checks: no process panics, and a cluster comes to rest."""
 
 
-class Watcher(NamedTuple):
+class SearchWatcher(NamedTuple):
     """What is called while a search runs.
 
     :param progress: with states, turns and seconds. :param notice: with each anomaly.
@@ -43,12 +43,12 @@ class Watcher(NamedTuple):
     searching: Callable[[int, float], None] | None = None
 
 
-QUIET = Watcher()
+QUIET = SearchWatcher()
 
 
 class _Walk(NamedTuple):
     case: MachineCase
-    plan: Plan
+    plan: SearchPlan
     seconds: float
 
 
@@ -84,8 +84,8 @@ def asked_invariants(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def prepared(
-    case: MachineCase, plan: Plan, prompt: str, faults: str | None = None
-) -> tuple[World, Plan]:
+    case: MachineCase, plan: SearchPlan, prompt: str, faults: str | None = None
+) -> tuple[ScenarioWorld, SearchPlan]:
     """Return the machine of a scenario, and a plan with the components that are never late.
 
     :param prompt: their names with commas, or ``none``.
@@ -102,7 +102,7 @@ def prepared(
 
 
 def explore_world(
-    world: World, plan: Plan, seconds: float, watcher: Watcher = QUIET
+    world: ScenarioWorld, plan: SearchPlan, seconds: float, watcher: SearchWatcher = QUIET
 ) -> Exploration:
     """Search, and try each order that was found as every release.
 
@@ -123,7 +123,7 @@ def explore_world(
     return search.result(anomalies)
 
 
-def _until(seconds: float, watcher: Watcher) -> Callable[[Progress], bool]:
+def _until(seconds: float, watcher: SearchWatcher) -> Callable[[Progress], bool]:
     begin = monotonic()
 
     def until(now: Progress) -> bool:
@@ -135,7 +135,9 @@ def _until(seconds: float, watcher: Watcher) -> Callable[[Progress], bool]:
     return until
 
 
-def _in_parallel(case: MachineCase, plan: Plan, seconds: float, watcher: Watcher) -> Exploration:
+def _in_parallel(
+    case: MachineCase, plan: SearchPlan, seconds: float, watcher: SearchWatcher
+) -> Exploration:
     """Search with one seed after the other in several processes, and put the results together."""
     walks = [
         _Walk(case, plan._replace(jobs=1, seed=plan.seed + at), seconds) for at in range(plan.jobs)

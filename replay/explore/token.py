@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.errors import InputError, UsageError
-from ...engine.machine.layout import Step
+from ...engine.machine.layout import MachineStep
 from ...engine.version import __version__
 from .scenario import MachineCase, parse_machine_case
 
@@ -29,7 +29,7 @@ class Token(NamedTuple):
 
     case: MachineCase
     release: str
-    steps: tuple[Step, ...]
+    steps: tuple[MachineStep, ...]
     invariant: str
     digest: str
     version: str = __version__
@@ -92,7 +92,7 @@ def decoded(text: str) -> Token:
     try:
         content = msgspec.json.decode(_unpacked(body), type=_Content)
         case = parse_machine_case(bytes(content.case))
-        steps = tuple(Step(*content.names[at]) for at in content.order)
+        steps = tuple(MachineStep(*content.names[at]) for at in content.order)
     except (ValueError, IndexError, lzma.LZMAError, EOFError, InputError) as fault:
         raise _damaged() from fault
     return Token(case, content.release, steps, content.invariant, content.digest, content.version)

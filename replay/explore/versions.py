@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...engine.kubernetes.api_server import ADDED, DELETED, MODIFIED, Document, Place
+from ...engine.kubernetes.api_server import ADDED, DELETED, MODIFIED, Document, ObjectKey
 from ...engine.machine.cluster import COMPONENTS
-from ...engine.machine.user import Act
+from ...engine.machine.user import UserAct
 
 _OF_THE_SERVER = ("resourceVersion", "generation", "managedFields", "selfLink")
 _NO_USERS = ("system:kube-", "system:node:", "system:apiserver", "system:volume-")
@@ -25,16 +25,16 @@ def is_user(actor: str) -> bool:
     return actor not in COMPONENTS and not actor.startswith(_NO_USERS)
 
 
-def act_of(place: Place, before: Document | None, now: Document | None) -> Act | None:
+def act_of(place: ObjectKey, before: Document | None, now: Document | None) -> UserAct | None:
     """Return a version as a write; None if it changes nothing that a user writes."""
     if now is None:
-        return Act(DELETED, bare(before)) if before and not is_ending(before) else None
+        return UserAct(DELETED, bare(before)) if before and not is_ending(before) else None
     if before is None or before["metadata"]["uid"] != now["metadata"]["uid"]:
-        return Act(ADDED, clean(now, uid=False))
+        return UserAct(ADDED, clean(now, uid=False))
     if is_ending(now):
-        return None if is_ending(before) else Act(DELETED, bare(now))
+        return None if is_ending(before) else UserAct(DELETED, bare(now))
     changed = {} if place.kind == "Pod" else difference(before["spec"], now["spec"])
-    return Act(MODIFIED, {**bare(now), "spec": changed}) if changed else None
+    return UserAct(MODIFIED, {**bare(now), "spec": changed}) if changed else None
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.api_server import DELETED, Change, place_of
-from ...engine.machine.layout import Step
+from ...engine.kubernetes.api_server import DELETED, WatchEvent, place_of
+from ...engine.machine.layout import MachineStep
 from ...engine.machine.machine import State
-from ...engine.machine.natural import USER, Violation
+from ...engine.machine.natural import USER, StateViolation
 from ...engine.machine.scheduler import SchedulerComponent
 from .changes import sentence_of, short_key
-from .story import SERVER, Moment, moment_of, what_waits
-from .world import World, digest_of, server_in
+from .story import SERVER, StoryStep, moment_of, what_waits
+from .world import ScenarioWorld, digest_of, server_in
 
 
 class Choice(NamedTuple):
@@ -26,7 +26,7 @@ class Choice(NamedTuple):
     """
 
     number: int
-    step: Step
+    step: MachineStep
     about: str
     next_of_token: bool
 
@@ -37,10 +37,10 @@ class Walk:
     :param token: steps that a token makes, to be followed if wanted.
     """
 
-    def __init__(self, world: World, token: Sequence[Step] = ()) -> None:
+    def __init__(self, world: ScenarioWorld, token: Sequence[MachineStep] = ()) -> None:
         self._world = world
         self._token = tuple(token)
-        self.moments: list[Moment] = []
+        self.moments: list[StoryStep] = []
 
     @property
     def state(self) -> State:
@@ -84,7 +84,7 @@ class Walk:
             raise UsageError(f"no step {text}", now=f"write a number from 1 to {len(choices)}")
         return choices[number - 1]
 
-    def _about(self, step: Step) -> str:
+    def _about(self, step: MachineStep) -> str:
         """Return what an informer would deliver, or a user write; empty for other steps."""
         world, state = self._world, self.state
         if step.kind:
@@ -99,17 +99,17 @@ class Walk:
         verb = "deletes" if act.verb == DELETED else "applies"
         return f"{verb} {place.kind} {short_key(place.key)}"
 
-    def make(self, choice: Choice) -> Moment:
+    def make(self, choice: Choice) -> StoryStep:
         """Make a step, and return what it did."""
         moment = moment_of(self._world, self.state, choice.number, len(self.moments) + 1)
         self.moments.append(moment)
         return moment
 
-    def back(self) -> Moment | None:
+    def back(self) -> StoryStep | None:
         """Take the last step back, and return it; None at the begin."""
         return self.moments.pop() if self.moments else None
 
-    def wrong(self) -> tuple[Violation, ...]:
+    def wrong(self) -> tuple[StateViolation, ...]:
         """Return what is wrong with what the cluster comes to, if it is left alone now."""
         return tuple(self._world.check(self.state))
 
@@ -117,7 +117,7 @@ class Walk:
         """Return the digest of the objects as they are now."""
         return digest_of(self._world, self.state)
 
-    def _expected(self) -> Step | None:
+    def _expected(self) -> MachineStep | None:
         """Return the token's next step, as long as it was followed."""
         made = [moment.step for moment in self.moments]
         done = len(made)
@@ -152,7 +152,9 @@ class Walk:
     def _waiting(self, notice: int) -> str:
         transitions = self._world.machine.transitions
         verb, kind, key, _ = transitions.notices[notice]
-        return sentence_of(Change(verb, kind, key, transitions.document(notice))).partition(" ")[2]
+        return sentence_of(WatchEvent(verb, kind, key, transitions.document(notice))).partition(
+            " "
+        )[2]
 
     def _objects(self) -> Iterator[tuple[str, str]]:
         for place, document in server_in(self._world, self.state).kept().objects:
@@ -189,7 +191,7 @@ def _scheduler(component: SchedulerComponent) -> dict[str, Any]:
     return {"jobs": jobs, "nodes": nodes}
 
 
-def _plain(kept: Any, world: World) -> Any:
+def _plain(kept: Any, world: ScenarioWorld) -> Any:
     """Return a value in JSON's types; sets become sorted lists."""
     if isinstance(kept, tuple) and hasattr(kept, "_asdict"):
         return {name: _plain(one, world) for name, one in kept._asdict().items()}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...engine.machine.machine import State
-from ...engine.machine.natural import Violation
-from ...engine.machine.windows import Due, Window, Windows
+from ...engine.machine.natural import StateViolation
+from ...engine.machine.windows import BadWindow, Due, Windows
 from .changes import writes_between
 from .token import Token, encoded
-from .world import World, digest_of, run_steps, server_in, steps_of
+from .world import ScenarioWorld, digest_of, run_steps, server_in, steps_of
 
 
 class ToldWindow(NamedTuple):
@@ -24,7 +24,7 @@ class ToldWindow(NamedTuple):
     end: int | None
     opens: str
     closes: str
-    violations: tuple[Violation, ...]
+    violations: tuple[StateViolation, ...]
     token: str
 
 
@@ -39,7 +39,7 @@ class ToldWrite(NamedTuple):
     windows: tuple[ToldWindow, ...]
 
 
-def windows_in(world: World) -> tuple[ToldWrite, ...]:
+def windows_in(world: ScenarioWorld) -> tuple[ToldWrite, ...]:
     """Return when each write of a user after the first ends badly, if nothing else is late."""
     return tuple(
         ToldWrite(
@@ -51,7 +51,7 @@ def windows_in(world: World) -> tuple[ToldWrite, ...]:
     )
 
 
-def _told(world: World, window: Window) -> ToldWindow:
+def _told(world: ScenarioWorld, window: BadWindow) -> ToldWindow:
     opens, closes = (
         "" if due is None else _happening(world, due) for due in (window.opens, window.closes)
     )
@@ -59,20 +59,20 @@ def _told(world: World, window: Window) -> ToldWindow:
     return ToldWindow(window.begin, window.end, opens, closes, window.violations, token)
 
 
-def _token(world: World, window: Window) -> str:
+def _token(world: ScenarioWorld, window: BadWindow) -> str:
     steps = steps_of(world, window.way)
     digest = digest_of(world, run_steps(world, steps).rest)
     invariant = window.violations[0].invariant
     return encoded(Token(world.case, world.release, steps, invariant, digest))
 
 
-def _happening(world: World, due: Due) -> str:
+def _happening(world: ScenarioWorld, due: Due) -> str:
     """Return what happens when something is due: what is written, or else what is done."""
     steps = map(world.machine.step, due.steps)
     done = (str(step) for step in steps if not step.kind)
     return _writes(world, (due.before, due.state)) or ", ".join(dict.fromkeys(done))
 
 
-def _writes(world: World, states: tuple[State, State]) -> str:
+def _writes(world: ScenarioWorld, states: tuple[State, State]) -> str:
     before, after = (server_in(world, state) for state in states)
     return ", ".join(write.sentence for write in writes_between(before, after))

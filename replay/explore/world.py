@@ -14,9 +14,9 @@ from ...engine.kubernetes.api_server import ApiServer
 from ...engine.kubernetes.store import default_queue
 from ...engine.machine.checks import violations_in
 from ...engine.machine.cluster import ClusterSettings, cluster
-from ...engine.machine.layout import API, Step
+from ...engine.machine.layout import API, MachineStep
 from ...engine.machine.machine import Machine, State
-from ...engine.machine.natural import USER, Check, Natural, Violation, of_panic
+from ...engine.machine.natural import USER, Check, Natural, StateViolation, of_panic
 from ...engine.machine.shrink import play
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.volcano.conf import conf_in_force
@@ -31,7 +31,7 @@ NOW = 1_800_000_000_000_000
 _DIGEST_BYTES = 16
 
 
-class World(NamedTuple):
+class ScenarioWorld(NamedTuple):
     """A scenario as a release runs it.
 
     :param start: everything that exists before is known to all, and the user begins.
@@ -66,7 +66,7 @@ class Ran(NamedTuple):
     made: tuple[int, ...]
     state: State
     rest: State
-    violations: tuple[Violation, ...]
+    violations: tuple[StateViolation, ...]
 
 
 def world_of(
@@ -75,7 +75,7 @@ def world_of(
     invariants: Collection[str] = (),
     changed: Changed = UNCHANGED,
     reads: RecordedBehaviours | None = None,
-) -> World:
+) -> ScenarioWorld:
     """Return the machine of a scenario.
 
     :param invariants: ids; none are all. Only these are checked.
@@ -99,22 +99,22 @@ def world_of(
     )
     check = violations_in(made.machine, frozenset(invariants))
     natural = Natural(made.machine)
-    return World(behaviours.release, case, made.machine, made.start, natural, check)
+    return ScenarioWorld(behaviours.release, case, made.machine, made.start, natural, check)
 
 
-def server_in(world: World, state: State) -> ApiServer:
+def server_in(world: ScenarioWorld, state: State) -> ApiServer:
     """Return the API server of a state."""
     return world.machine.transitions.server(state[API])
 
 
-def digest_of(world: World, state: State) -> str:
+def digest_of(world: ScenarioWorld, state: State) -> str:
     """Return the digest of all objects of a state: the same on every machine."""
     objects = [[*place, document] for place, document in server_in(world, state).kept().objects]
     text = msgspec.json.encode(objects, order="sorted")
     return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def run_steps(world: World, steps: Iterable[Step]) -> Ran:
+def run_steps(world: ScenarioWorld, steps: Iterable[MachineStep]) -> Ran:
     """Make steps in their order, without those that cannot be made, and leave the cluster alone."""
     played = play(world.machine, world.start, [number_of(world, step) for step in steps])
     panics = tuple(map(of_panic, played.panics))
@@ -123,17 +123,17 @@ def run_steps(world: World, steps: Iterable[Step]) -> Ran:
     return Ran(played.steps, played.state, rest, tuple(violations))
 
 
-def number_of(world: World, step: Step) -> int:
+def number_of(world: ScenarioWorld, step: MachineStep) -> int:
     """Return the number of a step in a machine."""
     return world.machine.transitions.steps.number(step)
 
 
-def steps_of(world: World, numbers: Sequence[int]) -> tuple[Step, ...]:
+def steps_of(world: ScenarioWorld, numbers: Sequence[int]) -> tuple[MachineStep, ...]:
     """Return steps by their numbers."""
     return tuple(map(world.machine.step, numbers))
 
 
-def needed_case(world: World, steps: Iterable[Step]) -> MachineCase:
+def needed_case(world: ScenarioWorld, steps: Iterable[MachineStep]) -> MachineCase:
     """Return the scenario without the writes that come after an order of steps."""
     made = sum(step.part == USER for step in steps)
     return world.case._replace(writes=world.case.writes[:made])

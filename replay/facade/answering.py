@@ -128,14 +128,14 @@ class AnsweringLog(StoredLog):
         """
         from ..pages.report import report_page  # noqa: PLC0415 -- only needed here
         from ..report.collect import report_of  # noqa: PLC0415
-        from ..report.question import Question, earlier  # noqa: PLC0415
+        from ..report.question import ReportRequest, earlier  # noqa: PLC0415
 
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
         release = release or release_at(self, moment)
         name = release_of(release or DEFAULT_RELEASE, assume=assume)
         before, remarks = earlier(self, moment, from_)
-        question = Question(
+        question = ReportRequest(
             log=self,
             place=self.place,
             moment=moment,
@@ -181,10 +181,10 @@ class AnsweringLog(StoredLog):
         :raises UsageError: there is no such plot, name or resource, or nothing in the period.
         :raises ObjectNotFound: there is no such gang.
         """
-        from ..plot.asked import Asked  # noqa: PLC0415 -- only needed here
+        from ..plot.asked import PlotRequest  # noqa: PLC0415 -- only needed here
         from ..plot.run import plot  # noqa: PLC0415
 
-        asked = Asked(what, several(names), from_, to, resource, namespace)
+        asked = PlotRequest(what, several(names), from_, to, resource, namespace)
         return plot(self, asked, place=self.place, progress=progress)
 
     def plot_of(

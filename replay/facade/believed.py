@@ -12,7 +12,7 @@ import msgspec
 from ...engine.cache.cache import SchedulerCache
 from ..render.belief import documents_of
 from ..tabular.columns import AmountColumns
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 
 Part = TypeVar("Part")
@@ -161,7 +161,7 @@ class Belief(Tabular):
         """What the cache's workers still have to do."""
         return self._part("work", Waiting)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return all parts as tables."""
         return {
             "nodes": table_of(BelievedNode, self.nodes),

@@ -24,8 +24,8 @@ from ..simulate import batch
 from ..simulate.cases import Case, CaseFile, parse_case, read_case
 from ..simulate.results import case_result
 from ..simulate.simulation import simulate as sessions_of
-from ..simulate.what_if import WhatIf, changed
-from ..tabular.table import Table, table_of
+from ..simulate.what_if import ScenarioChanges, changed
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from ..what_if.names import checked_patches
 from .options import FilePath, Names, paths_of, present_time, release_of, several
@@ -110,7 +110,7 @@ class CaseResult(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     stable: bool
     steps: list[CaseSession]
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return what each session decided, in its order; a panic is a decision."""
         rows = (
             StepRow(step=number, decision=decision, object=about, value=value)
@@ -246,6 +246,6 @@ def _read(case: FilePath | Document) -> CaseFile:
     return CaseFile(Path(given.name or "case"), given)
 
 
-def _what_if(conf: Conf | None, patches: Names) -> WhatIf:
+def _what_if(conf: Conf | None, patches: Names) -> ScenarioChanges:
     given = conf_text(conf)
-    return WhatIf(None if given is None else given.text, checked_patches(several(patches)))
+    return ScenarioChanges(None if given is None else given.text, checked_patches(several(patches)))

@@ -20,11 +20,11 @@ from ..explore.branch import write_branch
 from ..explore.in_log import compared_with_log
 from ..explore.recorded import case_at
 from ..explore.replaying import Replay
-from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
+from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
 from ..explore.scenario import MachineCase, parse_machine_case, read_machine_case
 from ..explore.task import (
     QUIET,
-    Watcher,
+    SearchWatcher,
     asked_invariants,
     default_budget,
     explore_world,
@@ -56,7 +56,7 @@ def explore(
     faults: str | None = None,
     assume: bool = False,
     progress: Callable[[int, int], None] | None = None,
-    watcher: Watcher = QUIET,
+    watcher: SearchWatcher = QUIET,
 ) -> Exploration:
     """Search for orders of a cluster's steps that end badly, and try them as every release.
 
@@ -82,7 +82,7 @@ def explore(
     seconds = budget_seconds(budget or default_budget(strategy, of_log=False))
     ids = asked_invariants(several(invariants))
     name = release_of(release, assume=assume, pre_releases=True)
-    plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
+    plan = SearchPlan(name, strategy, seed, (), ids, steps, jobs, delays)
     world, plan = prepared(_read(case), plan, prompt, faults)
     watcher = watcher._replace(releases=progress or watcher.releases)
     return explore_world(world, plan, seconds, watcher)

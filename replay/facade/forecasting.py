@@ -65,7 +65,7 @@ class ForecastingLog(AnsweringLog):
         :raises ObjectNotFound: a change is of an object that does not exist then.
         :raises UsageError: a change or a duration is wrong, or the moment has no time.
         """
-        from ..forecast.run import Question, forecast  # noqa: PLC0415 -- only needed here
+        from ..forecast.run import ForecastRequest, forecast  # noqa: PLC0415 -- only needed here
         from ..forecast.times import wish_of  # noqa: PLC0415
 
         changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
@@ -75,7 +75,7 @@ class ForecastingLog(AnsweringLog):
         wish = wish_of(*times, namespace=namespace, arrivals=arrivals)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
-        question = Question(
+        question = ForecastRequest(
             moment,
             tuple(asked.variants),
             wish,

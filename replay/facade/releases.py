@@ -8,7 +8,7 @@ from ...engine.errors import UsageError
 from ...engine.volcano.table import Part
 from ..compare.releases import (
     BehaviourDiff,
-    Held,
+    ReleaseBehaviour,
     ReleaseLine,
     Unproven,
     all_subjects,
@@ -28,7 +28,7 @@ def releases() -> Records[ReleaseLine]:
 
 def behaviours(
     release: str, *, parts: Names = (), subjects: Names = (), assume: bool = False
-) -> Records[Held]:
+) -> Records[ReleaseBehaviour]:
     """Return the behaviours of a release, part by part, by name.
 
     :param parts: of ``session``, ``cache`` and ``controllers``; without any, all.
@@ -37,7 +37,9 @@ def behaviours(
     :raises UsageError: there is no such release, part or subject.
     """
     name = release_of(release, assume=assume)
-    return Records(behaviours_of(name, _parts(parts), _subjects(subjects)), "behaviours", Held)
+    return Records(
+        behaviours_of(name, _parts(parts), _subjects(subjects)), "behaviours", ReleaseBehaviour
+    )
 
 
 def release_diff(

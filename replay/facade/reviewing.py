@@ -8,7 +8,7 @@ from ...engine.errors import UsageError
 from ..compare.upgrade import Upgrade
 from ..fidelity.report import Fidelity
 from ..invariants.task import CheckReport
-from ..lint.findings import Severity
+from ..lint.findings import FindingSeverity
 from ..lint.task import Report
 from ..review.check import check_review
 from ..review.fidelity import fidelity_review
@@ -43,8 +43,8 @@ def junit(result: Reviewed, *, strict: bool = False) -> str:
 def _review(result: Reviewed, *, strict: bool) -> Review:
     match result:
         case Report():
-            more = {Severity.WARNING} if strict else set()
-            return lint_review(result, {Severity.ERROR, *more})
+            more = {FindingSeverity.WARNING} if strict else set()
+            return lint_review(result, {FindingSeverity.ERROR, *more})
         case CheckReport():
             return check_review(result)
         case Upgrade():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import RELEASES
 from ..compare.bisection import Bisection, over_releases, releases_between
-from ..compare.crashes import Crash, PanickingReleases, panicking_at, recorded_crashes
+from ..compare.crashes import LoggedCrash, PanickingReleases, panicking_at, recorded_crashes
 from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.session_claims import PANIC, SessionClaim
 from ..compare.subjects import LogSubject
@@ -29,7 +29,7 @@ class LogAnswers(Bisection):
     :param panicking: why this release was run, if none was given: the crash that it has.
     """
 
-    crashes: Sequence[Crash] = ()
+    crashes: Sequence[LoggedCrash] = ()
     panicking: PanickingReleases | None = None
 
 
@@ -83,7 +83,7 @@ class Search:
         name = release_of(release or DEFAULT_RELEASE, assume=self._assume)
         conf = conf_text(self._conf)
         asked = LogQuestion(self._place, span_of(self._log, start, end), self._question, name, conf)
-        crashes: list[Crash] = []
+        crashes: list[LoggedCrash] = []
         panicking = None
         if self._question.kind == PANIC:
             crashes = recorded_crashes(self._log, asked.span.end)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_duration, parse_time
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ...engine.state.coverage import Pair
 from ..export import Line, line_of
 from ..logs.log import Log
@@ -18,7 +18,7 @@ from ..moments.unknown import Unknown
 from ..series.tables import TABLES, Row, rows, rows_at
 from ..tabular.columns import Time
 from ..tabular.html import ROWS
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Records, Tabular
 
 
@@ -68,7 +68,7 @@ class Events(Iterator[AttributedEvent], Tabular):
     def __next__(self) -> AttributedEvent:
         return next(self._events)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the table of all events that are left, which uses them.
 
         :raises UsageError: there is no end.
@@ -160,5 +160,5 @@ def _unknown_row(unknown: Unknown) -> UnknownRow:
     )
 
 
-def _ends(within: Span | None) -> tuple[int | None, int | None]:
+def _ends(within: TimeSpan | None) -> tuple[int | None, int | None]:
     return (None, None) if within is None else (within.earliest, within.latest)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from ...engine.session.framework.chooser import Recorded
-from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
+from ...engine.session.framework.chooser import RecordedChoice
+from ...engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
 from ..compare.crashes import same_words
 from ..recorded.recorded_sessions import RecordedSession
 from ..recorded.written_groups import ComparedStatus
@@ -23,7 +23,7 @@ class Aspect(StrEnum):
     PANIC = "panic"
 
 
-class Differing(NamedTuple):
+class DifferingResult(NamedTuple):
     """Something that came out differently.
 
     :param name: of the pod or PodGroup, ``ns/name``; empty for a panic of the scheduler.
@@ -51,7 +51,7 @@ class Attempt(NamedTuple):
     :param result: what the run decided.
     """
 
-    differing: tuple[Differing, ...]
+    differing: tuple[DifferingResult, ...]
     ties: Mapping[str, str]
     result: SessionResult
 
@@ -84,7 +84,7 @@ class Following:
     """
 
     def __init__(self, nodes: Mapping[str, str]) -> None:
-        self._recorded = Recorded({("node", pod): node for pod, node in nodes.items()})
+        self._recorded = RecordedChoice({("node", pod): node for pod, node in nodes.items()})
         self.ties: dict[str, str] = {}
 
     def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
@@ -112,13 +112,13 @@ def compared(
     binds, evicted = dict(result.binds), dict(result.evictions)
     found = list(_differing_panic(session, result))
     found += [
-        Differing(Aspect.BINDING, pod, session.binds.get(pod, ""), binds.get(pod, ""))
+        DifferingResult(Aspect.BINDING, pod, session.binds.get(pod, ""), binds.get(pod, ""))
         for pod in sorted(binds.keys() | session.binds.keys())
         if not _same_node(session.binds.get(pod), binds.get(pod))
     ]
     if session.evictions_known:
         found += [
-            Differing(
+            DifferingResult(
                 Aspect.EVICTION,
                 pod,
                 session.evictions.get(pod, ""),
@@ -131,17 +131,17 @@ def compared(
     for group, status in sorted(result.pod_groups.items()):
         written = group in session.groups or group in session.refused
         if status.written and writes_known and not written:
-            found.append(Differing(Aspect.PHASE, group, "", status.phase))
+            found.append(DifferingResult(Aspect.PHASE, group, "", status.phase))
     kept = {pod: node for pod, node in ties.items() if pod in binds and pod in session.binds}
     return Attempt(tuple(found), kept, result)
 
 
-def _differing_panic(session: RecordedSession, result: SessionResult) -> Iterator[Differing]:
+def _differing_panic(session: RecordedSession, result: SessionResult) -> Iterator[DifferingResult]:
     """Yield a panic that only one of the two has, or that has another message."""
     again = "" if result.panic is None else str(result.panic)
     same = result.panic is not None and same_words(session.panic, result.panic.message)
     if (session.panic or again) and not same:
-        yield Differing(Aspect.PANIC, "", session.panic, again)
+        yield DifferingResult(Aspect.PANIC, "", session.panic, again)
 
 
 def _same_node(recorded: str | None, again: str | None) -> bool:
@@ -152,18 +152,18 @@ def _same_node(recorded: str | None, again: str | None) -> bool:
 
 
 def _differing_status(
-    group: str, recorded: ComparedStatus, again: PodGroupStatus | None
-) -> list[Differing]:
+    group: str, recorded: ComparedStatus, again: ClosedPodGroupStatus | None
+) -> list[DifferingResult]:
     """Return what differs in the status of a PodGroup: its phase, and all else."""
     now = status_of(again)
     if now is None:
-        return [Differing(Aspect.PHASE, group, recorded[0], "")]
+        return [DifferingResult(Aspect.PHASE, group, recorded[0], "")]
     found = []
     if recorded[0] != now[0]:
-        found.append(Differing(Aspect.PHASE, group, recorded[0], now[0]))
+        found.append(DifferingResult(Aspect.PHASE, group, recorded[0], now[0]))
     if recorded[1:] != now[1:]:
         one, other = _parting(_texts(recorded), _texts(now))
-        found.append(Differing(Aspect.CONDITION, group, one, other))
+        found.append(DifferingResult(Aspect.CONDITION, group, one, other))
     return found
 
 
@@ -183,7 +183,7 @@ def _parting(one: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
     return first or "these conditions in another order", second or "no more than these"
 
 
-def status_of(group: PodGroupStatus | None) -> ComparedStatus | None:
+def status_of(group: ClosedPodGroupStatus | None) -> ComparedStatus | None:
     """Return what is compared of a PodGroup's status; None if it was not in the session."""
     if group is None:
         return None

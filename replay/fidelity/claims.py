@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Claims(NamedTuple):
+class TakenSessions(NamedTuple):
     """The sessions that processes have taken; some sessions take a hundred times as long as others.
 
     :param folder: of these processes: an empty file for each session that one of them has taken.

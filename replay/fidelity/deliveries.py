@@ -2,7 +2,7 @@
 
 Every kind has its own informer. It delivers the changes of its kind in their order, but how far it
 is when a session opens does not depend on the others. So what a session saw is one place among the
-changes before it for each kind: a :class:`Cut`.
+changes before it for each kind: a :class:`DeliveryCut`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Arrival(NamedTuple):
         )
 
 
-class Cut(NamedTuple):
+class DeliveryCut(NamedTuple):
     """How many of the changes before a session were delivered.
 
     :param common: of all kinds: those before this place.
@@ -72,9 +72,9 @@ class Cut(NamedTuple):
         """Return the place before which the changes of a kind were delivered."""
         return dict(self.own).get(kind, self.common)
 
-    def moved(self, kind: str, place: int) -> Cut:
+    def moved(self, kind: str, place: int) -> DeliveryCut:
         """Return the cut with another place for a kind."""
-        return Cut(self.common, tuple(sorted({**dict(self.own), kind: place}.items())))
+        return DeliveryCut(self.common, tuple(sorted({**dict(self.own), kind: place}.items())))
 
 
 class Deliveries:
@@ -170,8 +170,8 @@ class Deliveries:
         return self._seen[place]
 
     def along(
-        self, cut: Cut, kind: str, places: Sequence[int]
-    ) -> Iterator[tuple[Cut, Snapshot | Panic]]:
+        self, cut: DeliveryCut, kind: str, places: Sequence[int]
+    ) -> Iterator[tuple[DeliveryCut, Snapshot | Panic]]:
         """Yield what a session sees if the informer of a kind is at one place or another.
 
         :param cut: where the other informers are.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.state.coverage import Why
+from ...engine.state.coverage import UnknownCause
 from ..coverage.coverage import doubtful
 from ..moments.unknown import Unknown
 
@@ -24,5 +24,5 @@ def is_doubtful(unknown: Sequence[Unknown], revision: int, time: int) -> bool:
 
     :param unknown: of a range, as :func:`.coverage.unknown_between` has it.
     """
-    ended = [one for one in unknown if one.gap.why is Why.AFTER]
+    ended = [one for one in unknown if one.gap.why is UnknownCause.AFTER]
     return doubtful(unknown, revision, time) or doubtful(ended, revision + 1, time)

@@ -23,7 +23,7 @@ _BINDS_NOTHING_MORE = frozenset({"preempt", "reclaim", "shuffle", _BACKFILL})
 """Actions after which pods with requests are bound as they were before."""
 
 
-class Bound(NamedTuple):
+class RunBound(NamedTuple):
     """The run to beat: a run that is already farther from the record is stopped.
 
     :param pods: that were bound in one of the two only. :param binds: all that differ.
@@ -47,7 +47,7 @@ class _AgreeingCache:
     """
 
     def __init__(
-        self, named: Mapping[str, str], recorded: Mapping[str, str], beat: Bound | None
+        self, named: Mapping[str, str], recorded: Mapping[str, str], beat: RunBound | None
     ) -> None:
         self._named, self._recorded, self._beat = named, recorded, beat
         self.bound: set[str] = set()
@@ -82,7 +82,7 @@ class _AgreeingCache:
         """Evict."""
 
 
-class SessionRun:
+class OneRun:
     """Runs one session; the scheduler's cache and its process do not change.
 
     :param cache: of the scheduler when the session opened, or soon after.
@@ -118,7 +118,7 @@ class SessionRun:
         self,
         seen: Snapshot | Panic,
         orders: SeededOrders | None = None,
-        beat: Bound | None = None,
+        beat: RunBound | None = None,
     ) -> Attempt | None:
         """Run the session; None if it is farther from the record than the run to beat.
 

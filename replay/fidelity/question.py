@@ -11,7 +11,7 @@ from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..recorded.recorded_sessions import RecordedSession
 from ..recorded.session_list import listed_sessions, within
-from .search import Limits
+from .search import SearchLimits
 
 
 class FidelityQuestion(NamedTuple):
@@ -29,7 +29,7 @@ class FidelityQuestion(NamedTuple):
     conf: ConfText | None = None
     first: int | None = None
     last: int | None = None
-    limits: Limits = Limits()
+    limits: SearchLimits = SearchLimits()
 
     def includes(self, number: int) -> bool:
         """Return whether the session of a number is asked about."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.session.framework.map_orders import Walk
+from ...engine.session.framework.map_orders import MapWalk
 from ..recorded.recorded_sessions import RecordedSession
 
 _PREEMPT = "preempt"
@@ -13,16 +13,16 @@ _PREEMPT = "preempt"
 
 def recorded_walks(
     session: RecordedSession, cache: SchedulerCache
-) -> Mapping[Walk, tuple[str, ...]]:
+) -> Mapping[MapWalk, tuple[str, ...]]:
     """Return the nodes on which a session tried to preempt for each pod, in order.
 
     The scheduler logs every pod that it tries as a victim, and for which pod.
     """
     jobs = cache.jobs.values()
     node_of = {task.key: task.node_name for job in jobs for task in job.tasks.values()}
-    found: dict[Walk, dict[str, None]] = {}
+    found: dict[MapWalk, dict[str, None]] = {}
     for preemptor, victim in session.victims.get(_PREEMPT, ()):
         node = node_of.get(victim)
         if node:
-            found.setdefault(Walk(_PREEMPT, preemptor), {})[node] = None
+            found.setdefault(MapWalk(_PREEMPT, preemptor), {})[node] = None
     return {walk: tuple(names) for walk, names in found.items()}

@@ -13,9 +13,9 @@ from ...engine.kubernetes.units import format_time
 from ..moments.unknown import Unknown, document_of
 from ..recorded.recorded_sessions import HowKnown, RecordedSession
 from ..tabular.columns import Micros, Time
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
-from .attempts import Aspect, Attempt, Differing
+from .attempts import Aspect, Attempt, DifferingResult
 from .deliveries import Arrival
 from .known import UNRECORDED
 from .rerun import Lag, RerunSession
@@ -65,7 +65,7 @@ class Counts(NamedTuple):
         return Counts(*(one + two for one, two in zip(self, other, strict=True)))
 
 
-class Change(NamedTuple):
+class InformerChange(NamedTuple):
     """A change that an informer had or had not delivered.
 
     :param object: its kind and name, as in ``pod/default/x``. :param event: its event's kind.
@@ -88,7 +88,7 @@ class Delivery(NamedTuple):
     behind: int
     ahead: int
     us: int
-    changes: tuple[Change, ...]
+    changes: tuple[InformerChange, ...]
 
 
 class Difference(NamedTuple):
@@ -271,7 +271,7 @@ class Fidelity(Tabular):
         """Whether no session decides otherwise than recorded, but for what is random."""
         return not any(each.cause in NOT_EXPLAINED for each in self.differences)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the differences, the counts, the sessions, and the moved informers."""
         counted = {
             "bindings": self.bindings,
@@ -351,7 +351,7 @@ def _bindings(recorded: RecordedSession, best: Attempt) -> Counts:
     return counts._replace(exact=counts.exact - ties, tie=ties)
 
 
-def _counts(total: int, differing: Sequence[Differing], aspect: Aspect) -> Counts:
+def _counts(total: int, differing: Sequence[DifferingResult], aspect: Aspect) -> Counts:
     found = [one for one in differing if one.aspect is aspect]
     missed = sum(not one.again for one in found)
     invented = sum(not one.recorded for one in found)
@@ -365,10 +365,10 @@ def _delivery(lag: Lag) -> Delivery:
     return Delivery(lag.kind, len(lag.behind), len(lag.ahead), lag.us, some)
 
 
-def _change(arrival: Arrival) -> Change:
+def _change(arrival: Arrival) -> InformerChange:
     reference = arrival.event.reference
     names = (reference.kind.lower(), reference.namespace, reference.name)
-    return Change(arrival.position, arrival.event.kind, "/".join(filter(None, names)))
+    return InformerChange(arrival.position, arrival.event.kind, "/".join(filter(None, names)))
 
 
 def _differences(
@@ -377,7 +377,7 @@ def _differences(
     """Yield ties, what other deliveries or orders of maps explain, and what differs in the end."""
     recorded, found = rerun.recorded, rerun.found
 
-    def difference(one: Differing, cause: Cause, why: str) -> Difference:
+    def difference(one: DifferingResult, cause: Cause, why: str) -> Difference:
         place = recorded.places.get(one.name, recorded.position)
         return Difference(
             number, place, one.aspect.value, one.name, one.recorded, one.again, cause, why
@@ -385,7 +385,7 @@ def _differences(
 
     for pod, node in sorted(found.best.ties.items()):
         if pod not in found.best.names:
-            tied = Differing(Aspect.BINDING, pod, recorded.binds[pod], node)
+            tied = DifferingResult(Aspect.BINDING, pod, recorded.binds[pod], node)
             yield difference(tied, Cause.TIE, f"{recorded.binds[pod]} had the same score as {node}")
     left = {(one.aspect, one.name) for one in found.best.differing}
     for one in found.first.differing:
@@ -404,7 +404,9 @@ def _explained(rerun: RerunSession, name: str) -> tuple[Cause, str]:
     return Cause.NOT_YET_DELIVERED, "; ".join(lag_text(_delivery(lag)) for lag in rerun.lags)
 
 
-def _left(rerun: RerunSession, one: Differing, *, lacks: str, sampled: bool) -> tuple[Cause, str]:
+def _left(
+    rerun: RerunSession, one: DifferingResult, *, lacks: str, sampled: bool
+) -> tuple[Cause, str]:
     """Return why something differs in the nearest run."""
     by_order = rerun.found.by_order.get(one.name)
     if by_order:

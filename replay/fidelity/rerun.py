@@ -42,10 +42,10 @@ from ..recorded.recorded_sessions import (
 )
 from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt
-from .deliveries import Arrival, Cut, Deliveries
+from .deliveries import Arrival, Deliveries, DeliveryCut
 from .known import is_doubtful
-from .one_run import SessionRun
-from .search import Found, Limits, Search
+from .one_run import OneRun
+from .search import NearestRun, SearchLimits, SessionSearch
 from .services import ServiceRequest, job_services
 
 EARLIER_US = 2 * SECOND_US
@@ -88,7 +88,7 @@ class RerunSession(NamedTuple):
 
     recorded: RecordedSession
     revision: int
-    found: Found
+    found: NearestRun
     lags: tuple[Lag, ...]
     absent: frozenset[str] = frozenset()
     nodes: int = 0
@@ -101,7 +101,7 @@ class RerunSession(NamedTuple):
     @property
     def moved(self) -> bool:
         """Whether the nearest run needed other deliveries than by the clock."""
-        return self.found.state.cut != Cut(self.found.start)
+        return self.found.state.cut != DeliveryCut(self.found.start)
 
     def differing(self, aspect: Aspect) -> list[str]:
         """Return the pods or PodGroups that differ in one aspect."""
@@ -116,7 +116,7 @@ def rerun_sessions(
     conf: ConfText | None = None,
     sessions: Sequence[RecordedSession] | None = None,
     take: Take = lambda _: True,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
     done: Done = lambda _: None,
 ) -> list[RerunSession]:
     """Run the sessions of a log up to a moment again, in their order.
@@ -132,7 +132,7 @@ def rerun_sessions(
     known = recorded_sessions(store, moment) if sessions is None else sessions
     planned = planned_sessions(store, moment, known)
     rerun = _Rerun(store, moment, behaviours, _Confs(store, moment, behaviours, conf), planned)
-    rerun.choose(take, limits or Limits(), done)
+    rerun.choose(take, limits or SearchLimits(), done)
     play(store, moment, rerun)
     rerun.finish()
     return rerun.done
@@ -259,10 +259,10 @@ class _Rerun:
         self._handled: int | None = None
         self._take: Take = lambda _: True
         self._taken: bool | None = None
-        self._limits = Limits()
+        self._limits = SearchLimits()
         self._done: Done = lambda _: None
 
-    def choose(self, take: Take, limits: Limits, done: Done) -> None:
+    def choose(self, take: Take, limits: SearchLimits, done: Done) -> None:
         """Say which sessions to run, how long to search, and what to call after each."""
         self._take, self._limits, self._done = take, limits, done
 
@@ -376,9 +376,9 @@ class _Rerun:
         deliveries, session = self._deliveries, plan.recorded
         assert deliveries is not None, "they are kept before a session is run"
         conf = self._confs.at(plan.nominal)
-        run = SessionRun(session, self._cache, conf, self._process, writes_known=plan.writes_known)
+        run = OneRun(session, self._cache, conf, self._process, writes_known=plan.writes_known)
         start = deliveries.with_nodes(deliveries.at_revision(plan.nominal), self._handled)
-        found = Search(deliveries, start, run, self._limits).nearest()
+        found = SessionSearch(deliveries, start, run, self._limits).nearest()
         self._process = found.best.result.process
         lags = tuple(self._lags(deliveries, found, plan))
         absent = self._absent(session, found.best)
@@ -393,7 +393,7 @@ class _Rerun:
         recorded = session.binds.keys() | session.groups.keys() | session.evictions.keys()
         return frozenset((best.names & recorded) - held - jobs.keys())
 
-    def _lags(self, deliveries: Deliveries, found: Found, plan: Planned) -> list[Lag]:
+    def _lags(self, deliveries: Deliveries, found: NearestRun, plan: Planned) -> list[Lag]:
         lags = []
         for kind in deliveries.kinds():
             place, start = found.state.cut.place(kind), found.start

@@ -18,7 +18,7 @@ from ..moments.unknown import Unknown
 from ..parallel import run_beside
 from ..recorded.recorded_sessions import HowKnown, RecordedSession, recorded_sessions
 from ..sessions.session import conf_of
-from .claims import Claims
+from .claims import TakenSessions
 from .known import UNRECORDED, is_doubtful, is_unrecorded
 from .question import FidelityQuestion, numbered, only_requested
 from .report import Fidelity, SessionFidelity, fidelity_of_session
@@ -47,7 +47,7 @@ def fidelity(
     source, alone = _conf(log, question, resolve(question.release))
     count = 1 if alone else max(1, min(jobs, len(asked)))
     with TemporaryDirectory(prefix="plinian-fidelity-") as folder:
-        claims = Claims(folder)
+        claims = TakenSessions(folder)
         counted = None if progress is None else lambda: progress(claims.taken(), len(asked))
         part = _Part(question, every, claims)
         done = run_beside(lambda: _run(log, part, counted), _run_part, [part] * (count - 1))
@@ -74,7 +74,7 @@ class _Part(NamedTuple):
 
     question: FidelityQuestion
     every: Sequence[RecordedSession]
-    claims: Claims
+    claims: TakenSessions
 
 
 def _conf(log: Log, question: FidelityQuestion, behaviours: Behaviours) -> tuple[str, bool]:

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from ...engine.cache.snapshot import Snapshot
 from ...engine.model.panic import Panic
 from ...engine.session.framework.map_orders import SeededOrders
-from .attempts import Aspect, Attempt, Differing
-from .deliveries import Cut, Deliveries, concerns
-from .one_run import Bound, SessionRun
+from .attempts import Aspect, Attempt, DifferingResult
+from .deliveries import Deliveries, DeliveryCut, concerns
+from .one_run import OneRun, RunBound
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """How long to search for one session.
 
     :param together: runs with all informers moved together.
@@ -47,17 +47,17 @@ GIVEN_UP = 6
 """After so many stopped runs in a row on one side of the start, the rest of it is left out."""
 
 
-class State(NamedTuple):
+class RunInputs(NamedTuple):
     """What a run was given.
 
     :param order: the seed of the orders in which maps are walked; 0 is the ascending order.
     """
 
-    cut: Cut
+    cut: DeliveryCut
     order: int = 0
 
 
-class Found(NamedTuple):
+class NearestRun(NamedTuple):
     """The run that is nearest to the record.
 
     :param first: the run on what the clock says was delivered. :param start: its place.
@@ -70,7 +70,7 @@ class Found(NamedTuple):
     first: Attempt
     start: int
     best: Attempt
-    state: State
+    state: RunInputs
     by_order: dict[str, bool]
     runs: int
 
@@ -99,24 +99,26 @@ class _Places:
             self._left = [one for one in self._left if (one > self._start) is not later]
 
 
-class Search:
+class SessionSearch:
     """The search for one session.
 
     :param place: up to which everything was delivered, by the clock.
     """
 
-    def __init__(self, deliveries: Deliveries, place: int, run: SessionRun, limits: Limits) -> None:
+    def __init__(
+        self, deliveries: Deliveries, place: int, run: OneRun, limits: SearchLimits
+    ) -> None:
         self._deliveries, self._run_once, self._limits = deliveries, run, limits
         self._start = place
         self._runs = 0
         self._by_order: dict[str, bool] = {}
-        self._best: tuple[Attempt, State] | None = None
-        self._done: dict[State, Attempt] = {}
+        self._best: tuple[Attempt, RunInputs] | None = None
+        self._done: dict[RunInputs, Attempt] = {}
         self._tried: list[tuple[tuple[int, ...], int, int]] = []
 
-    def nearest(self) -> Found:
+    def nearest(self) -> NearestRun:
         """Return the nearest run."""
-        first = self._run(self._deliveries.seen(self._start), State(Cut(self._start)))
+        first = self._run(self._deliveries.seen(self._start), RunInputs(DeliveryCut(self._start)))
         assert first is not None, "only a run that has one to beat is stopped"
         if not self._is_settled():
             self._together(first)
@@ -131,7 +133,9 @@ class Search:
         if self._attempt.differing:
             self._reorder(self._seen_at(self._state.cut), self._state.cut, self._limits.orders)
         self._combine()
-        return Found(first, self._start, self._attempt, self._state, self._by_order, self._runs)
+        return NearestRun(
+            first, self._start, self._attempt, self._state, self._by_order, self._runs
+        )
 
     @property
     def _attempt(self) -> Attempt:
@@ -139,11 +143,11 @@ class Search:
         return self._best[0]
 
     @property
-    def _state(self) -> State:
+    def _state(self) -> RunInputs:
         assert self._best is not None, "the first run is the best at first"
         return self._best[1]
 
-    def _run(self, seen: Snapshot | Panic, state: State) -> Attempt | None:
+    def _run(self, seen: Snapshot | Panic, state: RunInputs) -> Attempt | None:
         """Run once, and keep the run if it is the nearest so far; None if it was stopped."""
         attempt = self._done.get(state) or self._run_anew(seen, state)
         if attempt is None:
@@ -156,17 +160,17 @@ class Search:
             self._tried.append((self._key(attempt)[1], abs(place - self._start), place))
         return attempt
 
-    def _run_anew(self, seen: Snapshot | Panic, state: State) -> Attempt | None:
+    def _run_anew(self, seen: Snapshot | Panic, state: RunInputs) -> Attempt | None:
         self._runs += 1
         orders = SeededOrders(state.order) if state.order else None
         return self._run_once(seen, orders, self._to_beat())
 
-    def _to_beat(self) -> Bound | None:
+    def _to_beat(self) -> RunBound | None:
         """Return the run to beat; an equal one is run to its end, as it may show what varies."""
         if self._best is None:
             return None
         pods, binds, *_ = self._attempt.distance(self._by_order)
-        return Bound(pods, binds, self._by_order)
+        return RunBound(pods, binds, self._by_order)
 
     def _key(self, attempt: Attempt) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return a key to compare runs: what does not depend on the order of maps counts first."""
@@ -186,7 +190,7 @@ class Search:
             if self._is_settled():
                 return
             before = self._best
-            attempt = self._run(self._deliveries.seen(place), State(Cut(place)))
+            attempt = self._run(self._deliveries.seen(place), RunInputs(DeliveryCut(place)))
             vain = vain + 1 if self._best is before else 0
             places.note(place, stopped=attempt is None)
 
@@ -229,15 +233,15 @@ class Search:
         for _, _, place in sorted(self._tried)[:places]:
             if self._is_settled():
                 return
-            self._reorder(self._deliveries.seen(place), Cut(place), orders)
+            self._reorder(self._deliveries.seen(place), DeliveryCut(place), orders)
 
-    def _reorder(self, seen: Snapshot | Panic, cut: Cut, count: int) -> None:
+    def _reorder(self, seen: Snapshot | Panic, cut: DeliveryCut, count: int) -> None:
         """Run with other orders of maps, until each difference is as recorded in one of them."""
-        before = self._done.get(State(cut))
+        before = self._done.get(RunInputs(cut))
         for seed in range(1, count + 1):
             if all(self._by_order.get(name) for name in self._attempt.names):
                 return
-            other = self._run(seen, State(cut, seed))
+            other = self._run(seen, RunInputs(cut, seed))
             if other is not None and before is not None:
                 self._note(other, before)
             before = other or before
@@ -262,7 +266,7 @@ class Search:
             for moved, seen in self._deliveries.along(state.cut, kind, places):
                 if self._is_settled():
                     return
-                self._run(seen, State(moved, state.order))
+                self._run(seen, RunInputs(moved, state.order))
 
     def _combine(self) -> None:
         """Try other orders of maps also at the places next to the best one."""
@@ -272,13 +276,13 @@ class Search:
             for seed in range(1, self._limits.quick + 1):
                 if not self._attempt.differing:
                     return
-                self._run(self._deliveries.seen(place), State(Cut(place), seed))
+                self._run(self._deliveries.seen(place), RunInputs(DeliveryCut(place), seed))
 
     def _concerned(self, kind: str, names: frozenset[str]) -> int:
         arrivals = self._deliveries.arrivals
         return sum(one.kind == kind and concerns(one, names) for one in arrivals)
 
-    def _own_places(self, kind: str, cut: Cut, best: Attempt) -> list[int]:
+    def _own_places(self, kind: str, cut: DeliveryCut, best: Attempt) -> list[int]:
         """Return the nearest places for a kind's informer beside changes that concern something."""
         here = cut.place(kind)
         numbers = [
@@ -290,7 +294,7 @@ class Search:
         places = {number if number < here else number + 1 for number in numbers}
         return sorted(sorted(places, key=lambda one: (abs(one - here), one))[: self._limits.alone])
 
-    def _seen_at(self, cut: Cut) -> Snapshot | Panic:
+    def _seen_at(self, cut: DeliveryCut) -> Snapshot | Panic:
         """Return what a session sees at a cut."""
         if not cut.own:
             return self._deliveries.seen(self._deliveries.settled(cut.common))
@@ -302,5 +306,5 @@ def _binds_differ(attempt: Attempt) -> bool:
     return any(one.aspect is Aspect.BINDING for one in attempt.differing)
 
 
-def _of(attempt: Attempt, name: str) -> list[Differing]:
+def _of(attempt: Attempt, name: str) -> list[DifferingResult]:
     return [one for one in attempt.differing if one.name == name]

@@ -17,14 +17,14 @@ from ...engine.kubernetes.api_server import (
     DELETED,
     MODIFIED,
     Document,
-    Place,
+    ObjectKey,
     controller_of,
     place_of,
 )
 from ...engine.kubernetes.resources import GroupKind, distinct_kind
 from ...engine.log.store import Query
 from ...engine.machine.live import Timed
-from ...engine.machine.user import Act
+from ...engine.machine.user import UserAct
 from ..explore.versions import act_of, bare, clean, difference, is_ending, is_user
 from ..logs.log import Log
 from ..moments.actors import attributed
@@ -102,7 +102,7 @@ def _later(log: Log, moment: Moment) -> Iterator[Recorded]:
 class _Reader:
     """Reads events in the order of revisions, and says which of them come from outside."""
 
-    def __init__(self, versions: dict[Place, Document], schedulers: frozenset[str]) -> None:
+    def __init__(self, versions: dict[ObjectKey, Document], schedulers: frozenset[str]) -> None:
         self._versions = versions
         self._schedulers = schedulers
         self._unbound = {
@@ -113,14 +113,14 @@ class _Reader:
         self.unknown = 0
         self.foreign: set[str] = set()
 
-    def read(self, event: Event, writer: str) -> Iterator[Act]:
+    def read(self, event: Event, writer: str) -> Iterator[UserAct]:
         """Yield the writes that an event shows."""
         effect, about = KINDS[event.kind].effect, event.reference
         if effect not in {Effect.VERSION, Effect.DELETED}:
             return
         kind = distinct_kind(f"{about.group}/v1" if about.group else "v1", about.kind)
         key = f"{about.namespace}/{about.name}" if about.namespace else about.name
-        place = Place(kind, key)
+        place = ObjectKey(kind, key)
         before = self._versions.pop(place, None)
         now = None if effect is Effect.DELETED else msgspec.json.decode(event.payload, type=dict)
         if now is not None:
@@ -131,8 +131,8 @@ class _Reader:
             yield act
 
     def _act(
-        self, place: Place, before: Document | None, now: Document | None, writer: str
-    ) -> Act | None:
+        self, place: ObjectKey, before: Document | None, now: Document | None, writer: str
+    ) -> UserAct | None:
         if place.kind not in _WORKLOADS:
             return _recorded(before, now)
         document = before or now
@@ -162,7 +162,9 @@ class _Reader:
             self.foreign.add(name)
         return False
 
-    def _outside(self, place: Place, now: Document | None, act: Act | None) -> Act | None:
+    def _outside(
+        self, place: ObjectKey, now: Document | None, act: UserAct | None
+    ) -> UserAct | None:
         """Return what is written of a pod that nothing here makes; bound if by somebody else."""
         if now is None:
             self._unbound.discard(place)
@@ -170,30 +172,30 @@ class _Reader:
         if now["spec"].get("schedulerName", "default-scheduler") in self._schedulers:
             if act is None or act.verb != ADDED:
                 return act
-            return Act(ADDED, {**act.document, "spec": _without_node(act.document["spec"])})
+            return UserAct(ADDED, {**act.document, "spec": _without_node(act.document["spec"])})
         if act is not None and act.verb == ADDED:
             self._unbound.add(place)  # It comes when it has a node.
         if place in self._unbound and now["spec"].get("nodeName"):
             self._unbound.remove(place)
-            return Act(ADDED, clean(now, uid=False))
+            return UserAct(ADDED, clean(now, uid=False))
         return None if act is None or act.verb == ADDED else act
 
 
-def _recorded(before: Document | None, now: Document | None) -> Act | None:
+def _recorded(before: Document | None, now: Document | None) -> UserAct | None:
     """Return a change as it was recorded: of a node, a volume, a priority class."""
     if now is None or (is_ending(now) and not (before and is_ending(before))):
-        return Act(DELETED, bare(before)) if before else None
+        return UserAct(DELETED, bare(before)) if before else None
     if is_ending(now):
         return None
     if before is None or before["metadata"]["uid"] != now["metadata"]["uid"]:
         document = clean(now, uid=False)
-        return Act(ADDED, document | ({"status": now["status"]} if "status" in now else {}))
+        return UserAct(ADDED, document | ({"status": now["status"]} if "status" in now else {}))
     changed = difference(_content(before), _content(now))
     if not changed:
         return None
     patch = bare(now)
     metadata = {**patch["metadata"], **(changed.pop("metadata", None) or {})}
-    return Act(MODIFIED, {**patch, **changed, "metadata": metadata})
+    return UserAct(MODIFIED, {**patch, **changed, "metadata": metadata})
 
 
 def _content(document: Document) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from ...engine.kubernetes.api_server import (
     controller_of,
     place_of,
 )
-from ...engine.machine.live import Written
+from ...engine.machine.live import WrittenObject
 from ...engine.machine.scheduler import SCHEDULER
 from ..explore.families import group_of
 from .lives import alike, template_of
@@ -24,7 +24,7 @@ from .usage import QueueUse, UsageRecorder
 _FINISHED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
 
 
-class Placement(msgspec.Struct, frozen=True, kw_only=True):
+class CoursePlacement(msgspec.Struct, frozen=True, kw_only=True):
     """A pod that got a node.
 
     :param like: what pods of other runs are compared by. :param at: microseconds since 1970.
@@ -46,7 +46,7 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
     work: str
 
 
-class Work(msgspec.Struct, kw_only=True):
+class WorkItem(msgspec.Struct, kw_only=True):
     """What users call one thing: a job, a deployment, a PodGroup, a pod without an owner.
 
     :ivar name: as in ``job default/train``. :ivar needs: how many pods it needs to start.
@@ -82,8 +82,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     release: str
     conf: str
     until: int
-    works: dict[str, Work]
-    placements: tuple[Placement, ...]
+    works: dict[str, WorkItem]
+    placements: tuple[CoursePlacement, ...]
     evictions: tuple[Eviction, ...]
     queues: tuple[QueueUse, ...]
     sessions: int
@@ -98,12 +98,12 @@ class Recorder:
     :param begin: microseconds since 1970. :param written: gets everything that is written.
     """
 
-    def __init__(self, begin: int, written: list[Written] | None = None) -> None:
+    def __init__(self, begin: int, written: list[WrittenObject] | None = None) -> None:
         self.begin = begin
         self._written = written
         self.usage = UsageRecorder(begin)
-        self.works: dict[str, Work] = {}
-        self.placements: list[Placement] = []
+        self.works: dict[str, WorkItem] = {}
+        self.placements: list[CoursePlacement] = []
         self.evictions: list[Eviction] = []
         self.server = ApiServer()
         self._placed: dict[str, set[str]] = {}
@@ -122,7 +122,7 @@ class Recorder:
                 work.had += 1
                 self._placed.setdefault(work.name, set()).add(pod["metadata"]["uid"])
 
-    def note(self, written: Written) -> None:
+    def note(self, written: WrittenObject) -> None:
         """Note a change of an object."""
         if self._written is not None:
             self._written.append(written)
@@ -134,7 +134,7 @@ class Recorder:
         elif kind == "Queue" and written.change.verb != DELETED:
             self.usage.queue(written.change.document)
 
-    def _pod(self, written: Written) -> None:
+    def _pod(self, written: WrittenObject) -> None:
         at, change, before = written.at, written.change, written.before
         pod = change.document
         gone = change.verb == DELETED
@@ -145,7 +145,7 @@ class Recorder:
             work.placed += 1
             like = alike(change.key, template_of(pod))
             self.placements.append(
-                Placement(pod=change.key, like=like, node=node, at=at, work=work.name)
+                CoursePlacement(pod=change.key, like=like, node=node, at=at, work=work.name)
             )
         if node and not gone:
             self._place(work, pod, at)
@@ -156,7 +156,7 @@ class Recorder:
         if work.name.startswith("pod ") and _phase(pod) in ENDED and work.finished is None:
             work.finished = at
 
-    def _place(self, work: Work, pod: Document, at: int) -> None:
+    def _place(self, work: WorkItem, pod: Document, at: int) -> None:
         placed = self._placed.setdefault(work.name, set())
         uid = pod["metadata"]["uid"]
         if uid in placed or _phase(pod) in ENDED:
@@ -165,7 +165,7 @@ class Recorder:
         if work.starts is None and work.had < work.needs <= len(placed):
             work.starts = at
 
-    def _job(self, written: Written) -> None:
+    def _job(self, written: WrittenObject) -> None:
         if written.change.verb == DELETED or _is_finished(written.before):
             return
         if not _is_finished(written.change.document):
@@ -180,7 +180,7 @@ class Recorder:
             if not pod["spec"].get("nodeName") and "deletionTimestamp" not in pod["metadata"]:
                 self._work(pod).waiting += 1
 
-    def _work(self, pod: Document) -> Work:
+    def _work(self, pod: Document) -> WorkItem:
         """Return what a pod belongs to: it is the same from its first version on."""
         uid = pod["metadata"]["uid"]
         name = self._of_pod.get(uid)
@@ -189,7 +189,7 @@ class Recorder:
             name = self._of_pod[uid] = self._name(pod, group)
         work = self.works.get(name)
         if work is None:
-            work = self.works[name] = Work(name=name, queue=_queue(pod, group))
+            work = self.works[name] = WorkItem(name=name, queue=_queue(pod, group))
         if group is not None:
             work.queue = _queue(pod, group)
             work.needs = max(int((group.get("spec") or {}).get("minMember") or 1), 1)

@@ -13,8 +13,8 @@ from ...engine.kubernetes.api_server import ADDED, DELETED, Document
 from ...engine.kubernetes.scheduler_confs import parse_conf
 from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log import open_log
-from ...engine.machine.live import Written
-from ..explore.branch import Written as Branched
+from ...engine.machine.live import WrittenObject
+from ..explore.branch import WrittenBranch as Branched
 from ..logs.scheduler_confs import ConfText
 
 SOURCE = "plinian what-if"
@@ -24,7 +24,7 @@ def keep(
     place: str | Path,
     name: str,
     existing: Iterable[Document],
-    written: Sequence[Written],
+    written: Sequence[WrittenObject],
     *,
     begin: int,
     conf: ConfText | None,
@@ -52,7 +52,7 @@ class _Events:
     def of(
         self,
         existing: Iterable[Document],
-        written: Sequence[Written],
+        written: Sequence[WrittenObject],
         begin: int,
         conf: ConfText | None,
     ) -> Iterator[Event]:

@@ -55,7 +55,7 @@ class _Version(msgspec.Struct):
 _DECODE = msgspec.json.Decoder(_Version).decode
 
 
-class Template(NamedTuple):
+class PodTemplateKey(NamedTuple):
     """What pods are alike for: their controller, and the task of a job that they belong to."""
 
     namespace: str
@@ -74,7 +74,7 @@ class PodLife:
 
     key: str
     uid: str
-    template: Template | None
+    template: PodTemplateKey | None
     scheduler: str
     bound: int | None = None
     node: str = ""
@@ -161,20 +161,20 @@ def _new(version: _Version) -> PodLife:
     return PodLife(key, own.uid, _template(own), version.spec.scheduler_name)
 
 
-def _template(own: _Metadata) -> Template | None:
+def _template(own: _Metadata) -> PodTemplateKey | None:
     controller = next((one for one in own.owner_references or () if one.controller), None)
     if controller is None:
         return None
     task = (own.annotations or {}).get(TASK, "")
-    return Template(own.namespace, controller.kind, controller.name, task)
+    return PodTemplateKey(own.namespace, controller.kind, controller.name, task)
 
 
-def template_of(pod: Mapping[str, object]) -> Template | None:
+def template_of(pod: Mapping[str, object]) -> PodTemplateKey | None:
     """Return what a pod is alike with others for; None if nothing controls it."""
     return _template(msgspec.convert(pod["metadata"], type=_Metadata))
 
 
-def alike(key: str, template: Template | None) -> str:
+def alike(key: str, template: PodTemplateKey | None) -> str:
     """Return what pods are compared by: their key, or what made those of a ReplicaSet."""
     if template is None or template.kind != "ReplicaSet":
         return key

@@ -11,7 +11,7 @@ import msgspec
 
 from ...engine.kubernetes.units import format_time
 from ..moments.unknown import document_of
-from .course import Course, Work
+from .course import Course, WorkItem
 from .run import Forecast
 
 
@@ -24,7 +24,7 @@ class What(StrEnum):
     WAITING = "waits at the end"
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class UncertainRow(msgspec.Struct, frozen=True, kw_only=True):
     """What is not the same in all courses for one job, deployment, PodGroup or pod.
 
     :param what: of ``starts`` and ``finishes`` the values are times, in microseconds since 1970, or
@@ -63,15 +63,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     endless: int
 
 
-def differences(courses: Sequence[Course]) -> list[Row]:
+def differences(courses: Sequence[Course]) -> list[UncertainRow]:
     """Return what is not the same in all courses: who starts when first, each by name."""
     names = sorted({name for course in courses for name in course.works})
     rows = [row for name in names for row in _rows(courses, name)]
     return [row for what in What for row in rows if row.what is what]
 
 
-def _rows(courses: Sequence[Course], name: str) -> Iterator[Row]:
-    works = [course.works.get(name, Work(name=name, queue="")) for course in courses]
+def _rows(courses: Sequence[Course], name: str) -> Iterator[UncertainRow]:
+    works = [course.works.get(name, WorkItem(name=name, queue="")) for course in courses]
     queue = next((one.queue for one in works if one.queue), "")
     values: dict[What, tuple[int | None, ...]] = {
         What.STARTS: tuple(one.starts for one in works),
@@ -82,7 +82,7 @@ def _rows(courses: Sequence[Course], name: str) -> Iterator[Row]:
     ran = all(one.had >= one.needs for one in works)
     for what, some in values.items():
         if len(set(some)) > 1:
-            yield Row(what=what, work=name, queue=queue, values=some, ran=ran)
+            yield UncertainRow(what=what, work=name, queue=queue, values=some, ran=ran)
 
 
 def summaries(courses: Sequence[Course]) -> list[Summary]:
@@ -156,7 +156,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
     }
 
 
-def _value(row: Row, value: int | None) -> str | int | None:
+def _value(row: UncertainRow, value: int | None) -> str | int | None:
     times = row.what in {What.STARTS, What.FINISHES}
     return format_time(value) if times and value is not None else value
 
@@ -182,7 +182,7 @@ def _course(course: Course) -> dict[str, Any]:
     }
 
 
-def _work(work: Work) -> dict[str, Any]:
+def _work(work: WorkItem) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(work)
     times = {
         name: None if at is None else format_time(at)

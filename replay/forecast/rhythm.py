@@ -20,14 +20,14 @@ _FEWEST = 5
 """So many sessions show a period."""
 
 
-class Found(NamedTuple):
+class SessionRhythm(NamedTuple):
     """When sessions run. :param text: a sentence that says why."""
 
     rhythm: Rhythm
     text: str
 
 
-def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -> Found:
+def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -> SessionRhythm:
     """Return when sessions run from a time on.
 
     They run when the log's did, as far as the scheduler's log has them; a busy scheduler takes
@@ -38,21 +38,21 @@ def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -
     """
     if period is not None:
         text = f"A session runs every {_seconds(period)} (as given)."
-        return Found(Rhythm(begin, period), text)
+        return SessionRhythm(Rhythm(begin, period), text)
     listed = listed_sessions(log.store, moment)
     known = [one.opened for one in listed if one.how is HowKnown.LOGGED]
     pauses = [later - one for one, later in pairwise(known)]
     if len(pauses) < _FEWEST or not median(pauses):
         text = f"A session runs every {_seconds(PERIOD_US)} (Volcano's default)."
-        return Found(Rhythm(_first(known, begin, PERIOD_US), PERIOD_US), text)
+        return SessionRhythm(Rhythm(_first(known, begin, PERIOD_US), PERIOD_US), text)
     every = round(median(pauses))
     then = f"every {_seconds(every)} (the median of {len(pauses)} recorded pauses)"
     later = tuple(one for one in known if one >= begin)
     if not later:
-        return Found(Rhythm(_first(known, begin, every), every), f"A session runs {then}.")
+        return SessionRhythm(Rhythm(_first(known, begin, every), every), f"A session runs {then}.")
     recorded = "the recorded one" if len(later) == 1 else f"the {len(later)} recorded ones"
     text = f"Sessions run when {recorded} did, then {then}."
-    return Found(Rhythm(later[-1] + every, every, later), text)
+    return SessionRhythm(Rhythm(later[-1] + every, every, later), text)
 
 
 def _first(known: list[int], begin: int, period: int) -> int:

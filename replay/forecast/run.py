@@ -12,13 +12,13 @@ from ...engine.errors import NotKnown, UsageError
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log import open_log
-from ...engine.machine.live import Clock, LiveCluster, Written, server_of, write_to
+from ...engine.machine.live import LiveCluster, MachineClock, WrittenObject, server_of, write_to
 from ...engine.session.framework.process import ProcessState
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..belief.stored_belief import CacheBasis, believed
 from ..coverage.coverage import GRACE_US, SCHEDULING, classes_known, unknown_at
-from ..explore.branch import Written as Branched
+from ..explore.branch import WrittenBranch as Branched
 from ..explore.branch import check_branch
 from ..logs.log import Log
 from ..logs.readable_objects import undecodable_at
@@ -36,7 +36,7 @@ from .calibration import Calibration, calibrated
 from .course import Course, Recorder
 from .keep import keep
 from .lives import recorded_lives
-from .rhythm import Found, rhythm_of
+from .rhythm import SessionRhythm, rhythm_of
 from .times import RecordedTimes, Wish
 from .world import Cast, LiveWorld, existing_at, followed_owners
 
@@ -100,9 +100,9 @@ class Loops:
         self._classes_known = classes_known(log, moment)
         self._owners = followed_owners(log, moment)
         self.lives = recorded_lives(log, self._end)
-        self.rhythm: Found = rhythm_of(log, self._end, self.begin, wish.period)
+        self.rhythm: SessionRhythm = rhythm_of(log, self._end, self.begin, wish.period)
         self._beginnings: dict[CacheBasis, Beginning] = {}
-        self._times = self.times(Clock(self.begin))
+        self._times = self.times(MachineClock(self.begin))
         self.arrivals = self._arrivals()
 
     @property
@@ -116,7 +116,7 @@ class Loops:
         cache = self._beginning(resolve(self.release)).cache
         return tuple(cache.options.scheduler_names)
 
-    def times(self, clock: Clock) -> RecordedTimes:
+    def times(self, clock: MachineClock) -> RecordedTimes:
         """Return how long pods take, in one run."""
         wish = self.wish
         return RecordedTimes(
@@ -140,7 +140,7 @@ class Loops:
         :raises ObjectNotFound: a change is of an object that does not exist.
         :raises UsageError: a change has no effect, or its result is no valid object.
         """
-        clock = Clock(self.begin)
+        clock = MachineClock(self.begin)
         server = server_of(self.existing, clock, classes_known=self._classes_known)
         world = LiveWorld(server, partial(write_to, server), self.moment.label)
         for change in variant.changes:
@@ -150,7 +150,7 @@ class Loops:
         self,
         variant: Variant,
         progress: Progress | None = None,
-        written: list[Written] | None = None,
+        written: list[WrittenObject] | None = None,
     ) -> Course:
         """Let the cluster live on with some changes, which can be made.
 
@@ -159,7 +159,9 @@ class Loops:
         """
         return _Run(self, variant, written).course(progress)
 
-    def keep(self, place: str, name: str, variant: Variant, written: Sequence[Written]) -> Branched:
+    def keep(
+        self, place: str, name: str, variant: Variant, written: Sequence[WrittenObject]
+    ) -> Branched:
         """Write a course to the log as a branch.
 
         :raises UsageError: there is such a branch, or it cannot have this name.
@@ -184,7 +186,7 @@ class Loops:
         return process
 
     def cluster(
-        self, variant: Variant, clock: Clock, times: RecordedTimes, recorder: Recorder
+        self, variant: Variant, clock: MachineClock, times: RecordedTimes, recorder: Recorder
     ) -> tuple[LiveCluster, ConfInForce]:
         """Return a cluster that begins to live, with nothing changed yet."""
         behaviours = resolve(variant.release or self.release)
@@ -240,9 +242,11 @@ NOT_MODELLED = (
 class _Run:
     """One course."""
 
-    def __init__(self, loops: Loops, variant: Variant, kept: list[Written] | None = None) -> None:
+    def __init__(
+        self, loops: Loops, variant: Variant, kept: list[WrittenObject] | None = None
+    ) -> None:
         self._loops, self._variant = loops, variant
-        self._clock = Clock(loops.begin)
+        self._clock = MachineClock(loops.begin)
         self._times = loops.times(self._clock)
         self._recorder = Recorder(loops.begin, kept)
         self._cluster, self._conf = loops.cluster(variant, self._clock, self._times, self._recorder)
@@ -278,7 +282,7 @@ class _Run:
         )
 
 
-class Question(NamedTuple):
+class ForecastRequest(NamedTuple):
     """A question, in a form that other processes can get.
 
     :param release: of the original. :param conf: instead of that in the log at the moment.
@@ -296,7 +300,7 @@ class Question(NamedTuple):
 
 
 def forecast(
-    log: Log, question: Question, *, jobs: int = 1, progress: Progress | None = None
+    log: Log, question: ForecastRequest, *, jobs: int = 1, progress: Progress | None = None
 ) -> Forecast:
     """Let a cluster live on from a moment as it was, and with each variant.
 
@@ -329,7 +333,7 @@ def forecast(
 
 def _run_beside(
     loops: Loops,
-    question: Question,
+    question: ForecastRequest,
     wanted: Sequence[Variant],
     done: dict[int, Course],
     *,
@@ -359,7 +363,7 @@ def _run_beside(
 
 def _run_and_keep(
     loops: Loops,
-    question: Question,
+    question: ForecastRequest,
     wanted: Sequence[Variant],
     done: dict[int, Course],
     progress: Progress | None,
@@ -371,7 +375,7 @@ def _run_and_keep(
     if len(wanted) > 2:
         raise UsageError("only one course can be kept", now="leave out --each")
     check_branch(question.place, question.keep)
-    written: list[Written] = []
+    written: list[WrittenObject] = []
     for number, variant in enumerate(wanted):
         last = written if number == len(wanted) - 1 else None
         done[number] = loops.run(variant, _part(progress, number, len(wanted)), last)
@@ -415,7 +419,7 @@ def _part(progress: Progress | None, number: int, parts: int) -> Progress | None
     return lambda done, total: progress(number * total + done, parts * total)
 
 
-def _other_courses(question: Question) -> list[Course]:
+def _other_courses(question: ForecastRequest) -> list[Course]:
     """Run courses in another process."""
     moment = question.moment
     with open_log(question.place, read_only=True) as store:

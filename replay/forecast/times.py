@@ -12,7 +12,7 @@ from ...engine.kubernetes.api_server import Document, place_of
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_age, parse_duration
 from ..objects.kinds import object_named, plain_name
-from .lives import PodLife, Template, template_of
+from .lives import PodLife, PodTemplateKey, template_of
 
 SUCCEEDED = "Succeeded"
 START_US = 2 * SECOND_US
@@ -105,7 +105,7 @@ def wish_of(
     )
 
 
-class Known(NamedTuple):
+class KnownDurations(NamedTuple):
     """What is known of durations. :param starts: in microseconds, how many are known."""
 
     start: int
@@ -145,7 +145,9 @@ class RecordedTimes:
         self._began: dict[str, int] = {}
         self.endless: set[str] = set()
         usual = round(median(starts)) if starts else START_US
-        self.known = Known(usual if start_after is None else start_after, len(starts), len(ran))
+        self.known = KnownDurations(
+            usual if start_after is None else start_after, len(starts), len(ran)
+        )
         gone = [one.ended_after for one in lives.values() if one.ended_after is not None]
         self._end = round(median(gone)) if gone else None
 
@@ -238,8 +240,8 @@ def _says(life: PodLife) -> tuple[bool, bool]:
     return life.ran_for is not None, life.started_after is not None
 
 
-def _by_template(ran: Iterable[PodLife]) -> dict[Template, list[int]]:
-    found: dict[Template, list[int]] = {}
+def _by_template(ran: Iterable[PodLife]) -> dict[PodTemplateKey, list[int]]:
+    found: dict[PodTemplateKey, list[int]] = {}
     for life in ran:
         if life.template is not None and life.ran_for is not None and life.phase == SUCCEEDED:
             for like in {life.template, life.template._replace(task="")}:
@@ -247,7 +249,9 @@ def _by_template(ran: Iterable[PodLife]) -> dict[Template, list[int]]:
     return found
 
 
-def _is_meant(one: RunFor, key: str, template: Template | None, pod: Mapping[str, Any]) -> bool:
+def _is_meant(
+    one: RunFor, key: str, template: PodTemplateKey | None, pod: Mapping[str, Any]
+) -> bool:
     namespace, _, name = key.partition("/")
     if one.namespace not in {"", namespace}:
         return False

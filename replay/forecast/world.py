@@ -26,7 +26,7 @@ from ...engine.kubernetes.api_server import (
     DELETED,
     ApiServer,
     Document,
-    Place,
+    ObjectKey,
     place_of,
 )
 from ...engine.kubernetes.object_table import ObjectTable
@@ -35,12 +35,12 @@ from ...engine.kubernetes.resources import GroupKind, distinct_kind
 from ...engine.kubernetes.store import fault_of
 from ...engine.machine.cluster import OWNERS_FIRST
 from ...engine.machine.decoded import DecodedObjects
-from ...engine.machine.live import Clock, Member
+from ...engine.machine.live import ComponentMember, MachineClock
 from ...engine.machine.live_scheduler import LiveScheduler
-from ...engine.machine.scheduler import SCHEDULER, Settings
-from ...engine.machine.user import Act
+from ...engine.machine.scheduler import SCHEDULER, SchedulerSettings
+from ...engine.machine.user import UserAct
 from ...engine.session.framework.process import ProcessState
-from ...engine.state.coverage import Why
+from ...engine.state.coverage import UnknownCause
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.table import controller_behaviours
@@ -62,7 +62,9 @@ def existing_at(log: Log, moment: Moment) -> list[Document]:
         make again what the log lacks.
     """
     lacking = [
-        one for one in unknown_at(log, moment, SCHEDULING) if one.gap.why in {Why.NEVER, Why.BEFORE}
+        one
+        for one in unknown_at(log, moment, SCHEDULING)
+        if one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
     ]
     if lacking:
         raise NotKnown(
@@ -92,7 +94,11 @@ class Cast:
     """
 
     def __init__(
-        self, behaviours: Behaviours, conf: SchedulerConf, clock: Clock, owners: frozenset[str]
+        self,
+        behaviours: Behaviours,
+        conf: SchedulerConf,
+        clock: MachineClock,
+        owners: frozenset[str],
     ) -> None:
         self._behaviours, self._conf = behaviours, conf
         self._clock, self._owners = clock, owners
@@ -100,7 +106,7 @@ class Cast:
 
     def members(
         self, projector: Projector, process: ProcessState, times: PodTimes
-    ) -> Mapping[str, Member]:
+    ) -> Mapping[str, ComponentMember]:
         """Return the components by name.
 
         :param projector: drives the scheduler's cache, which holds what exists.
@@ -117,25 +123,27 @@ class Cast:
             return self._scheduler(Projector(self._behaviours, own), process)
 
         return {
-            "deployments": Member(lambda: DeploymentController(objects)),
-            "replicasets": Member(lambda: ReplicaSetController(objects)),
-            "statefulsets": Member(lambda: StatefulSetController(objects)),
-            "jobs": Member(lambda: JobController(own, objects)),
-            "gc": Member(lambda: GarbageCollector(own, objects)),
-            "jobflows": Member(lambda: JobFlowController(own, objects)),
-            "jobtemplates": Member(lambda: JobTemplateController(own, objects)),
-            "queues": Member(lambda: QueueController(own, objects)),
-            "podgroups": Member(lambda: PodGroupController(own, objects, schedulers)),
-            "kubelets": Member(lambda: TimedKubelets(times)),
-            "podgc": Member(PodCollector),
-            "owners": Member(lambda: OwnerGarbageCollector(OWNERS_FIRST), sees=self._of_owners),
-            SCHEDULER: Member(scheduler, lists=False),
+            "deployments": ComponentMember(lambda: DeploymentController(objects)),
+            "replicasets": ComponentMember(lambda: ReplicaSetController(objects)),
+            "statefulsets": ComponentMember(lambda: StatefulSetController(objects)),
+            "jobs": ComponentMember(lambda: JobController(own, objects)),
+            "gc": ComponentMember(lambda: GarbageCollector(own, objects)),
+            "jobflows": ComponentMember(lambda: JobFlowController(own, objects)),
+            "jobtemplates": ComponentMember(lambda: JobTemplateController(own, objects)),
+            "queues": ComponentMember(lambda: QueueController(own, objects)),
+            "podgroups": ComponentMember(lambda: PodGroupController(own, objects, schedulers)),
+            "kubelets": ComponentMember(lambda: TimedKubelets(times)),
+            "podgc": ComponentMember(PodCollector),
+            "owners": ComponentMember(
+                lambda: OwnerGarbageCollector(OWNERS_FIRST), sees=self._of_owners
+            ),
+            SCHEDULER: ComponentMember(scheduler, lists=False),
         }
 
     def _scheduler(self, projector: Projector, process: ProcessState) -> LiveScheduler:
         options = projector.cache.options
         objects = DecodedObjects(self._objects)
-        settings = Settings(
+        settings = SchedulerSettings(
             self._behaviours, self._conf, objects, LISTING_ORDER, self._clock.now, options
         )
         return LiveScheduler(settings, self._clock, projector, process)
@@ -157,7 +165,7 @@ class LiveWorld:
     :param write: makes a write of a user. :param label: of the moment.
     """
 
-    def __init__(self, server: ApiServer, write: Callable[[Act], None], label: str) -> None:
+    def __init__(self, server: ApiServer, write: Callable[[UserAct], None], label: str) -> None:
         self._server, self._write, self._label = server, write, label
 
     def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
@@ -199,7 +207,7 @@ class LiveWorld:
         held = self._server.find(*place)
         gone = {} if held is None else _gone(held, document)
         try:
-            self._write(Act(ADDED, {**document, **gone}))
+            self._write(UserAct(ADDED, {**document, **gone}))
         except Forbidden as refused:
             raise UsageError(
                 f"the API server refuses the object: {refused}", now="correct the change"
@@ -212,12 +220,12 @@ class LiveWorld:
         """
         held = self.get(pair, namespace, name)
         place = place_of(held)
-        self._write(Act(DELETED, held))
+        self._write(UserAct(DELETED, held))
         if place.kind != "PodGroup":
             return
         for pod in self._server.list("Pod", place.key.partition("/")[0]):
             if group_of(pod) == place:
-                self._write(Act(DELETED, pod))
+                self._write(UserAct(DELETED, pod))
 
 
 def _gone(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
@@ -230,14 +238,14 @@ def _gone(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
     return {**found, **{name: None for name in held if name not in wanted}}
 
 
-def _place(pair: GroupKind, namespace: str, name: str) -> Place:
+def _place(pair: GroupKind, namespace: str, name: str) -> ObjectKey:
     group, kind = pair
     version = f"{group}/v1" if group else "v1"
     metadata = {"name": name, "namespace": namespace}
     return place_of({"apiVersion": version, "kind": kind, "metadata": metadata})
 
 
-def _carried(document: Document) -> Place:
+def _carried(document: Document) -> ObjectKey:
     place = place_of(document)
     if place.kind not in _NAMES:
         raise UsageError(

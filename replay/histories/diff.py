@@ -11,16 +11,16 @@ from ...engine.events import Reference
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import Unsure
-from ...engine.state.fold import Record
-from ...engine.state.tables import NodeTable, QueueTable, node_table, queue_table
+from ...engine.state.fold import FoldRecord
+from ...engine.state.tables import NodeAmounts, QueueTable, node_table, queue_table
 from ...engine.state.truth import Truth
 from ..moments.clock import when_is
 from ..moments.moment import Moment
 from ..moments.times import is_uncertain, span_text
 from ..moments.unknown import Unknown
-from ..objects.field_changes import Change, changes, payload_changes
+from ..objects.field_changes import FieldDifference, changes, payload_changes
 from ..tabular.columns import Quantity, base_units
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from ..truth.truth import bound_document
 
@@ -33,7 +33,7 @@ Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class DiffSide(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two moments.
 
     :param known: the position up to which events count. :param revision: None is the end.
@@ -76,7 +76,7 @@ class ObjectChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     object: Reference
     versions: tuple[str, str]
     positions: tuple[int, int]
-    changes: list[Change]
+    changes: list[FieldDifference]
     stale: tuple[bool, bool] = (False, False)
 
 
@@ -149,8 +149,8 @@ class Diff(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     :param begun: kinds that are compared from the moment they are known.
     """
 
-    before: Side
-    after: Side
+    before: DiffSide
+    after: DiffSide
     added: list[ObjectThen]
     removed: list[ObjectThen]
     changed: list[ObjectChanged]
@@ -165,7 +165,7 @@ class Diff(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the fields that differ, and what nodes and queues hold."""
         return {
             "fields": table_of(FieldRow, self._fields()),
@@ -238,7 +238,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     ignore: tuple[str, ...] = ()
     without: tuple[tuple[str, str], ...] = ()
 
-    def records(self, truth: Truth) -> dict[int, Record]:
+    def records(self, truth: Truth) -> dict[int, FoldRecord]:
         """Return a truth's objects in this scope, by the store's ids."""
         found = truth.records()
         if self.kinds or self.without or self.namespace is not None:
@@ -258,8 +258,8 @@ class _Pair(NamedTuple):
     :param nodes: the nodes of bindings that no version shows, before and after; else empty.
     """
 
-    old: Record
-    new: Record
+    old: FoldRecord
+    new: FoldRecord
     nodes: tuple[str, str]
 
 
@@ -312,7 +312,7 @@ def queue_holdings(before: Truth, after: Truth) -> list[HoldingChanged]:
     return _holdings(_of_queues(queue_table(before)), _of_queues(queue_table(after)))
 
 
-def _nodes(truth: Truth, records: Mapping[int, Record]) -> dict[int, str]:
+def _nodes(truth: Truth, records: Mapping[int, FoldRecord]) -> dict[int, str]:
     """Return the nodes of bindings that no version shows, by object."""
     bound = [record for record in records.values() if record.bound]
     entries = truth.entries_of(bound)
@@ -320,8 +320,8 @@ def _nodes(truth: Truth, records: Mapping[int, Record]) -> dict[int, str]:
 
 
 def _pairs(
-    before: tuple[Mapping[int, Record], Mapping[int, str]],
-    after: tuple[Mapping[int, Record], Mapping[int, str]],
+    before: tuple[Mapping[int, FoldRecord], Mapping[int, str]],
+    after: tuple[Mapping[int, FoldRecord], Mapping[int, str]],
 ) -> list[_Pair]:
     (olds, nodes), (news, new_nodes) = before, after
     return [
@@ -394,13 +394,15 @@ def _payloads(
     return store.payloads(olds, one), store.payloads(news, other)
 
 
-def _only(these: Mapping[int, Record], those: Mapping[int, Record]) -> dict[Name, Record]:
+def _only(
+    these: Mapping[int, FoldRecord], those: Mapping[int, FoldRecord]
+) -> dict[Name, FoldRecord]:
     """Return the objects that only the first moment has, by name, which is unique in a truth."""
     lone = (record for key, record in these.items() if key not in those)
     return {_name(record.reference): record for record in lone}
 
 
-def _then(lone: Mapping[Name, Record], others: Mapping[Name, Record]) -> list[ObjectThen]:
+def _then(lone: Mapping[Name, FoldRecord], others: Mapping[Name, FoldRecord]) -> list[ObjectThen]:
     return [
         ObjectThen(
             object=lone[name].reference,
@@ -416,11 +418,11 @@ def _name(reference: Reference) -> Name:
     return reference.group, reference.kind, reference.namespace, reference.name
 
 
-def _side(store: LogStore, moment: Moment, truth: Truth) -> Side:
+def _side(store: LogStore, moment: Moment, truth: Truth) -> DiffSide:
     time = None if truth.time is None else format_time(truth.time)
     span = when_is(store, moment)
     uncertain = is_uncertain(span)
-    return Side(
+    return DiffSide(
         point=moment.label,
         branch=moment.branch,
         known=moment.known,
@@ -438,7 +440,7 @@ def _bound(micros: int | None) -> str | None:
     return None if micros is None else format_time(micros)
 
 
-def _of_nodes(table: NodeTable) -> dict[str, Holding]:
+def _of_nodes(table: NodeAmounts) -> dict[str, Holding]:
     return {
         name: Holding(
             pods=int(table.pods[row]),

@@ -11,7 +11,7 @@ import msgspec
 from ...engine.events import KINDS, Effect, Event, Recorded, Reference, kind_of_version
 from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import LogStore, Query
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..moments.actors import attributed as attributed_events
 from ..moments.clock import clock_of
 from ..moments.moment import Moment
@@ -47,7 +47,7 @@ class Maker(msgspec.Struct, frozen=True, kw_only=True):
 
     actor: str = ""
     position: int = 0
-    span: Span = Span(None, None, None)
+    span: TimeSpan = TimeSpan(None, None, None)
     kind: str = ""
     perhaps: str = ""
     asked: int = 0

@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Reference
-from ...engine.state.coverage import Pair, Why
+from ...engine.state.coverage import Pair, UnknownCause
 from ...engine.state.facts import PodFact
-from ...engine.state.fold import Record
+from ...engine.state.fold import FoldRecord
 from ...engine.state.tables import queue_by_podgroup, queue_parents, queues_from
 from ...engine.state.truth import Truth
 from ..coverage.coverage import gaps_at
@@ -80,7 +80,11 @@ def _begins(
     last = after.revision
     for one in gaps_at(log, before, asked, namespace):
         first = one.gap.before
-        if one.gap.why is Why.BEFORE and first is not None and (last is None or first <= last):
+        if (
+            one.gap.why is UnknownCause.BEFORE
+            and first is not None
+            and (last is None or first <= last)
+        ):
             yield (
                 one.pair,
                 msgspec.structs.replace(
@@ -143,7 +147,7 @@ def _came_later(
 
 
 def _made_between(
-    log: LogStates, before: Moment, after: Moment, records: Sequence[Record]
+    log: LogStates, before: Moment, after: Moment, records: Sequence[FoldRecord]
 ) -> frozenset[int]:
     """Return the store's ids of objects whose creation the log records between two moments."""
     first = before.revision

@@ -12,20 +12,20 @@ from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.events.input_names import without_folders
 from ...engine.kubernetes.resources import CLUSTER_SCOPED
 from ...engine.log.store import LogStore
-from ...engine.state.clock import Span, Unsure
-from ...engine.state.coverage import Gap
+from ...engine.state.clock import TimeSpan, Unsure
+from ...engine.state.coverage import KnownGap
 from ..coverage.coverage import unknown_at, unknown_between
 from ..moments.actors import actor_of
 from ..moments.contradictions import Contents
 from ..moments.later_events import SHOWING
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..objects.field_changes import Change, payload_changes
+from ..objects.field_changes import FieldDifference, payload_changes
 from ..objects.kinds import ObjectName
 from ..tabular.columns import Time
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
-from ..truth.object_events import ObjectEvents, Placed, effect_of, events_of
+from ..truth.object_events import ObjectEvents, PlacedEvent, effect_of, events_of
 
 if TYPE_CHECKING:
     from ..truth.log_states import LogStates
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NO_OBJECT = b"{}"
 """The payload of a deletion that shows no last version."""
 
-Comparison: TypeAlias = Callable[[Recorded, Recorded], list[Change]]
+Comparison: TypeAlias = Callable[[Recorded, Recorded], list[FieldDifference]]
 """Returns the fields that differ between two versions."""
 
 REQUESTS = frozenset(
@@ -73,7 +73,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     attributed_at: int = 0
     source: str
     line: int
-    changes: list[Change] = []
+    changes: list[FieldDifference] = []
     note: str = ""
 
     @property
@@ -82,9 +82,9 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind in REQUESTS or self.kind.endswith((".created", ".updated", ".deleted"))
 
     @property
-    def span(self) -> Span:
+    def span(self) -> TimeSpan:
         """The bounds of its time."""
-        return Span(self.earliest, self.latest, self.time)
+        return TimeSpan(self.earliest, self.latest, self.time)
 
     @property
     def shows_version(self) -> bool:
@@ -127,7 +127,7 @@ class History(msgspec.Struct, Tabular, frozen=True, kw_only=True):
         """The last line with which an object of the name ended; None if none did."""
         return next((one for one in reversed(self.happenings) if one.ends), None)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the lines of the history."""
         return {"happenings": table_of(Happening, self.happenings)}
 
@@ -175,7 +175,7 @@ def history(
     events = events_of(store, named, namespace=namespace, moment=moment)
     reference = Reference(named.group, named.kind, namespace, named.name)
 
-    def compare(old: Recorded, new: Recorded) -> list[Change]:
+    def compare(old: Recorded, new: Recorded) -> list[FieldDifference]:
         return payload_changes(old.event.payload, new.event.payload, ignore=ignore)
 
     return history_of(events, reference, moment, compare)
@@ -197,11 +197,11 @@ def history_of(
 class _Joined(msgspec.Struct, frozen=True, kw_only=True):
     """An event, joined with the event that says who caused it; both are shown in one line."""
 
-    placed: Placed
+    placed: PlacedEvent
     by: Recorded | None = None
 
 
-def _joined(events: Sequence[Placed]) -> Iterator[_Joined]:
+def _joined(events: Sequence[PlacedEvent]) -> Iterator[_Joined]:
     """Join each version with the event that names its actor: an attribution or a request."""
     positions = {one.recorded.position for one in events}
     versions = {_version(one.recorded) for one in events if effect_of(one.recorded) in SHOWING}
@@ -231,7 +231,7 @@ def _lines(events: Iterable[_Joined], compare: Comparison) -> Iterator[Happening
     last: dict[str, Recorded] = {}
     for item in events:
         recorded = item.placed.recorded
-        uid, fields = recorded.event.reference.uid, list[Change]()
+        uid, fields = recorded.event.reference.uid, list[FieldDifference]()
         if item.placed.effect in SHOWING and recorded.event.payload != NO_OBJECT:
             if uid in last:
                 fields = compare(last[uid], recorded)
@@ -239,7 +239,7 @@ def _lines(events: Iterable[_Joined], compare: Comparison) -> Iterator[Happening
         yield _happening(item, fields)
 
 
-def _happening(item: _Joined, fields: list[Change]) -> Happening:
+def _happening(item: _Joined, fields: list[FieldDifference]) -> Happening:
     placed, by = item.placed, item.by
     recorded, event, span = placed.recorded, placed.recorded.event, placed.span
     by_binding = by is not None and by.event.kind in _BINDING_KINDS
@@ -274,7 +274,7 @@ def _contents_text(contents: Contents | None) -> str:
     return f"inputs hold {many} contents of it ({places}): @{contents.chosen} counts"
 
 
-def _node_of(fields: Iterable[Change]) -> str:
+def _node_of(fields: Iterable[FieldDifference]) -> str:
     """Return the node of a pod in a version."""
     found = (change.new for change in fields if change.path == "spec.nodeName")
     return next((node for node in found if isinstance(node, str)), "")
@@ -323,7 +323,7 @@ def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[U
     if not dated:
         return unknown_at(log, moment, [pair], namespace)
 
-    def matters(gap: Gap) -> bool:
+    def matters(gap: KnownGap) -> bool:
         if gap.before is None:
             return True
         end = gap.before

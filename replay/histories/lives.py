@@ -9,24 +9,24 @@ import msgspec
 
 from ...engine.events import Effect, Recorded, Reference
 from ...engine.log.store import LogStore
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact
 from ...engine.state.object_status import status_of
 from ..moments.later_events import SHOWING
 from ..moments.moment import Moment
 from ..moments.times import with_spans
-from ..objects.field_changes import Change, payload_changes
+from ..objects.field_changes import FieldDifference, payload_changes
 from ..objects.kinds import ObjectName
 from ..truth.absences import lists_without
-from ..truth.object_events import Placed, effect_of, events_of, in_order, placed_of
+from ..truth.object_events import PlacedEvent, effect_of, events_of, in_order, placed_of
 from .history import History, history_of
 
 _CHANGING = frozenset({*SHOWING, Effect.BOUND})
 """Effects of events that change what is known; complete lists may do it, too."""
 
 
-class State(NamedTuple):
+class NameState(NamedTuple):
     """What is known of a name.
 
     :param version: the position of its last version; 0 if the log holds none.
@@ -42,18 +42,18 @@ class State(NamedTuple):
     node: str = ""
 
 
-class Step(NamedTuple):
+class LifeStep(NamedTuple):
     """From a position on, this is known. :param when: the bounds of the time of the event there."""
 
     position: int
-    when: Span
-    state: State
+    when: TimeSpan
+    state: NameState
 
 
 class _Folded(NamedTuple):
     """A state on the way. :param shows_node: its version has a node, so no binding counts."""
 
-    state: State = State()
+    state: NameState = NameState()
     shows_node: bool = False
 
 
@@ -78,25 +78,25 @@ class Life:
         self._moment = moment
         self._events = events_of(store, named, namespace=namespace, moment=moment)
         self._shown: dict[int, _Shown] = {}
-        self._changes: dict[tuple[int, int], list[Change]] = {}
+        self._changes: dict[tuple[int, int], list[FieldDifference]] = {}
         self.history = self.by(moment.known)
 
     def by(self, position: int) -> History:
         """Return the history of the name as it is known by a position."""
         return history_of(self._events, self.object, self._at(position), self._compare)
 
-    def state(self, position: int) -> State:
+    def state(self, position: int) -> NameState:
         """Return what is known of the name by a position."""
         return self._folded(position).state
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[LifeStep]:
         """Yield what is known from each position on that changes it, by position."""
         events = [one for one in self._events.events if effect_of(one) in _CHANGING]
         placed = {one.position: one for one in placed_of(events, self._events.clock)}
         lists = self._lists()
         spans = {at: one.span for at, one in placed.items()} | lists
         chosen = any(one.contents for one in self._events.by(self._moment))
-        folded, last, before = _Folded(), (-1, 0, 0, 0), State()
+        folded, last, before = _Folded(), (-1, 0, 0, 0), NameState()
         for position, span in sorted(spans.items()):
             one = placed.get(position)
             plain = not chosen and min(lists, default=position) >= position
@@ -107,10 +107,10 @@ class Life:
             if one is not None:
                 last = max(last, in_order(one))
             if folded.state._replace(version=0) != before._replace(version=0):
-                yield Step(position, span, folded.state)
+                yield LifeStep(position, span, folded.state)
             before = folded.state
 
-    def _lists(self) -> dict[int, Span]:
+    def _lists(self) -> dict[int, TimeSpan]:
         """Return the positions of the lists that lack an object, with their times."""
         uids = {one.uid for one in self.history.happenings if one.shows_version}
         found = lists_without(self._store, self._moment, self._events.named, uids)
@@ -126,27 +126,27 @@ class Life:
             found = self._after(found, one)
         return found
 
-    def _after(self, before: _Folded, one: Placed) -> _Folded:
+    def _after(self, before: _Folded, one: PlacedEvent) -> _Folded:
         """Return what follows from the next event, by the rules of the fold."""
         found, uid = before.state, one.recorded.event.reference.uid
         if one.effect is Effect.VERSION:
             status, node = self._look(one)
-            state = State(version=one.shown_at, exists=True, uid=uid, status=status, node=node)
+            state = NameState(version=one.shown_at, exists=True, uid=uid, status=status, node=node)
             return _Folded(state, shows_node=bool(node))
         if one.effect is Effect.DELETED or (one.effect is Effect.LISTED and uid == found.uid):
-            return _Folded(State(version=found.version))
+            return _Folded(NameState(version=found.version))
         if one.effect is not Effect.BOUND or not found.exists or uid not in {"", found.uid}:
             return before
         node = "" if before.shows_node else _node_of(one.recorded)
         return before._replace(state=found._replace(node=node)) if node else before
 
-    def _compare(self, old: Recorded, new: Recorded) -> list[Change]:
+    def _compare(self, old: Recorded, new: Recorded) -> list[FieldDifference]:
         key = (old.position, new.position)
         if key not in self._changes:
             self._changes[key] = payload_changes(old.event.payload, new.event.payload)
         return self._changes[key]
 
-    def _look(self, one: Placed) -> _Shown:
+    def _look(self, one: PlacedEvent) -> _Shown:
         if one.shown_at not in self._shown:
             self._shown[one.shown_at] = _shown(self._events.named, one.recorded)
         return self._shown[one.shown_at]

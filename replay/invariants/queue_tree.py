@@ -18,7 +18,7 @@ from ...engine.invariants.invariant import (
 )
 from ...engine.invariants.view import ClusterView
 from ..lint.findings import Finding
-from ..lint.findings import Severity as LintSeverity
+from ..lint.findings import FindingSeverity as LintSeverity
 from ..lint.inputs import Configuration, LintInputs
 from ..lint.objects import VOLCANO, Manifest
 from ..lint.rules import RULES

@@ -11,9 +11,15 @@ from ...engine.errors import EventMalformed
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.events.payloads import CleanupRetried
 from ...engine.invariants.invariant import Invariant, Violation
-from ...engine.invariants.runs import Life, Mark, Span, needless_retries, pauses
-from ...engine.invariants.timeline import Breach, Place
-from ...engine.invariants.writers import Write, contested, fields_of
+from ...engine.invariants.runs import (
+    LoggedMark,
+    ObjectLife,
+    ViolationSpan,
+    needless_retries,
+    pauses,
+)
+from ...engine.invariants.timeline import Breach, HappeningPlace
+from ...engine.invariants.writers import WrittenVersion, contested, fields_of
 from ...engine.kubernetes.objects import PodGroup, Queue, decode_known
 from ...engine.log.store import Query
 from ...engine.state.clock import Clock
@@ -41,14 +47,14 @@ class Ranges:
                     lasted = None if not (begin.time and end.time) else end.time - begin.time
                     yield Breach(one, violation, begin, end, False, begin.time, lasted)
 
-    def pauses(self) -> Iterator[tuple[Place, Place, Violation]]:
+    def pauses(self) -> Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]:
         """Yield the times in which no session began."""
         opened = [mark for one in self._read("session.opened") if (mark := _mark(one)) is not None]
         yield from map(self._span, pauses(sorted(opened, key=_by_time), self._release))
 
-    def retries(self) -> Iterator[tuple[Place, Place, Violation]]:
+    def retries(self) -> Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]:
         """Yield the needless retries of cleanups."""
-        retried: dict[str, list[Mark]] = {}
+        retried: dict[str, list[LoggedMark]] = {}
         for one in self._read("cleanup.retried"):
             told = msgspec.json.decode(one.event.payload, type=CleanupRetried)
             mark = _mark(one)
@@ -58,7 +64,7 @@ class Ranges:
             marks.sort(key=_by_time)
         yield from map(self._span, needless_retries(retried, self._lives() if retried else {}))
 
-    def writers(self) -> Iterator[tuple[Place, Place, Violation]]:
+    def writers(self) -> Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]:
         """Yield the fields that two components write in turns."""
         kinds = tuple(f"{noun}.{verb}" for noun in ("queue", "podgroup") for verb in _VERSIONS)
         read = [one for one in self._read(*kinds) if one.event.revision is not None]
@@ -66,15 +72,15 @@ class Ranges:
         told = attributed(self._log.store, self._clock, read, branch=self._end.branch)
         writes = (write for one in told if (write := self._write(one, one.actor)) is not None)
         for write, violation in contested(writes):
-            place = Place(write.position, None, write.time, (write.position,))
+            place = HappeningPlace(write.position, None, write.time, (write.position,))
             yield place, place, violation
 
-    def going_back(self) -> Iterator[tuple[Place, Place, Violation]]:
+    def going_back(self) -> Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]:
         """Yield versions that a watch reported after newer ones."""
         for recorded, violation in versions_going_back(self._log, self._end):
             revision = recorded.event.revision
             time = self._clock.time_of(revision)
-            place = Place(recorded.position, revision, time, (recorded.position,))
+            place = HappeningPlace(recorded.position, revision, time, (recorded.position,))
             yield place, place, violation
 
     def _read(self, *kinds: str) -> Iterator[Recorded]:
@@ -95,12 +101,12 @@ class Ranges:
         time = None if end.revision is None else self._clock.time_of(end.revision)
         return float("inf") if time is None else time
 
-    def _lives(self) -> Mapping[str, list[Life]]:
+    def _lives(self) -> Mapping[str, list[ObjectLife]]:
         """Return when PodGroups existed, by ``namespace/name``."""
         kinds = tuple(f"podgroup.{verb}" for verb in (*_VERSIONS, "deleted"))
         read = [one for one in self._read(*kinds) if one.event.revision is not None]
         read.sort(key=lambda one: one.event.revision or 0)
-        found: dict[str, list[Life]] = {}
+        found: dict[str, list[ObjectLife]] = {}
         for one in read:
             reference, time = one.event.reference, self._clock.time_of(one.event.revision)
             lives = found.setdefault(f"{reference.namespace}/{reference.name}", [])
@@ -111,10 +117,10 @@ class Ranges:
                 if exists:
                     lives[-1] = lives[-1]._replace(end=time)
             elif not exists:
-                lives.append(Life(time, None))
+                lives.append(ObjectLife(time, None))
         return found
 
-    def _write(self, one: Recorded, actor: str) -> Write | None:
+    def _write(self, one: Recorded, actor: str) -> WrittenVersion | None:
         event, reference = one.event, one.event.reference
         kind: type[PodGroup | Queue] = PodGroup if reference.kind == "PodGroup" else Queue
         try:
@@ -123,34 +129,40 @@ class Ranges:
             return None
         name = f"{reference.namespace}/{reference.name}" if reference.namespace else reference.name
         time = self._clock.time_of(event.revision) or 0
-        return Write(
+        return WrittenVersion(
             one.position, time, reference.kind, name, reference.uid, actor, fields_of(item)
         )
 
-    def _span(self, span: Span) -> tuple[Place, Place, Violation]:
+    def _span(self, span: ViolationSpan) -> tuple[HappeningPlace, HappeningPlace, Violation]:
         begin, end = span.begin, span.end
         at = self._clock.revision_at(begin.time)
-        first = Place(begin.position, at if at >= 0 else None, begin.time, (begin.position,))
+        first = HappeningPlace(
+            begin.position, at if at >= 0 else None, begin.time, (begin.position,)
+        )
         at = self._clock.revision_at(end.time)
-        return first, Place(end.position, at if at >= 0 else None, end.time), span.violation
+        return (
+            first,
+            HappeningPlace(end.position, at if at >= 0 else None, end.time),
+            span.violation,
+        )
 
 
-def _mark(one: Recorded) -> Mark | None:
+def _mark(one: Recorded) -> LoggedMark | None:
     time = one.event.observed_at
-    return None if time is None else Mark(one.position, time)
+    return None if time is None else LoggedMark(one.position, time)
 
 
-def _by_time(mark: Mark) -> tuple[int, int]:
+def _by_time(mark: LoggedMark) -> tuple[int, int]:
     return mark.time, mark.position
 
 
-_FINDERS: Mapping[str, Callable[[Ranges], Iterator[tuple[Place, Place, Violation]]]] = (
-    MappingProxyType(
-        {
-            "I-19": Ranges.pauses,
-            "I-19b": Ranges.retries,
-            "I-22": Ranges.going_back,
-            "I-23": Ranges.writers,
-        }
-    )
+_FINDERS: Mapping[
+    str, Callable[[Ranges], Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]]
+] = MappingProxyType(
+    {
+        "I-19": Ranges.pauses,
+        "I-19b": Ranges.retries,
+        "I-22": Ranges.going_back,
+        "I-23": Ranges.writers,
+    }
 )

@@ -60,7 +60,7 @@ class _LastName:
         return len(equals) - 1
 
 
-class SessionRun:
+class CheckedSession:
     """The session of a moment; it can be run once more, with one thing changed."""
 
     def __init__(self, scene: SessionInputs, behaviours: Behaviours, cache: SchedulerCache) -> None:
@@ -117,7 +117,7 @@ def session_view(
     :param conf: a configuration instead of the log's.
     """
     scene = scene_at(log, moment, conf)
-    run = SessionRun(scene, behaviours, cache)
+    run = CheckedSession(scene, behaviours, cache)
     result = run.result()
     in_force = conf_of(scene.confs, behaviours).conf
     names = frozenset(option.name for tier in in_force.tiers for option in tier)

@@ -18,7 +18,7 @@ from ...engine.events import Event, Reference
 from ...engine.invariants.controllers import JOB
 from ...engine.invariants.invariant import Invariant
 from ...engine.invariants.timeline import Breach
-from ...engine.invariants.view import ClusterView, Deletion
+from ...engine.invariants.view import ClusterView, PodGroupDeletion
 from ...engine.log.store import NO_REVISION, LogStore, Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..belief.stored_belief import last_stored, start_of
@@ -43,7 +43,7 @@ class _Job(NamedTuple):
     revision: int | None
 
 
-class Begin:
+class CheckBegin:
     """A moment at which a check may begin, with the scheduler's cache.
 
     :ivar revision: the last revision that the cache has.
@@ -75,7 +75,9 @@ class Begin:
                 view.owners.take(event, lambda _: False)
         for position, event in _deletions(store, self._moment):
             actor = actors.get(position, event.actor)
-            view.note_deletion(event.reference, Deletion(event.reference.uid, position, actor))
+            view.note_deletion(
+                event.reference, PodGroupDeletion(event.reference.uid, position, actor)
+            )
 
 
 def begins(
@@ -84,7 +86,7 @@ def begins(
     behaviours: Behaviours,
     knowledge: Knowledge,
     checked: Sequence[Invariant],
-) -> Iterator[Begin]:
+) -> Iterator[CheckBegin]:
     """Yield moments to begin at, the last first; none if only the first event will do."""
     if JOB in knowledge.listed_without_revision:
         return
@@ -106,7 +108,7 @@ def begins(
         then = msgspec.structs.replace(end, revision=last - distance, time=None)
 
 
-def _last_begin(log: Log, until: Moment, behaviours: Behaviours) -> Begin | None:
+def _last_begin(log: Log, until: Moment, behaviours: Behaviours) -> CheckBegin | None:
     """Return the last stored cache up to a moment, if there is one.
 
     The Jobs are read before it, so that it is not in memory together with the state of the log.
@@ -119,7 +121,7 @@ def _last_begin(log: Log, until: Moment, behaviours: Behaviours) -> Begin | None
     if start.revision != moment.revision:  # What is stored after it is no longer valid.
         moment = _at(until, start.revision)
         jobs = _jobs(log, moment)
-    return Begin(log, moment, start.projector, jobs)
+    return CheckBegin(log, moment, start.projector, jobs)
 
 
 def _at(moment: Moment, revision: int) -> Moment:

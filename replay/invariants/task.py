@@ -15,13 +15,13 @@ from ...engine.events import Recorded
 from ...engine.invariants.catalogue import INVARIANTS, in_order
 from ...engine.invariants.controllers import JOB
 from ...engine.invariants.invariant import RUNS, SESSION, VERSION, Invariant, Severity
-from ...engine.invariants.timeline import SETTLE_US, Breach, Place, has_settled
+from ...engine.invariants.timeline import SETTLE_US, Breach, HappeningPlace, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
 from ...engine.kubernetes.units import SECOND_US, parse_duration
 from ...engine.log.store import NO_REVISION, Query
-from ...engine.state.clock import UNDATED, Span, span_at
+from ...engine.state.clock import UNDATED, TimeSpan, span_at
 from ...engine.volcano.session.behaviours import Behaviours
-from ..lint.findings import Subject
+from ..lint.findings import FindingSubject
 from ..lint.inputs import Configuration
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText, conf_at
@@ -31,7 +31,7 @@ from ..moments.ordered_events import OrderedEvents
 from ..moments.unknown import Unknown
 from ..sessions.session_moments import at_revision, recorded_sessions_count, session_places
 from ..tabular.columns import Seconds, Time
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .blast_radius import ID as BLAST_RADIUS
 from .blast_radius import blast_radius
@@ -40,8 +40,8 @@ from .queue_tree import ID as QUEUE_TREE
 from .queue_tree import queue_tree
 from .ranges import Ranges
 from .sessions import session_view
-from .starts import Begin, begins, is_exact
-from .walk import Progress, Sessions, Walk
+from .starts import CheckBegin, begins, is_exact
+from .walk import LogWalk, Progress, SessionsOnTheWay
 from .watches import sources_of_watches
 
 _SEVERITIES = tuple(Severity)
@@ -142,15 +142,15 @@ class CheckReport(Tabular):
     sessions: int
     not_known: tuple[Unknown, ...]
     events: Mapping[int, Recorded]
-    spans: Mapping[int, Span]
+    spans: Mapping[int, TimeSpan]
 
-    def span_of(self, place: Place) -> Span:
+    def span_of(self, place: HappeningPlace) -> TimeSpan:
         """Return between which times a violation began or ended."""
         if place.revision is not None:
             return self.spans[place.revision]
         return UNDATED if place.time is None else span_at(place.time)
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the violations, those that did not last, and what was not checked."""
         left_out = (
             NotCheckedRow(one.invariant.id, one.invariant.name, one.reason)
@@ -272,13 +272,13 @@ class _Check:
             spans=self._spans(found),
         )
 
-    def _spans(self, found: Sequence[Breach]) -> dict[int, Span]:
+    def _spans(self, found: Sequence[Breach]) -> dict[int, TimeSpan]:
         """Return between which times the revisions of violations happened."""
         places = [place for one in found for place in (one.since, one.until) if place is not None]
         revisions = sorted({one.revision for one in places if one.revision is not None})
         return dict(zip(revisions, self._clock.spans(revisions), strict=True))
 
-    def _walked(self, progress: Progress | None) -> Walk:
+    def _walked(self, progress: Progress | None) -> LogWalk:
         """Walk to the end: from a stored cache if that gives the same, else from the begin."""
         task, actors = self._task, self._actors()
         if task.single:
@@ -289,9 +289,11 @@ class _Check:
                 del begin, walk  # before the next cache is opened
         return self._walk(actors, progress, None)
 
-    def _walk(self, actors: dict[int, str], progress: Progress | None, begin: Begin | None) -> Walk:
+    def _walk(
+        self, actors: dict[int, str], progress: Progress | None, begin: CheckBegin | None
+    ) -> LogWalk:
         task, end = self._task, self._task.end
-        walk = Walk(
+        walk = LogWalk(
             task.behaviours,
             self._checked,
             self._known,
@@ -302,7 +304,9 @@ class _Check:
         )
         after = NO_REVISION if begin is None else begin.revision
         events = OrderedEvents(self._log.store, end, after, more=(JOB,))
-        walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
+        walk.follow(
+            events, end, SessionsOnTheWay(self._session_revisions(), self._session), progress
+        )
         return walk
 
     def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
@@ -329,7 +333,7 @@ class _Check:
         given = self._task.conf or conf_at(self._log.store, self._task.end)
         if given is None:
             return None
-        return Configuration(given.text, Subject("", "SchedulerConfiguration", given.source))
+        return Configuration(given.text, FindingSubject("", "SchedulerConfiguration", given.source))
 
     def _not_checked(self) -> Iterator[NotChecked]:
         """Yield the invariants for which the log never knows enough."""
@@ -377,7 +381,7 @@ class _Check:
         extent = self._log.store.extent(known=end.known, cluster=end.cluster, branch=end.branch)
         return extent.last_revision
 
-    def _last(self, place: Place) -> Place:
+    def _last(self, place: HappeningPlace) -> HappeningPlace:
         """Return the last place: violations last until then."""
         revision = self._last_revision()
         time = self._task.end.time or self._clock.time_of(revision)

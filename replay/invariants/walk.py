@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import QUEUES, SESSION, Invariant
 from ...engine.invariants.owners import GROUP, KIND
-from ...engine.invariants.timeline import Place, Timeline
+from ...engine.invariants.timeline import HappeningPlace, ViolationTimeline
 from ...engine.invariants.view import EVICTIONS, ClusterView, SessionView, Unit
 from ...engine.state.clock import Clock
 from ...engine.state.coverage import Pair
@@ -16,7 +16,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvent, OrderedEvents
 from .known import Knowledge
-from .starts import Begin
+from .starts import CheckBegin
 
 Progress = Callable[[int, int], None]
 
@@ -30,7 +30,7 @@ _OF_QUEUES = frozenset({"Queue", "Node"})
 """Kinds whose changes may change the tree of queues."""
 
 
-class Sessions(NamedTuple):
+class SessionsOnTheWay(NamedTuple):
     """Sessions to run on the way.
 
     :param revisions: at which, ascending. :param run: runs one on the cache of a view.
@@ -40,7 +40,7 @@ class Sessions(NamedTuple):
     run: Callable[[int, ClusterView], SessionView]
 
 
-class Walk:
+class LogWalk:
     """Follows a log with a view of the cluster and a timeline of violations.
 
     :ivar place: the last place that was checked.
@@ -57,15 +57,15 @@ class Walk:
         *,
         actors: dict[int, str],
         settle: int,
-        begin: Begin | None = None,
+        begin: CheckBegin | None = None,
     ) -> None:
         """Begin a walk.
 
         :param begin: where, instead of the first event.
         """
-        self.timeline = Timeline()
-        self.place = Place(0, None, None)
-        self.seen: dict[str, Place] = {}
+        self.timeline = ViolationTimeline()
+        self.place = HappeningPlace(0, None, None)
+        self.seen: dict[str, HappeningPlace] = {}
         self.sessions_run = 0
         self._projector = Projector(behaviours) if begin is None else begin.projector
         self.view = ClusterView(self._projector, actors)
@@ -76,13 +76,17 @@ class Walk:
         self._positions: list[int] = []
         if begin is not None:
             begin.fill(self.view, actors)
-            self.place = Place(-1, begin.revision, clock.time_of(begin.revision))
+            self.place = HappeningPlace(-1, begin.revision, clock.time_of(begin.revision))
             for one in self._all:
                 if one.unit != SESSION:
                     self._begin(one)
 
     def follow(
-        self, events: OrderedEvents, end: Moment, sessions: Sessions, progress: Progress | None
+        self,
+        events: OrderedEvents,
+        end: Moment,
+        sessions: SessionsOnTheWay,
+        progress: Progress | None,
     ) -> None:
         """Follow all events, and run the sessions between them."""
         key: int | None = None
@@ -113,7 +117,7 @@ class Walk:
         revision = key // 2 if key >= 0 else None
         time = self._clock.time_of(revision)
         last, before = max(self._positions), self.place
-        self.place = Place(last, revision, time, tuple(self._positions[-_SHOWN:]))
+        self.place = HappeningPlace(last, revision, time, tuple(self._positions[-_SHOWN:]))
         touched, self._touched, self._positions = self._touched, {}, []
         if any(kind in _OF_QUEUES for kind, _ in touched):
             touched[QUEUES, ""] = None
@@ -131,7 +135,7 @@ class Walk:
             else:
                 self._begin(invariant)
 
-    def _forget(self, invariant: Invariant, last: Place) -> None:
+    def _forget(self, invariant: Invariant, last: HappeningPlace) -> None:
         """Note where an invariant was last checked, as the log no longer knows enough for it."""
         if invariant.id in self._watching:
             self._watching.discard(invariant.id)
@@ -148,7 +152,7 @@ class Walk:
                 began = [self._began(invariant, one.newest, seen) for one in found]
                 self.timeline.compare(invariant, unit, found, self.place, began=began, seen=seen)
 
-    def _began(self, invariant: Invariant, newest: int, seen: Place | None) -> int | None:
+    def _began(self, invariant: Invariant, newest: int, seen: HappeningPlace | None) -> int | None:
         """Return by when a violation had begun that is there at the first check.
 
         Since the last change of its objects, if their kinds were listed at about the same time. If
@@ -180,7 +184,7 @@ class Walk:
         items = self.view.truth.of(pair[1]).values()
         return max((one.metadata.revision for one in items), default=0)
 
-    def _run(self, revision: int, sessions: Sessions) -> None:
+    def _run(self, revision: int, sessions: SessionsOnTheWay) -> None:
         """Run a session on the present state, and check it."""
         asked = [
             one

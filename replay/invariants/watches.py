@@ -8,7 +8,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Event, Recorded
 from ...engine.invariants.invariant import Violation
-from ...engine.invariants.versions import Report, going_back
+from ...engine.invariants.versions import WatchedVersion, going_back
 from ...engine.log.store import Query
 from ..logs.log import Log
 from ..moments.moment import Moment
@@ -38,7 +38,7 @@ def versions_going_back(log: Log, moment: Moment) -> Iterator[tuple[Recorded, Vi
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known)
     for source in sources_of_watches(log, moment):
         narrowed = msgspec.structs.replace(query, source=source)
-        reports: list[tuple[int, Report]] = []
+        reports: list[tuple[int, WatchedVersion]] = []
         for recorded in log.store.read(narrowed):
             event = recorded.event
             if KINDS[event.kind].effect in _VERSIONS and event.revision is not None:
@@ -51,11 +51,13 @@ def versions_going_back(log: Log, moment: Moment) -> Iterator[tuple[Recorded, Vi
             yield at, violation
 
 
-def _report(position: int, event: Event) -> Report:
+def _report(position: int, event: Event) -> WatchedVersion:
     reference = event.reference
     name = f"{reference.namespace}/{reference.name}" if reference.namespace else reference.name
     try:
         generation = _GENERATION.decode(event.payload).metadata.generation
     except msgspec.DecodeError:
         generation = 0
-    return Report(position, reference.kind, name, reference.uid, event.revision or 0, generation)
+    return WatchedVersion(
+        position, reference.kind, name, reference.uid, event.revision or 0, generation
+    )

@@ -15,7 +15,7 @@ from ...engine.model.resource import Resource
 from .admission import OwnAmounts, ParentAmounts, webhook_of
 from .amounts import amounts, lacking
 from .context import LintContext
-from .findings import Effect, Issue, Subject
+from .findings import FaultEffect, FindingSubject, Issue
 from .objects import MADE, ROOT
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def queue_refused_for_amounts(given: LintContext, how: Behaviours) -> Iterator[I
                 yield Issue(
                     subject,
                     f"spec.{_FIELDS[less]}.{names[0]}",
-                    Effect.REFUSED,
+                    FaultEffect.REFUSED,
                     f"{REFUSED}: {less} {_written_amounts(names, small)} exceeds {more} "
                     f"{_written_amounts(names, large)}",
                     f"lower {less}, or raise {more}",
@@ -85,13 +85,15 @@ def queue_refused_for_depth(given: LintContext, how: Behaviours) -> Iterator[Iss
         parent = queue.spec.parent
         if parent and parent == queue.name and webhook.not_own_parent:
             message = f"{REFUSED}: it is its own parent"
-            yield Issue(subject, "spec.parent", Effect.REFUSED, message, "choose another parent")
+            yield Issue(
+                subject, "spec.parent", FaultEffect.REFUSED, message, "choose another parent"
+            )
             continue
         levels = len([name for name in given.queues.lineage(queue.name) if name != ROOT])
         if webhook.levels and levels > webhook.levels and queue.name != ROOT:
             message = f"{REFUSED}: it is {levels} levels below the root, more than {webhook.levels}"
             now = "move it up, or start the webhook with another --max-queue-depth"
-            yield Issue(subject, "spec.parent", Effect.REFUSED, message, now)
+            yield Issue(subject, "spec.parent", FaultEffect.REFUSED, message, now)
 
 
 def queue_refused_without_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -107,7 +109,7 @@ def queue_refused_without_parent(given: LintContext, how: Behaviours) -> Iterato
         if parent and parent not in named:
             message = f"{REFUSED}: its parent {parent!r} does not exist"
             now = given.world.or_where(f"apply {parent!r} first, or correct the name")
-            yield Issue(subject, "spec.parent", Effect.REFUSED, message, now)
+            yield Issue(subject, "spec.parent", FaultEffect.REFUSED, message, now)
 
 
 def queue_before_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -130,10 +132,10 @@ def queue_before_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         ):
             message = f"its parent {parent!r} is applied after it, so it is refused at first"
             now = f"move {parent!r} before it, or apply the files again"
-            yield Issue(subject, "spec.parent", Effect.ODD, message, now)
+            yield Issue(subject, "spec.parent", FaultEffect.ODD, message, now)
 
 
-def _written(given: LintContext) -> Iterator[tuple[Subject, Queue]]:
+def _written(given: LintContext) -> Iterator[tuple[FindingSubject, Queue]]:
     """Yield the queues of files."""
     for name, queue in given.world.queues.items():
         subject = given.world.subject("Queue", name)
@@ -178,7 +180,7 @@ def _capabilities(
             yield Issue(
                 subject,
                 f"spec.capability.{names[0]}",
-                Effect.REFUSED,
+                FaultEffect.REFUSED,
                 f"{REFUSED}: capability {amounts(names, own)} of {child.name!r} exceeds "
                 f"{amounts(names, limit)} of {above!r} above it",
                 f"give {child.name!r} less, or {above!r} more",
@@ -217,7 +219,7 @@ def _sums(
             yield Issue(
                 subject,
                 f"spec.{_FIELDS[field]}.{names[0]}",
-                Effect.REFUSED,
+                FaultEffect.REFUSED,
                 f"{REFUSED}: the children of {parent.name!r} have {field} "
                 f"{amounts(names, total)} together, more than its {what} "
                 f"{_written_amounts(names, limit)}",
@@ -229,7 +231,7 @@ def _amounts_of(queue: Queue, field: str) -> Quantities:
     return queue.spec.deserved if field == "deserved" else queue.spec.guarantee.resource
 
 
-def _one_of(given: LintContext, *names: str) -> Subject | None:
+def _one_of(given: LintContext, *names: str) -> FindingSubject | None:
     """Return the first of some queues that is in a file; None if none is."""
     subjects = (given.world.subject("Queue", name) for name in names if name)
     return next((one for one in subjects if one.place is not None), None)

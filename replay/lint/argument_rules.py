@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...engine.kubernetes.duration import parse_go_duration
 from ...engine.session.plugins.tdm.revocable_zone import why_closed
 from ...engine.session.reasons.objections import NodeCode
-from ...engine.volcano.argument_table import ARGUMENTS, Argument, Kind, arguments_of, is_of
+from ...engine.volcano.argument_table import ARGUMENTS, Argument, ArgumentType, arguments_of, is_of
 from ...engine.volcano.arguments import go_text
 from .conf_rules import AcceptedConf, read_by
 from .context import LintContext
-from .findings import Effect, Issue
+from .findings import FaultEffect, Issue
 from .queues import exists
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def argument_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             like = get_close_matches(name, [argument.name for argument in known], n=1)
             yield read.issue(
                 (*owner.path, name),
-                Effect.IGNORED,
+                FaultEffect.IGNORED,
                 f"{of}{owner.name} does not read an argument {name!r}",
                 f"write {like[0]}" if like else "",
             )
@@ -76,7 +76,7 @@ def argument_type(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         what = "the scheduler ends" if argument.crashes else "it counts as not given"
         yield read.issue(
             (*owner.path, name),
-            Effect.CRASHES if argument.crashes else Effect.IGNORED,
+            FaultEffect.CRASHES if argument.crashes else FaultEffect.IGNORED,
             f"{go_text(value)!r} is not {argument.kind.value}: {what}",
             f"write {argument.kind.value}",
         )
@@ -89,7 +89,7 @@ def argument_value(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         if is_of(value, argument.kind, how):
             fault = _fault_of(argument, name, value)
             if fault:
-                yield read.issue((*owner.path, name), Effect.IGNORED, fault)
+                yield read.issue((*owner.path, name), FaultEffect.IGNORED, fault)
 
 
 def argument_unlisted(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -103,7 +103,7 @@ def argument_unlisted(given: LintContext, how: Behaviours) -> Iterator[Issue]:
                 continue
             message = f"{of} does not list {resource!r}, so this is not read"
             now = f"add the resource to {of}"
-            yield read.issue((*owner.path, name), Effect.IGNORED, message, now)
+            yield read.issue((*owner.path, name), FaultEffect.IGNORED, message, now)
 
 
 def device_modes_conflict(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -118,7 +118,7 @@ def device_modes_conflict(given: LintContext, how: Behaviours) -> Iterator[Issue
         known = arguments_of(owner.name, how.release)
         if len(on) > 1 and any(a.matches(f"{prefix}VGPUEnable") for a in known):
             message = f"{' and '.join(sorted(on))} exclude each other: the scheduler ends"
-            yield read.issue(owner.path, Effect.CRASHES, message, "keep one of them")
+            yield read.issue(owner.path, FaultEffect.CRASHES, message, "keep one of them")
 
 
 def _owners(given: LintContext, how: Behaviours) -> Iterator[tuple[AcceptedConf, ArgumentOwner]]:
@@ -151,7 +151,7 @@ def _fault_of(argument: Argument, name: str, value: Any) -> str:
     """Return why a value of the right type is not accepted; empty if it is."""
     if argument.least is not None and value < argument.least:
         return f"{value} is less than {argument.least:g}: the default applies"
-    if argument.kind is Kind.DURATION:
+    if argument.kind is ArgumentType.DURATION:
         return _fault_of_duration(name, value)
     if name.startswith(ZONE):
         fault = why_closed(name.removeprefix(ZONE), value, 0)

@@ -16,7 +16,7 @@ from .inputs import LintInputs
 from .objects import ROOT
 
 
-class Plugin(Enum):
+class LimitingPlugin(Enum):
     """A plugin that limits queues."""
 
     CAPACITY = "capacity"
@@ -30,7 +30,7 @@ class Assumption(NamedTuple):
     :param because: what says so, in words; empty if nothing does.
     """
 
-    plugins: tuple[Plugin, ...]
+    plugins: tuple[LimitingPlugin, ...]
     because: str = ""
 
     @property
@@ -39,9 +39,9 @@ class Assumption(NamedTuple):
         if not self.plugins:
             return ""
         what = "the built-in configuration, with proportion"
-        if Plugin.CAPACITY in self.plugins:
+        if LimitingPlugin.CAPACITY in self.plugins:
             what = "capacity, with the queues as a tree"
-            if Plugin.PROPORTION in self.plugins:
+            if LimitingPlugin.PROPORTION in self.plugins:
                 what += ", and for proportion; a finding for only one of them says so"
         elif self.because:
             what = "proportion"
@@ -54,29 +54,29 @@ def assumption(world: LintInputs) -> Assumption:
     if world.in_force is not None:
         return Assumption(())
     queues = {name: queue for name, queue in world.queues.items() if name != ROOT}
-    told: dict[Plugin, str] = {}
+    told: dict[LimitingPlugin, str] = {}
     for name in sorted(queues):
         for plugin, field in _read_by_one(queues[name]):
             told.setdefault(plugin, f"queue {name} has {field}, which only {plugin.value} reads")
     if told:
-        plugins = tuple(plugin for plugin in Plugin if plugin in told)
+        plugins = tuple(plugin for plugin in LimitingPlugin if plugin in told)
         return Assumption(plugins, ", and ".join(told[plugin] for plugin in plugins))
     reserving = _guaranteed(queues)
     if reserving:
         because = f"queue {reserving} has guarantee, which both read"
-        return Assumption((Plugin.CAPACITY, Plugin.PROPORTION), because)
-    return Assumption((Plugin.PROPORTION,))
+        return Assumption((LimitingPlugin.CAPACITY, LimitingPlugin.PROPORTION), because)
+    return Assumption((LimitingPlugin.PROPORTION,))
 
 
-def _read_by_one(queue: Queue) -> Iterator[tuple[Plugin, str]]:
+def _read_by_one(queue: Queue) -> Iterator[tuple[LimitingPlugin, str]]:
     """Yield fields that only one plugin reads."""
     spec = queue.spec
     if spec.parent not in ("", ROOT):
-        yield Plugin.CAPACITY, "parent"
+        yield LimitingPlugin.CAPACITY, "parent"
     elif spec.deserved:
-        yield Plugin.CAPACITY, "deserved"
+        yield LimitingPlugin.CAPACITY, "deserved"
     if queue_weight(spec.weight) != DEFAULT_WEIGHT:
-        yield Plugin.PROPORTION, f"weight {spec.weight}"
+        yield LimitingPlugin.PROPORTION, f"weight {spec.weight}"
 
 
 def _guaranteed(queues: Mapping[str, Queue]) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..logs.log import Log
 from ..logs.scheduler_confs import conf_at
 from ..moments.moment import Moment
-from .findings import Subject
+from .findings import FindingSubject
 from .inputs import Configuration
 from .objects import TEMPLATE, TYPES, Manifest
 
@@ -31,6 +31,6 @@ def background_at(log: Log, moment: Moment) -> Background:
     templates = [Manifest(one, None).subject().name for one in log.get(TEMPLATE, at=moment)]
     found, conf = conf_at(log.store, moment), None
     if found is not None:
-        subject = Subject("", "SchedulerConfiguration", found.source)
+        subject = FindingSubject("", "SchedulerConfiguration", found.source)
         conf = Configuration(found.text, subject)
     return Background(tuple(manifests), conf, tuple(templates))

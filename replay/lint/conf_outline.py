@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ...engine.volcano.conf import CONFIGURATION
-from ...engine.volcano.conf_yaml import Shape, Struct
+from ...engine.volcano.conf_yaml import FieldType, Struct
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
@@ -94,9 +94,9 @@ class _Walk:
             if fields is not None and name not in fields and name != "<<":
                 like = get_close_matches(name, fields, n=1)
                 self.unknown.append(OddKey(here, line, like[0] if like else ""))
-            elif fields is not None and fields.get(name) is not Shape.TEXT:
+            elif fields is not None and fields.get(name) is not FieldType.TEXT:
                 self.enter(value, fields.get(name), here)
-            elif shape is Shape.VALUES:
+            elif shape is FieldType.VALUES:
                 self.lines[here] = line
 
 

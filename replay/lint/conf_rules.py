@@ -14,10 +14,10 @@ from ...engine.volcano.conf import (
     known_actions,
     parse_scheduler_conf,
 )
-from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
+from ...engine.volcano.conf_yaml import Decoder, FieldType, Struct
 from .conf_outline import ConfOutline, outline, shown
 from .context import LintContext
-from .findings import Effect, Issue
+from .findings import FaultEffect, Issue
 from .inputs import Configuration
 from .queues import exists
 from .victim_tiers import PlacedPlugin, blind_actions, knows_deserved, placed_plugins
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"line (\d+):")
 _STARVING_PLUGINS = frozenset({"gang", "priority", "tdm"})
-_ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": Shape.TEXT})
+_ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": FieldType.TEXT})
 _NO_ACTION = "failed to find Action"
 KEPT = "the previous configuration, or the built-in one, stays in force"
 
@@ -49,7 +49,7 @@ class AcceptedConf(NamedTuple):
         return frozenset(p.option.name for p in self.plugins if exists(p.option.name, how))
 
     def issue(
-        self, path: tuple[str | int, ...], effect: Effect, message: str, now: str = ""
+        self, path: tuple[str | int, ...], effect: FaultEffect, message: str, now: str = ""
     ) -> Issue:
         """Return an issue about a place in the configuration."""
         subject = self.given.place(self.outline.line(*path))
@@ -81,7 +81,7 @@ def conf_rejected(given: LintContext, how: Behaviours) -> Iterator[Issue]:
                     continue
                 at = _LINE.search(line)
                 subject = conf.place(int(at[1]) if at else 1)
-                yield Issue(subject, "", Effect.REFUSED, f"{line.strip()}: {KEPT}")
+                yield Issue(subject, "", FaultEffect.REFUSED, f"{line.strip()}: {KEPT}")
 
 
 def conf_key_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -90,7 +90,7 @@ def conf_key_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
         for key in outline(conf.text).unknown:
             now = f"write {key.like}" if key.like else ""
             message = f"there is no key {key.path[-1]!r} here"
-            yield Issue(conf.place(key.line), shown(key.path), Effect.IGNORED, message, now)
+            yield Issue(conf.place(key.line), shown(key.path), FaultEffect.IGNORED, message, now)
 
 
 def conf_key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -98,13 +98,13 @@ def conf_key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for conf in given.world.confs:
         for key in outline(conf.text).repeated:
             message = f"the key {key.path[-1]!r} occurs twice; the last one counts"
-            yield Issue(conf.place(key.line), shown(key.path), Effect.DIFFERS, message)
+            yield Issue(conf.place(key.line), shown(key.path), FaultEffect.DIFFERS, message)
         place = conf.subject.place
         for line, name in conf.repeated if place is not None else ():
             assert place is not None
             message = f"the key {name[:60]!r} occurs twice in these values; the last one counts"
             subject = conf.subject._replace(place=place._replace(line=line))
-            yield Issue(subject, "", Effect.DIFFERS, message)
+            yield Issue(subject, "", FaultEffect.DIFFERS, message)
 
 
 def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -119,7 +119,7 @@ def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             continue
         refused = how.unknown_action.rejects or _is_rejected(conf, how)
         then = KEPT if refused else "the others run"
-        effect = Effect.REFUSED if refused else Effect.UNKNOWN
+        effect = FaultEffect.REFUSED if refused else FaultEffect.UNKNOWN
         subject = conf.place(outline(conf.text).line("actions"))
         if not actions.strip():
             then = KEPT if refused else "nothing runs"
@@ -159,7 +159,7 @@ def action_allocate_missing(given: LintContext, how: Behaviours) -> Iterator[Iss
     for read in read_by(given, how):
         if "allocate" not in read.conf.actions:
             message = "the action allocate is missing: no pod with requests is placed"
-            yield read.issue(("actions",), Effect.STOPS, message, "add it")
+            yield read.issue(("actions",), FaultEffect.STOPS, message, "add it")
 
 
 def action_enqueue_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -174,7 +174,7 @@ def action_enqueue_missing(given: LintContext, how: Behaviours) -> Iterator[Issu
                 "the action enqueue is missing: pods of all jobs are created, even if their "
                 "queue has no room"
             )
-            yield read.issue(("actions",), Effect.DIFFERS, message, "put it first")
+            yield read.issue(("actions",), FaultEffect.DIFFERS, message, "put it first")
 
 
 def configuration_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -185,7 +185,7 @@ def configuration_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue
                 why = "does not run" if name in known_actions(how) else "does not exist"
                 path = ("configurations", number, "name")
                 message = f"the action {name!r} {why}"
-                yield read.issue(path, Effect.IGNORED, message)
+                yield read.issue(path, FaultEffect.IGNORED, message)
 
 
 def plugin_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -201,7 +201,7 @@ def plugin_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
                 else "there is no plugin"
             )
             message = f"{fault} {name!r}; the scheduler runs without it"
-            yield read.issue((*placed.path, "name"), Effect.UNKNOWN, message)
+            yield read.issue((*placed.path, "name"), FaultEffect.UNKNOWN, message)
 
 
 def plugin_repeated(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -213,7 +213,7 @@ def plugin_repeated(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             if name in seen and exists(name, how):
                 message = f"{name} is also at {seen[name]}: it is called in both places"
                 yield read.issue(
-                    (*placed.path, "name"), Effect.DIFFERS, message, "keep one of them"
+                    (*placed.path, "name"), FaultEffect.DIFFERS, message, "keep one of them"
                 )
             seen[name] = shown(placed.path)
 
@@ -232,7 +232,7 @@ def capacity_beside_proportion(given: LintContext, how: Behaviours) -> Iterator[
                 "every queue"
             )
             yield read.issue(
-                (*last.path, "name"), Effect.INVALID, message, "keep one, usually capacity"
+                (*last.path, "name"), FaultEffect.INVALID, message, "keep one, usually capacity"
             )
 
 
@@ -241,7 +241,7 @@ def queue_plugin_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]
     for read in read_by(given, how):
         if not {"capacity", "proportion"} & read.names(how):
             message = "without capacity or proportion, queues have no limits and no shares"
-            yield read.issue(("tiers",), Effect.DIFFERS, message, "add one of them")
+            yield read.issue(("tiers",), FaultEffect.DIFFERS, message, "add one of them")
 
 
 def gang_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -249,7 +249,7 @@ def gang_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     for read in read_by(given, how):
         if "gang" not in read.names(how):
             message = "without gang, jobs run with fewer pods than their minimum"
-            yield read.issue(("tiers",), Effect.DIFFERS, message, "add gang to the first tier")
+            yield read.issue(("tiers",), FaultEffect.DIFFERS, message, "add gang to the first tier")
 
 
 def predicates_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -257,7 +257,7 @@ def predicates_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     for read in read_by(given, how):
         if "predicates" not in read.names(how):
             message = "without predicates, taints, node selectors, affinities and ports are ignored"
-            yield read.issue(("tiers",), Effect.DIFFERS, message, "add predicates")
+            yield read.issue(("tiers",), FaultEffect.DIFFERS, message, "add predicates")
 
 
 def nodeorder_without_predicates(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -275,7 +275,7 @@ def nodeorder_without_predicates(given: LintContext, how: Behaviours) -> Iterato
         if how.nodeorder_needs_predicates and scoring and not filtered:
             message = "without predicates, nodeorder crashes the scheduler at the first score"
             now = "add predicates, with enablePredicate"
-            yield read.issue((*scoring[0].path, "name"), Effect.CRASHES, message, now)
+            yield read.issue((*scoring[0].path, "name"), FaultEffect.CRASHES, message, now)
 
 
 def preempt_without_starving(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -289,7 +289,7 @@ def preempt_without_starving(given: LintContext, how: Behaviours) -> Iterator[Is
         if "preempt" in read.conf.actions and not asked:
             message = "no plugin says which jobs are starving, so nothing preempts"
             now = "add gang or priority, with enableJobStarving"
-            yield read.issue(("actions",), Effect.IGNORED, message, now)
+            yield read.issue(("actions",), FaultEffect.IGNORED, message, now)
 
 
 def preempt_without_priority(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -301,7 +301,7 @@ def preempt_without_priority(given: LintContext, how: Behaviours) -> Iterator[Is
         if not any("Preemptable" in p.option.enabled for p in placed):
             message = "without priority, jobs of any priority are evicted for others"
             yield read.issue(
-                ("actions",), Effect.DIFFERS, message, "add priority to the first tier"
+                ("actions",), FaultEffect.DIFFERS, message, "add priority to the first tier"
             )
 
 
@@ -314,7 +314,9 @@ def reclaim_without_queue_plugin(given: LintContext, how: Behaviours) -> Iterato
             message = (
                 "no plugin knows what queues deserve: any queue's pods are evicted for another"
             )
-            yield read.issue(("actions",), Effect.DIFFERS, message, "add capacity or proportion")
+            yield read.issue(
+                ("actions",), FaultEffect.DIFFERS, message, "add capacity or proportion"
+            )
 
 
 def reclaim_below_deserved(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -332,7 +334,7 @@ def reclaim_below_deserved(given: LintContext, how: Behaviours) -> Iterator[Issu
                 "queues can lose pods below what they deserve"
             )
             now = f"put {name} into the tier of {names}"
-            yield read.issue((*knows.path, "name"), Effect.DIFFERS, message, now)
+            yield read.issue((*knows.path, "name"), FaultEffect.DIFFERS, message, now)
 
 
 def hierarchy_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -348,7 +350,7 @@ def hierarchy_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             if placed.option.enabled_hierarchy and exists(name, how) and not knows.get(name):
                 message = f"{name} has no hierarchy of queues"
                 path = (*placed.path, "enableHierarchy")
-                yield read.issue(path, Effect.IGNORED, message)
+                yield read.issue(path, FaultEffect.IGNORED, message)
 
 
 def _written_actions(conf: Configuration) -> str | None:

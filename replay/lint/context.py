@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .assumed import Plugin
+from .assumed import LimitingPlugin
 from .gangs import Gangs
 from .inputs import LintInputs
-from .queues import Queues
+from .queues import LintedQueues
 
 
 class LintContext(NamedTuple):
     """The inputs, with what is computed from them once for all rules."""
 
     world: LintInputs
-    queues: Queues
+    queues: LintedQueues
     gangs: Gangs
 
     @classmethod
-    def of(cls, world: LintInputs, assumed: Plugin | None = None) -> LintContext:
+    def of(cls, world: LintInputs, assumed: LimitingPlugin | None = None) -> LintContext:
         """Return inputs ready to be checked.
 
         :param assumed: the plugin that limits queues, if no configuration is known.
         """
-        return cls(world, Queues(world, assumed), Gangs(world))
+        return cls(world, LintedQueues(world, assumed), Gangs(world))

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 
-class Severity(StrEnum):
+class FindingSeverity(StrEnum):
     """The severity of a finding."""
 
     ERROR = "error"
@@ -18,7 +18,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-class Effect(StrEnum):
+class FaultEffect(StrEnum):
     """The effect of a fault in a release."""
 
     CRASHES = "crashes the scheduler"
@@ -34,18 +34,18 @@ class Effect(StrEnum):
     ODD = "works, but is unusual"
 
     @property
-    def severity(self) -> Severity:
+    def severity(self) -> FindingSeverity:
         """Return the severity of this effect."""
-        if self in (Effect.ODD, Effect.LATER):
-            return Severity.NOTE
-        if self in (Effect.DIFFERS, Effect.IGNORED):
-            return Severity.WARNING
-        return Severity.ERROR
+        if self in (FaultEffect.ODD, FaultEffect.LATER):
+            return FindingSeverity.NOTE
+        if self in (FaultEffect.DIFFERS, FaultEffect.IGNORED):
+            return FindingSeverity.WARNING
+        return FindingSeverity.ERROR
 
     @property
     def fatal(self) -> bool:
         """Return whether the effect stops all scheduling, not only the object's."""
-        return self in (Effect.CRASHES, Effect.STOPS)
+        return self in (FaultEffect.CRASHES, FaultEffect.STOPS)
 
 
 class FilePlace(NamedTuple):
@@ -66,7 +66,7 @@ FILE = "File"
 """The kind of a file that is no object."""
 
 
-class Subject(NamedTuple):
+class FindingSubject(NamedTuple):
     """The subject of a finding.
 
     :param name: with its namespace, as in ``ml/train``.
@@ -89,9 +89,9 @@ class Issue(NamedTuple):
     :param now: what to do about it.
     """
 
-    subject: Subject
+    subject: FindingSubject
     field: str
-    effect: Effect
+    effect: FaultEffect
     message: str
     now: str = ""
 
@@ -113,7 +113,7 @@ class Finding(NamedTuple):
         return f"{self.issue.message} (with {self.plugin})" if self.plugin else self.issue.message
 
     @property
-    def severity(self) -> Severity:
+    def severity(self) -> FindingSeverity:
         """The severity in these releases."""
         return self.issue.effect.severity
 

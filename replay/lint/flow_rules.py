@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...engine.volcano.releases import final_release, landed
 from .circles import circles
 from .context import LintContext
-from .findings import Effect, Issue
+from .findings import FaultEffect, Issue
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
@@ -71,7 +71,7 @@ def flow_template_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                 yield Issue(
                     world.subject("JobFlow", key),
                     f"spec.flows[{number}].name",
-                    Effect.NEVER,
+                    FaultEffect.NEVER,
                     f"there is no JobTemplate {namespace}/{one.name}: neither its job is created "
                     "nor those of the flows after it",
                     world.or_where("apply the JobTemplate first, or correct the name"),
@@ -85,7 +85,9 @@ def flow_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
         for name in sorted({name for name in names if names.count(name) > 1}):
             message = f"{names.count(name)} flows have the name {name!r}: they share one job"
             subject = given.world.subject("JobFlow", key)
-            yield Issue(subject, "spec.flows", Effect.DIFFERS, message, "give each its own name")
+            yield Issue(
+                subject, "spec.flows", FaultEffect.DIFFERS, message, "give each its own name"
+            )
 
 
 def flow_policy_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -95,11 +97,11 @@ def flow_policy_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
         if name and name not in _POLICIES:
             message = f"the API server refuses it: {name!r} is neither retain nor delete"
             subject = given.world.subject("JobFlow", key)
-            yield Issue(subject, "spec.jobRetainPolicy", Effect.REFUSED, message)
+            yield Issue(subject, "spec.jobRetainPolicy", FaultEffect.REFUSED, message)
 
 
-def _unmet(how: Behaviours) -> tuple[Effect, str]:
+def _unmet(how: Behaviours) -> tuple[FaultEffect, str]:
     """Return the effect of a dependency that is never met, and what follows."""
     if _CHECKED.reached(final_release(how.release)):
-        return Effect.REFUSED, REFUSED
-    return Effect.NEVER, "it never starts"
+        return FaultEffect.REFUSED, REFUSED
+    return FaultEffect.NEVER, "it never starts"

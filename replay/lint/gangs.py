@@ -14,7 +14,7 @@ from ...engine.kubernetes.objects import Container, Pod, PodSpec
 from ...engine.model.resource import Resource
 from ...engine.model.task import pod_request
 from .answer_cache import AnswerCache
-from .findings import Subject
+from .findings import FindingSubject
 from .inputs import LintInputs
 from .objects import Job
 
@@ -31,7 +31,7 @@ class GangRequest(NamedTuple):
     :param field: the path of the field.
     """
 
-    subject: Subject
+    subject: FindingSubject
     queue: str
     field: str
     amounts: Resource
@@ -40,7 +40,7 @@ class GangRequest(NamedTuple):
 class SinglePod(NamedTuple):
     """A single pod that must fit on a node, and the path of its field."""
 
-    subject: Subject
+    subject: FindingSubject
     field: str
     amounts: Resource
 

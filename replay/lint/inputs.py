@@ -27,7 +27,7 @@ from .answer_cache import AnswerCache
 from .decoding import Stand, TypeFault, decoded
 from .fields import OddField, odd_fields
 from .filled import filled
-from .findings import FilePlace, Subject
+from .findings import FilePlace, FindingSubject
 from .object_versions import OddVersion, odd_version
 from .objects import (
     BATCH,
@@ -64,11 +64,11 @@ class Configuration(NamedTuple):
     """
 
     text: str
-    subject: Subject
+    subject: FindingSubject
     line: int = 0
     repeated: tuple[RepeatedKey, ...] = ()
 
-    def place(self, line: int) -> Subject:
+    def place(self, line: int) -> FindingSubject:
         """Return the subject at a line of the text, from 1."""
         place = self.subject.place
         if place is None or self.line < 0:
@@ -76,7 +76,7 @@ class Configuration(NamedTuple):
         return self.subject._replace(place=FilePlace(place.file, self.line + line, place.document))
 
 
-class Unread(NamedTuple):
+class UnreadInput(NamedTuple):
     """A file, or an object in it, that cannot be read. :param now: what to do about it."""
 
     place: FilePlace
@@ -90,7 +90,7 @@ class GangMembers(NamedTuple):
     :param subject: the object that describes them. :param ended: they have run.
     """
 
-    subject: Subject
+    subject: FindingSubject
     key: str
     queue: str
     priority_class: str
@@ -124,7 +124,7 @@ class LintInputs:
         namespace: str = "default",
         alone: bool = False,
         templates: Iterable[str] = (),
-        unread: Sequence[Unread] = (),
+        unread: Sequence[UnreadInput] = (),
         stand: Stand = Stand.LEAST,
     ) -> None:
         self._again = partial(
@@ -144,11 +144,11 @@ class LintInputs:
         self.confs = tuple(confs)
         self.in_force = in_force or (confs[-1] if confs else None)
         self.namespace = namespace
-        self.manifests: dict[Subject, Manifest] = {}
+        self.manifests: dict[FindingSubject, Manifest] = {}
         self.written: list[Manifest] = []
         """The objects of files as they are written, also those that a later one replaces."""
         known = set(templates)
-        self.repeated: list[tuple[Subject, FilePlace]] = []
+        self.repeated: list[tuple[FindingSubject, FilePlace]] = []
         for manifest in manifests:
             if manifest.place is not None:
                 self.written.append(manifest)
@@ -156,10 +156,10 @@ class LintInputs:
                 known.add(manifest.subject(namespace).name)
             self._enter(jobs_in(manifest))
         self.templates = frozenset(known)
-        self.faults: list[tuple[Subject, TypeFault]] = []
-        self.malformed: dict[Subject, tuple[str, ...]] = {}
+        self.faults: list[tuple[FindingSubject, TypeFault]] = []
+        self.malformed: dict[FindingSubject, tuple[str, ...]] = {}
         """The fields of files' objects that cannot be read, by object."""
-        self.subjects: dict[tuple[str, str], Subject] = {}
+        self.subjects: dict[tuple[str, str], FindingSubject] = {}
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
         self._decode()
         self.complete = complete | {kind for kind, _ in self.subjects}
@@ -173,7 +173,7 @@ class LintInputs:
                 self.repeated.append((key._replace(place=manifest.place), known.place))
         self.manifests[self._distinct(key)] = manifest
 
-    def _distinct(self, key: Subject) -> Subject:
+    def _distinct(self, key: FindingSubject) -> FindingSubject:
         """Return a key that no other object has: those without a name are not the same one."""
         number, name = 1, key.name
         while key in self.manifests:
@@ -258,7 +258,7 @@ class LintInputs:
         )
 
     @cached_property
-    def odd_fields(self) -> tuple[tuple[Subject, OddField], ...]:
+    def odd_fields(self) -> tuple[tuple[FindingSubject, OddField], ...]:
         """The fields of files' objects that their kinds do not have in all releases."""
         return tuple(
             (manifest.subject(self.namespace), field)
@@ -267,7 +267,7 @@ class LintInputs:
         )
 
     @cached_property
-    def odd_versions(self) -> tuple[tuple[Subject, OddVersion], ...]:
+    def odd_versions(self) -> tuple[tuple[FindingSubject, OddVersion], ...]:
         """The objects of files whose API version, or kind, does not exist."""
         found = ((manifest, odd_version(manifest)) for manifest in self.written)
         return tuple((one.subject(self.namespace), odd) for one, odd in found if odd is not None)
@@ -291,13 +291,15 @@ class LintInputs:
         """Return whether an object with a name exists, even a malformed one."""
         return (kind, name) in self.subjects
 
-    def is_read(self, subject: Subject) -> bool:
+    def is_read(self, subject: FindingSubject) -> bool:
         """Return whether an object is checked, perhaps without some of its values."""
         return subject.name in self._objects[subject.kind]
 
-    def subject(self, kind: str, name: str) -> Subject:
+    def subject(self, kind: str, name: str) -> FindingSubject:
         """Return the subject for an object, even one that is in no file."""
-        return self.subjects.get((kind, name)) or Subject(GROUPS.get(kind, VOLCANO), kind, name)
+        return self.subjects.get((kind, name)) or FindingSubject(
+            GROUPS.get(kind, VOLCANO), kind, name
+        )
 
     @cached_property
     def total(self) -> Resource | None:

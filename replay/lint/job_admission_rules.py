@@ -20,7 +20,7 @@ from ...engine.volcano.admission import Partitions, partitions_of, task_name
 from ...engine.volcano.releases import FIRST, Change, final_release, landed
 from .circles import circles
 from .context import LintContext
-from .findings import Effect, Issue, Subject
+from .findings import FaultEffect, FindingSubject, Issue
 from .object_names import is_object_name
 from .objects import ROOT, Job, LifecyclePolicy, TaskSpec, VolumeSpec
 from .queues import Mode
@@ -221,7 +221,7 @@ def job_refused_for_template(given: LintContext, _: Behaviours) -> Iterator[Issu
                     yield _refused(subject, f"{field}{path}", message)
 
 
-def _written(given: LintContext) -> Iterator[tuple[Subject, Job]]:
+def _written(given: LintContext) -> Iterator[tuple[FindingSubject, Job]]:
     """Yield the Jobs of files."""
     for key, job in given.world.jobs.items():
         subject = given.world.subject("Job", key)
@@ -229,8 +229,8 @@ def _written(given: LintContext) -> Iterator[tuple[Subject, Job]]:
             yield subject, job
 
 
-def _refused(subject: Subject, field: str, fault: str, now: str = "") -> Issue:
-    return Issue(subject, field, Effect.REFUSED, f"{REFUSED}: {fault}", now)
+def _refused(subject: FindingSubject, field: str, fault: str, now: str = "") -> Issue:
+    return Issue(subject, field, FaultEffect.REFUSED, f"{REFUSED}: {fault}", now)
 
 
 def _reached(since: Change, how: Behaviours) -> bool:

@@ -14,7 +14,7 @@ from ...engine.session.plugins.overcommit import DEFAULT_FACTOR, FACTOR
 from ...engine.volcano.admission import task_name
 from .amounts import amounts, lacking
 from .context import LintContext
-from .findings import Effect, Issue, Subject
+from .findings import FaultEffect, FindingSubject, Issue
 from .gangs import GangRequest, by_amounts, waits
 from .objects import Job, TaskSpec
 from .queues import Mode, options_of
@@ -32,10 +32,12 @@ def job_without_tasks(given: LintContext, _: Behaviours) -> Iterator[Issue]:
         subject = given.world.subject("Job", key)
         names = [task_name(task.name, number) for number, task in enumerate(job.spec.tasks)]
         if not names:
-            yield Issue(subject, "spec.tasks", Effect.REFUSED, _NO_TASKS)
+            yield Issue(subject, "spec.tasks", FaultEffect.REFUSED, _NO_TASKS)
         for name in sorted({name for name in names if names.count(name) > 1}):
             message = f"{names.count(name)} tasks have the name {name!r}"
-            yield Issue(subject, "spec.tasks", Effect.REFUSED, message, "give each its own name")
+            yield Issue(
+                subject, "spec.tasks", FaultEffect.REFUSED, message, "give each its own name"
+            )
 
 
 def job_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -47,14 +49,14 @@ def job_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator
             yield Issue(
                 subject,
                 "spec.minAvailable",
-                Effect.NEVER,
+                FaultEffect.NEVER,
                 f"minAvailable {job.spec.min_available} is more than the "
                 f"{counted(replicas, 'pod')} of its tasks",
                 f"set it to {replicas} at most",
             )
         if job.spec.min_available < 0:
             message = f"minAvailable {job.spec.min_available} is negative"
-            yield Issue(subject, "spec.minAvailable", Effect.INVALID, message)
+            yield Issue(subject, "spec.minAvailable", FaultEffect.INVALID, message)
 
 
 def task_behind_its_gang(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -87,7 +89,7 @@ def task_behind_its_gang(given: LintContext, how: Behaviours) -> Iterator[Issue]
             continue
         field, most = "spec.minAvailable", min(exist, total - 1)
         hint = f"set it to {most} at most" if most > 0 else "let no task of it wait for another"
-        yield Issue(given.world.subject("Job", key), field, Effect.NEVER, message, hint)
+        yield Issue(given.world.subject("Job", key), field, FaultEffect.NEVER, message, hint)
 
 
 def task_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -98,7 +100,7 @@ def task_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterato
                 yield Issue(
                     given.world.subject("Job", key),
                     f"spec.tasks[{number}].minAvailable",
-                    Effect.NEVER,
+                    FaultEffect.NEVER,
                     f"task {task.name!r} needs {counted(task.min_available, 'pod')} and has "
                     f"{task.replicas}",
                     f"set it to {task.replicas} at most",
@@ -143,12 +145,12 @@ def pod_group_min_member_unreachable(given: LintContext, _: Behaviours) -> Itera
         subject = given.world.subject("PodGroup", key)
         if group.spec.min_member < 0:
             message = f"minMember {group.spec.min_member} is negative"
-            yield Issue(subject, "spec.minMember", Effect.INVALID, message)
+            yield Issue(subject, "spec.minMember", FaultEffect.INVALID, message)
         if 0 < count < group.spec.min_member and group.metadata.controller is None:
             yield Issue(
                 subject,
                 "spec.minMember",
-                Effect.NEVER,
+                FaultEffect.NEVER,
                 f"minMember {group.spec.min_member} is more than its {counted(count, 'pod')}",
                 f"set it to {count} at most, or add pods",
             )
@@ -165,7 +167,7 @@ def pod_group_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             yield Issue(
                 pod,
                 f"metadata.annotations[{GROUP_NAME}]",
-                Effect.NEVER,
+                FaultEffect.NEVER,
                 f"its PodGroup {key!r} does not exist",
                 given.world.or_where("apply the PodGroup first, or correct the name"),
             )
@@ -181,7 +183,7 @@ def job_queue_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             yield Issue(
                 members.subject,
                 "spec.queue",
-                Effect.NEVER,
+                FaultEffect.NEVER,
                 f"its queue {members.queue!r} does not exist",
                 given.world.or_where("apply the queue first, or correct the name"),
             )
@@ -199,7 +201,7 @@ def job_queue_closed(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         message = f"its queue {members.queue!r} is {queue.status.state}" + (
             ", which admission checks and the scheduler does not" if still else ""
         )
-        effect = Effect.DIFFERS if still else Effect.NEVER
+        effect = FaultEffect.DIFFERS if still else FaultEffect.NEVER
         yield Issue(members.subject, "spec.queue", effect, message, "open the queue")
 
 
@@ -224,7 +226,9 @@ def min_resources_above_queue(given: LintContext, how: Behaviours) -> Iterator[I
         yield Issue(
             wanted.subject,
             wanted.field,
-            Effect.NEVER if enqueues or _waits_for_all(given, wanted, how) else Effect.DIFFERS,
+            FaultEffect.NEVER
+            if enqueues or _waits_for_all(given, wanted, how)
+            else FaultEffect.DIFFERS,
             f"needs {amounts(names, wanted.amounts)} at once, but queue {limit.queue!r} may use "
             f"{may}",
             "request less, or raise the queue's capability",
@@ -248,7 +252,7 @@ def min_resources_above_cluster(given: LintContext, how: Behaviours) -> Iterator
             yield Issue(
                 wanted.subject,
                 wanted.field,
-                Effect.NEVER if never else Effect.DIFFERS,
+                FaultEffect.NEVER if never else FaultEffect.DIFFERS,
                 f"needs {amounts(names, wanted.amounts)} at once, but all nodes have {have}",
                 "request less, or add nodes",
             )
@@ -275,7 +279,7 @@ def pod_above_every_node(given: LintContext, how: Behaviours) -> Iterator[Issue]
             yield Issue(
                 single.subject,
                 single.field,
-                Effect.NEVER,
+                FaultEffect.NEVER,
                 f"one pod requests {amounts(named, asked)}, but {none} has all of that",
                 "request less, or add a larger node",
             )
@@ -288,7 +292,7 @@ def priority_class_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]
     """
     if "PriorityClass" not in given.world.complete:
         return
-    named: list[tuple[Subject, str, str]] = [
+    named: list[tuple[FindingSubject, str, str]] = [
         (members.subject, "spec.priorityClassName", members.priority_class)
         for members in given.world.members
     ]
@@ -311,7 +315,7 @@ def priority_class_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]
             alone = subject.kind == "PodGroup"
             message = f"the priority class {name!r} does not exist"
             message += ": it gets the default priority" if alone else ": its pods are rejected"
-            effect = Effect.DIFFERS if alone else Effect.REFUSED
+            effect = FaultEffect.DIFFERS if alone else FaultEffect.REFUSED
             yield Issue(
                 subject,
                 field,
@@ -330,13 +334,13 @@ def gang_unheeded(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         if group.spec.min_member > 1 and given.world.job_of(group) is None:
             message = f"minMember {group.spec.min_member} is ignored without the plugin gang"
             subject = given.world.subject("PodGroup", key)
-            yield Issue(subject, "spec.minMember", Effect.IGNORED, message)
+            yield Issue(subject, "spec.minMember", FaultEffect.IGNORED, message)
     for key, job in given.world.jobs.items():
         least = job.min_available(how)
         if least > 1:
             message = f"minAvailable {least} is ignored without the plugin gang"
             subject = given.world.subject("Job", key)
-            yield Issue(subject, "spec.minAvailable", Effect.IGNORED, message)
+            yield Issue(subject, "spec.minAvailable", FaultEffect.IGNORED, message)
 
 
 def _waits_for_all(given: LintContext, wanted: GangRequest, how: Behaviours) -> bool:
@@ -355,12 +359,12 @@ def _overcommitted(given: LintContext, total: Resource, how: Behaviours) -> Reso
     return total.clone().multi(factor if factor >= 1 else DEFAULT_FACTOR)
 
 
-def _minima(subject: Subject, field: str, minimum: int, total: int) -> Issue:
+def _minima(subject: FindingSubject, field: str, minimum: int, total: int) -> Issue:
     message = (
         f"the minima of its tasks are {total} together, but its own is {minimum}: those of the "
         f"tasks are ignored"
     )
-    return Issue(subject, field, Effect.DIFFERS, message, f"raise the minimum to {total}")
+    return Issue(subject, field, FaultEffect.DIFFERS, message, f"raise the minimum to {total}")
 
 
 def _replicas(tasks: Iterable[TaskSpec]) -> int:
@@ -379,8 +383,8 @@ def _fits(job: Job, how: Behaviours) -> bool:
     return all(task.least(how) <= task.replicas for task in job.spec.tasks)
 
 
-def _pods_by_group(given: LintContext, *, waiting: bool = False) -> dict[str, list[Subject]]:
-    found: dict[str, list[Subject]] = {}
+def _pods_by_group(given: LintContext, *, waiting: bool = False) -> dict[str, list[FindingSubject]]:
+    found: dict[str, list[FindingSubject]] = {}
     for key, pod in given.world.pods.items():
         group = pod.annotations.get(GROUP_NAME)
         if group and (not waiting or waits(pod)):

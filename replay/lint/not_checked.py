@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .amounts import few
-from .findings import Subject
+from .findings import FindingSubject
 from .inputs import LintInputs
 from .rules import Rule
 
@@ -41,44 +41,44 @@ _STEMS = MappingProxyType(
 """How the rules about objects of a kind alone begin."""
 
 
-class NotChecked(NamedTuple):
+class RuleNotChecked(NamedTuple):
     """A rule that was not checked, and why."""
 
     rule: str
     reason: str
 
 
-def not_checked(world: LintInputs, rules: Sequence[Rule]) -> Iterator[NotChecked]:
+def not_checked(world: LintInputs, rules: Sequence[Rule]) -> Iterator[RuleNotChecked]:
     """Yield the rules that something known could break, if more were known."""
     has = {kind for kind, _ in world.subjects}
     for rule in rules:
         reason = _reason(world, rule, has)
         if reason:
-            yield NotChecked(rule.name, reason)
+            yield RuleNotChecked(rule.name, reason)
 
 
 def malformed(
-    world: LintInputs, rules: Sequence[Rule], undecided: Iterable[tuple[str, Subject]]
-) -> Iterator[NotChecked]:
+    world: LintInputs, rules: Sequence[Rule], undecided: Iterable[tuple[str, FindingSubject]]
+) -> Iterator[RuleNotChecked]:
     """Yield the rules that were not checked, as fields of objects cannot be read.
 
     :param undecided: rules that rest on such a field, and the objects that they are about.
     """
     every = tuple(world.malformed)
-    told: dict[NotChecked, None] = {}
+    told: dict[RuleNotChecked, None] = {}
     for rule, subject in undecided:
         for one in [subject] if subject in world.malformed else every:
-            told[NotChecked(rule, _unread(world, one))] = None
+            told[RuleNotChecked(rule, _unread(world, one))] = None
     for one in every:
         if world.is_read(one):
             continue
         for each in rules:
             if each.name.startswith(_STEMS.get(one.kind, ())):
-                told[NotChecked(each.name, _unread(world, one))] = None
+                told[RuleNotChecked(each.name, _unread(world, one))] = None
     yield from told
 
 
-def _unread(world: LintInputs, subject: Subject) -> str:
+def _unread(world: LintInputs, subject: FindingSubject) -> str:
     """Return that fields of an object cannot be read, in words."""
     fields = [field for field in world.malformed[subject] if field]
     return f"{few(fields) + ' of ' if fields else ''}{subject} cannot be read"

@@ -15,7 +15,7 @@ from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.volcano.releases import final_release, landed
 from .amounts import is_amount
 from .context import LintContext
-from .findings import FILE, Effect, Issue, Subject
+from .findings import FILE, FaultEffect, FindingSubject, Issue
 from .object_names import name_faults
 from .objects import TYPES, amounts_in
 
@@ -32,7 +32,7 @@ def object_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     An amount that is no quantity is ``quantity-malformed``.
     """
     for subject, fault in given.world.faults:
-        yield Issue(subject, fault.field, Effect.REFUSED, fault.message, fault.now)
+        yield Issue(subject, fault.field, FaultEffect.REFUSED, fault.message, fault.now)
 
 
 def file_unreadable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -42,8 +42,8 @@ def file_unreadable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """
     for one in given.world.unread:
         name = one.place.file.rpartition("/")[2]
-        subject = Subject("", FILE, name, one.place)
-        yield Issue(subject, "", Effect.UNREAD, one.what, one.now)
+        subject = FindingSubject("", FILE, name, one.place)
+        yield Issue(subject, "", FaultEffect.UNREAD, one.what, one.now)
 
 
 def api_version_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -63,7 +63,7 @@ def kind_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
 def _odd_versions(given: LintContext, field: str) -> Iterator[Issue]:
     for subject, odd in given.world.odd_versions:
         if odd.field == field:
-            yield Issue(subject, field, Effect.REFUSED, odd.message, odd.now)
+            yield Issue(subject, field, FaultEffect.REFUSED, odd.message, odd.now)
 
 
 def object_unnamed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -71,7 +71,7 @@ def object_unnamed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for key, manifest in given.world.manifests.items():
         subject = manifest.subject(given.world.namespace)
         if not subject.name and (key.group, key.kind) in TYPES:
-            yield Issue(subject, "metadata.name", Effect.REFUSED, "it has no name")
+            yield Issue(subject, "metadata.name", FaultEffect.REFUSED, "it has no name")
 
 
 def object_name_refused(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -85,14 +85,14 @@ def object_name_refused(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             continue
         subject = manifest.subject(given.world.namespace)
         for field, fault, now in name_faults(manifest.document.get("metadata")):
-            yield Issue(subject, f"metadata.{field}", Effect.REFUSED, fault, now)
+            yield Issue(subject, f"metadata.{field}", FaultEffect.REFUSED, fault, now)
 
 
 def object_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An object that is in the files twice: the last one applied stays."""
     for subject, before in given.world.repeated:
         message = f"it is also at {before}; the last one applied stays"
-        yield Issue(subject, "", Effect.DIFFERS, message, "keep one of them")
+        yield Issue(subject, "", FaultEffect.DIFFERS, message, "keep one of them")
 
 
 def key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -107,7 +107,7 @@ def key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             message = f"the key {name[:60]!r} occurs twice in one mapping: the last one counts"
             subject = manifest.subject(given.world.namespace)
             subject = subject._replace(place=place._replace(line=line))
-            yield Issue(subject, "", Effect.DIFFERS, message, "keep one of them")
+            yield Issue(subject, "", FaultEffect.DIFFERS, message, "keep one of them")
 
 
 def field_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -123,7 +123,7 @@ def field_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             yield Issue(
                 subject,
                 field.path,
-                Effect.INVALID,
+                FaultEffect.INVALID,
                 f"a {subject.kind}{until} has no field {field.path}{_hint(field.like)}: kubectl "
                 "refuses the object, or the field is dropped",
                 f"write {field.like}" if field.like else "remove it",
@@ -137,7 +137,7 @@ def field_of_later_release(given: LintContext, how: Behaviours) -> Iterator[Issu
             what = f"the field {field.path}" if field.path != "kind" else f"a {subject.kind}"
             message = f"there is {what} since {field.since}"
             path = "" if field.path == "kind" else field.path
-            yield Issue(subject, path, Effect.LATER, message, "leave it out of older releases")
+            yield Issue(subject, path, FaultEffect.LATER, message, "leave it out of older releases")
 
 
 def _hint(like: str) -> str:
@@ -158,7 +158,7 @@ def quantity_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                     subject, field = key._replace(place=manifest.place), f"{path}.{name}"
                     fault = f"{field} is {value_words(value)}, not a quantity"
                     now = "write a quantity: 500m, 2, 4Gi"
-                    yield Issue(subject, field, Effect.REFUSED, fault, now)
+                    yield Issue(subject, field, FaultEffect.REFUSED, fault, now)
 
 
 def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -169,7 +169,7 @@ def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                 if is_amount(value) and parse(value).number < 0:
                     subject = key._replace(place=manifest.place)
                     message = f"{name} {value} is negative"
-                    yield Issue(subject, f"{path}.{name}", Effect.INVALID, message)
+                    yield Issue(subject, f"{path}.{name}", FaultEffect.INVALID, message)
 
 
 def resource_not_counted(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -190,7 +190,7 @@ def resource_not_counted(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                     subject = key._replace(place=manifest.place)
                     message = f"the scheduler does not count {name!r}"
                     now = "write cpu, memory, or the name that nodes have, as in nvidia.com/gpu"
-                    yield Issue(subject, f"{path}.{name}", Effect.IGNORED, message, now)
+                    yield Issue(subject, f"{path}.{name}", FaultEffect.IGNORED, message, now)
 
 
 def resource_nowhere(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -207,4 +207,4 @@ def resource_nowhere(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                 if is_scalar_name(name) and name not in (there.scalars or {}):
                     subject = key._replace(place=manifest.place)
                     message = f"no node has {name}"
-                    yield Issue(subject, f"{path}.{name}", Effect.IGNORED, message)
+                    yield Issue(subject, f"{path}.{name}", FaultEffect.IGNORED, message)

@@ -22,10 +22,10 @@ from ...engine.kubernetes.objects import (
     Queue,
 )
 from ...engine.kubernetes.objects.faults import value_words
-from ...engine.kubernetes.objects.metadata import Int32, Part
+from ...engine.kubernetes.objects.metadata import Int32, ObjectPart
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from ...engine.volcano.admission import DEFAULT_QUEUE, partitions_of, task_minimum
-from .findings import FilePlace, Subject
+from .findings import FilePlace, FindingSubject
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
@@ -48,13 +48,13 @@ MADE = frozenset({DEFAULT_QUEUE, ROOT})
 _ASKED = ("requests", "limits")
 
 
-class PodTemplate(Part, frozen=True, gc=False):
+class PodTemplate(ObjectPart, frozen=True, gc=False):
     """The pods of a task."""
 
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
 
 
-class PartitionPolicy(Part, frozen=True, gc=False):
+class PartitionPolicy(ObjectPart, frozen=True, gc=False):
     """How the pods of a task are divided into groups of one size."""
 
     total_partitions: Int32 = 0
@@ -62,7 +62,7 @@ class PartitionPolicy(Part, frozen=True, gc=False):
     min_partitions: Int32 = 0
 
 
-class LifecyclePolicy(Part, frozen=True, gc=False):
+class LifecyclePolicy(ObjectPart, frozen=True, gc=False):
     """What is done with a job after an event, or an exit code of a container."""
 
     event: str = ""
@@ -71,13 +71,13 @@ class LifecyclePolicy(Part, frozen=True, gc=False):
     exit_code: Int32 | None = None
 
 
-class WaitsFor(Part, frozen=True, gc=False):
+class WaitsFor(ObjectPart, frozen=True, gc=False):
     """The tasks that a task waits for."""
 
     name: tuple[str, ...] = ()
 
 
-class VolumeSpec(Part, frozen=True, gc=False):
+class VolumeSpec(ObjectPart, frozen=True, gc=False):
     """A volume of all pods of a job."""
 
     mount_path: str = ""
@@ -85,7 +85,7 @@ class VolumeSpec(Part, frozen=True, gc=False):
     volume_claim: Any = None
 
 
-class TaskSpec(Part, frozen=True, gc=False):
+class TaskSpec(ObjectPart, frozen=True, gc=False):
     """One role of a job."""
 
     name: str = ""
@@ -114,7 +114,7 @@ class TaskSpec(Part, frozen=True, gc=False):
         return task_minimum(None, self.replicas, partitions, partitions_of(how.release))
 
 
-class JobSpec(Part, frozen=True, gc=False):
+class JobSpec(ObjectPart, frozen=True, gc=False):
     """The specification of a job."""
 
     min_available: Int32 = 0
@@ -128,13 +128,13 @@ class JobSpec(Part, frozen=True, gc=False):
     ttl_seconds_after_finished: Int32 | None = None
 
 
-class JobState(Part, frozen=True, gc=False):
+class JobState(ObjectPart, frozen=True, gc=False):
     """The state of a job."""
 
     phase: str = ""
 
 
-class JobStatus(Part, frozen=True, gc=False):
+class LintedJobStatus(ObjectPart, frozen=True, gc=False):
     """The status of a job."""
 
     state: JobState = msgspec.field(default_factory=JobState)
@@ -144,7 +144,7 @@ class Job(Object, frozen=True, gc=False):
     """Volcano's Job."""
 
     spec: JobSpec = msgspec.field(default_factory=JobSpec)
-    status: JobStatus = msgspec.field(default_factory=JobStatus)
+    status: LintedJobStatus = msgspec.field(default_factory=LintedJobStatus)
 
     @property
     def queue(self) -> str:
@@ -161,20 +161,20 @@ class Job(Object, frozen=True, gc=False):
         return self.spec.min_available or sum(task.least(how) for task in self.spec.tasks)
 
 
-class DependsOn(Part, frozen=True, gc=False):
+class DependsOn(ObjectPart, frozen=True, gc=False):
     """The flows that a flow waits for."""
 
     targets: tuple[str, ...] = ()
 
 
-class OneFlow(Part, frozen=True, gc=False):
+class OneFlow(ObjectPart, frozen=True, gc=False):
     """One job of a JobFlow, made from the JobTemplate of its name."""
 
     name: str = ""
     depends_on: DependsOn | None = None
 
 
-class FlowSpec(Part, frozen=True, gc=False):
+class FlowSpec(ObjectPart, frozen=True, gc=False):
     """The specification of a JobFlow."""
 
     flows: tuple[OneFlow, ...] = ()
@@ -233,7 +233,7 @@ class Manifest(NamedTuple):
         metadata = self.document.get("metadata")
         return isinstance(metadata, dict) and bool(metadata.get("name"))
 
-    def subject(self, namespace: str = "default") -> Subject:
+    def subject(self, namespace: str = "default") -> FindingSubject:
         """Return the subject for the object.
 
         :param namespace: that of objects that name none.
@@ -245,7 +245,7 @@ class Manifest(NamedTuple):
         name = name if isinstance(name, str) else value_words(name)
         where = named.get("namespace") or namespace
         prefix = "" if kind in CLUSTER_SCOPED_KINDS else f"{where}/"
-        return Subject(group, kind, f"{prefix}{name}" if name else "", self.place)
+        return FindingSubject(group, kind, f"{prefix}{name}" if name else "", self.place)
 
 
 def jobs_in(manifest: Manifest) -> Manifest:

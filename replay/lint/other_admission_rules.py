@@ -16,7 +16,7 @@ from ...engine.kubernetes.counts import counted
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.volcano.releases import final_release, landed
 from .context import LintContext
-from .findings import Effect, Issue, Subject
+from .findings import FaultEffect, FindingSubject, Issue
 from .objects import BATCH
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def queue_refused_for_state(given: LintContext, _: Behaviours) -> Iterator[Issue
             yield _refused(subject, "status.state", message, "remove it")
 
 
-def _refused(subject: Subject, field: str, fault: str, now: str = "") -> Issue:
-    return Issue(subject, field, Effect.REFUSED, f"{REFUSED}: {fault}", now)
+def _refused(subject: FindingSubject, field: str, fault: str, now: str = "") -> Issue:
+    return Issue(subject, field, FaultEffect.REFUSED, f"{REFUSED}: {fault}", now)
 
 
 def _schedule_faults(schedule: Any) -> Iterator[str]:

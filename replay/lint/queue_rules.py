@@ -11,7 +11,7 @@ from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.session.queue_tree import TreeDeserved
 from .amounts import amount, amounts, lacking
 from .context import LintContext
-from .findings import Effect, Issue
+from .findings import FaultEffect, Issue
 from .objects import ROOT
 from .queues import Mode, options_of
 
@@ -38,7 +38,7 @@ def queue_guarantee_above_deserved(given: LintContext, how: Behaviours) -> Itera
             yield Issue(
                 given.world.subject("Queue", name),
                 f"spec.guarantee.resource.{resource}",
-                Effect.DIFFERS,
+                FaultEffect.DIFFERS,
                 f"guarantee {amount(resource, high)} exceeds deserved {amount(resource, low)}: "
                 f"{then}",
                 f"set spec.deserved to at least {amount(resource, high)}",
@@ -54,7 +54,7 @@ def queue_deserved_above_capability(given: LintContext, how: Behaviours) -> Iter
             yield Issue(
                 given.world.subject("Queue", name),
                 f"spec.deserved.{resource}",
-                Effect.DIFFERS,
+                FaultEffect.DIFFERS,
                 f"deserved {amount(resource, high)} exceeds capability {amount(resource, low)}",
                 "lower deserved, or raise capability",
             )
@@ -71,7 +71,7 @@ def queue_guarantee_above_capability(given: LintContext, _: Behaviours) -> Itera
             yield Issue(
                 given.world.subject("Queue", name),
                 f"spec.guarantee.resource.{resource}",
-                Effect.DIFFERS,
+                FaultEffect.DIFFERS,
                 f"guarantee {amount(resource, high)} exceeds capability {amount(resource, low)}: "
                 f"the rest is reserved, and no queue can use it",
                 "lower guarantee, or raise capability",
@@ -96,7 +96,7 @@ def guarantees_exceed_cluster(given: LintContext, how: Behaviours) -> Iterator[I
             yield Issue(
                 given.world.subject("Queue", name),
                 "spec.guarantee",
-                Effect.CRASHES if crashes else Effect.DIFFERS,
+                FaultEffect.CRASHES if crashes else FaultEffect.DIFFERS,
                 f"all queues are guaranteed {amounts(names, given.queues.guarantees)} together, "
                 f"but the nodes have {amounts(names, given.world.total)}: {what}",
                 "guarantee less",
@@ -126,7 +126,7 @@ def guarantees_break_division(given: LintContext, how: Behaviours) -> Iterator[I
         yield Issue(
             subject,
             "spec.guarantee",
-            Effect.CRASHES,
+            FaultEffect.CRASHES,
             f"when queues request all they may use, the scheduler panics: {_too_much(crash)}",
             "guarantee less than the queue's share of the nodes by weight",
         )
@@ -157,7 +157,7 @@ def queue_deserved_ignored(given: LintContext, how: Behaviours) -> Iterator[Issu
             yield Issue(
                 given.world.subject("Queue", name),
                 "spec.deserved",
-                Effect.IGNORED,
+                FaultEffect.IGNORED,
                 of,
                 "use the plugin capacity, if the release has it",
             )
@@ -172,7 +172,7 @@ def queue_weight_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]
         if queue.spec.weight not in (0, 1):
             message = f"queues are limited by {mode.value}, which does not read weights"
             subject = given.world.subject("Queue", name)
-            yield Issue(subject, "spec.weight", Effect.ODD, message)
+            yield Issue(subject, "spec.weight", FaultEffect.ODD, message)
 
 
 def queue_weight_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -180,7 +180,9 @@ def queue_weight_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for name, queue in given.world.queues.items():
         if queue.spec.weight < 0:
             message = f"weight {queue.spec.weight} is negative"
-            yield Issue(given.world.subject("Queue", name), "spec.weight", Effect.INVALID, message)
+            yield Issue(
+                given.world.subject("Queue", name), "spec.weight", FaultEffect.INVALID, message
+            )
 
 
 def queue_hierarchy_annotations(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -194,7 +196,7 @@ def queue_hierarchy_annotations(given: LintContext, how: Behaviours) -> Iterator
         path = queue.annotations.get(HIERARCHY, "")
         weights = queue.annotations.get(HIERARCHY_WEIGHTS, "")
         for fault, lacks in _annotation_faults(path, weights):
-            effect = Effect.CRASHES if lacks and by_annotations else Effect.INVALID
+            effect = FaultEffect.CRASHES if lacks and by_annotations else FaultEffect.INVALID
             yield Issue(given.world.subject("Queue", name), "metadata.annotations", effect, fault)
 
 
@@ -212,7 +214,7 @@ def queue_hierarchy_ignored(given: LintContext, how: Behaviours) -> Iterator[Iss
             yield Issue(
                 given.world.subject("Queue", name),
                 f"metadata.annotations[{HIERARCHY}]",
-                Effect.IGNORED,
+                FaultEffect.IGNORED,
                 "the tree of queues uses spec.parent"
                 if tree
                 else "only drf with enableHierarchy reads it",
@@ -229,7 +231,7 @@ def queue_beside_hierarchy(given: LintContext, how: Behaviours) -> Iterator[Issu
         if not queue.annotations.get(HIERARCHY) and given.world.has("Queue", name):
             message = "it has no place in the hierarchy that other queues' annotations define"
             yield Issue(
-                given.world.subject("Queue", name), "metadata.annotations", Effect.ODD, message
+                given.world.subject("Queue", name), "metadata.annotations", FaultEffect.ODD, message
             )
 
 
@@ -241,7 +243,7 @@ def reclaim_without_victims(given: LintContext, how: Behaviours) -> Iterator[Iss
     others = [QueueInfo(q) for name, q in given.world.queues.items() if name != ROOT]
     if "Queue" in given.world.complete and not any(queue.reclaimable for queue in others):
         message = "the action reclaim has no effect: no queue is reclaimable"
-        yield Issue(conf.subject, "actions", Effect.IGNORED, message)
+        yield Issue(conf.subject, "actions", FaultEffect.IGNORED, message)
 
 
 def _by_annotations(given: LintContext, how: Behaviours) -> bool:

@@ -33,7 +33,7 @@ from ...engine.session.plugins.proportion import Proportion
 from ...engine.volcano.admission import queue_weight
 from ...engine.volcano.conf import Arguments, PluginOption, SchedulerConf
 from .answer_cache import AnswerCache, changed
-from .assumed import Plugin
+from .assumed import LimitingPlugin
 from .inputs import ENDLESS, LintInputs
 from .objects import ROOT, amounts_in
 
@@ -54,7 +54,7 @@ class Mode(Enum):
     NOTHING = "nothing"
 
 
-class QueueTree(NamedTuple):
+class LintedQueueTree(NamedTuple):
     """A tree of queues as a release builds it.
 
     :param attrs: the account of each queue; after a panic some lack limits.
@@ -67,7 +67,7 @@ class QueueTree(NamedTuple):
     panic: Panic | None
 
 
-class Limit(NamedTuple):
+class QueueLimit(NamedTuple):
     """What a queue may use, and the queue that has this limit."""
 
     queue: str
@@ -77,11 +77,11 @@ class Limit(NamedTuple):
 class Limits(NamedTuple):
     """The limits of a queue and of its ancestors, and the resulting maximum."""
 
-    each: tuple[Limit, ...]
+    each: tuple[QueueLimit, ...]
     all: Resource
 
     @classmethod
-    def of(cls, limits: Iterable[Limit]) -> Limits:
+    def of(cls, limits: Iterable[QueueLimit]) -> Limits:
         """Return the limits, the queue's own first."""
         each = tuple(limits)
         least = each[0].amounts.clone() if each else Resource()
@@ -89,7 +89,7 @@ class Limits(NamedTuple):
             least.min_dimension_resource(limit.amounts, ZERO)
         return cls(each, least)
 
-    def refusing(self, wanted: Resource) -> Limit | None:
+    def refusing(self, wanted: Resource) -> QueueLimit | None:
         """Return the first limit that some amounts exceed; None if all fit."""
         if wanted.less_equal_with_dimension(self.all, wanted):
             return None
@@ -103,13 +103,13 @@ class Limits(NamedTuple):
         )
 
 
-class Queues:
+class LintedQueues:
     """The queues of the inputs.
 
     :param assumed: the plugin that limits them, if no configuration is known.
     """
 
-    def __init__(self, world: LintInputs, assumed: Plugin | None = None) -> None:
+    def __init__(self, world: LintInputs, assumed: LimitingPlugin | None = None) -> None:
         self.world = world
         self._assumed = assumed
         self.tree = AnswerCache(self._tree)
@@ -120,7 +120,7 @@ class Queues:
         """What each queue may use in a release, by name; none if no plugin limits it."""
 
     def _mode(self, how: Behaviours) -> Mode:
-        if self._assumed is Plugin.CAPACITY and exists("capacity", how):
+        if self._assumed is LimitingPlugin.CAPACITY and exists("capacity", how):
             return Mode.TREE if how.root_queue else Mode.FLAT
         options = {option.name: option for option in options_of(self.world.conf(how))}
         capacity = options.get("capacity")
@@ -204,7 +204,7 @@ class Queues:
                 named |= {name for name in amounts if is_scalar_name(name)}
         return sorted(named)
 
-    def _tree(self, how: Behaviours) -> QueueTree:
+    def _tree(self, how: Behaviours) -> LintedQueueTree:
         tree = self._built(changed(how, deserved_capped_by_request=False))
         if how.children_may_exceed_parent:
             return tree
@@ -214,14 +214,14 @@ class Queues:
         )
         return tree._replace(complaints=granted.complaints)
 
-    def _built(self, how: Behaviours) -> QueueTree:
+    def _built(self, how: Behaviours) -> LintedQueueTree:
         tree = Hierarchy(self._session(how, self.rooted()), goes_on=True)
         panic = None
         try:
             tree.build()
         except Panic as crash:
             panic = crash
-        return QueueTree(tree.attrs, tuple(tree.complaints), panic)
+        return LintedQueueTree(tree.attrs, tuple(tree.complaints), panic)
 
     def _division(self, how: Behaviours) -> Panic | None:
         queues = {
@@ -269,7 +269,7 @@ class Queues:
             return {name: Limits.of([limit]) for name, limit in self._flat.items()}
         return {
             name: Limits.of(
-                Limit(one.name, one.real_capability)
+                QueueLimit(one.name, one.real_capability)
                 for one in attr.lineage
                 if one.real_capability is not None
             )
@@ -286,9 +286,9 @@ class Queues:
         return {name: QueueInfo(queue) for name, queue in self.world.queues.items()}
 
     @cached_property
-    def _flat(self) -> Mapping[str, Limit]:
+    def _flat(self) -> Mapping[str, QueueLimit]:
         return {
-            name: Limit(
+            name: QueueLimit(
                 name,
                 real_capability(
                     self.everything, self.guarantees, info.guarantee, flat_capability(info)

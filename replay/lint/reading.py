@@ -16,8 +16,8 @@ from ...engine.ingest.objects.scheduler_conf import MAX_BYTES
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files
 from ...engine.kubernetes.objects.faults import value_words
 from ...engine.kubernetes.scheduler_confs import configs_in
-from .findings import FilePlace, Subject
-from .inputs import Configuration, Unread
+from .findings import FilePlace, FindingSubject
+from .inputs import Configuration, UnreadInput
 from .object_versions import missing_field
 from .objects import Manifest
 from .wrapped import Inside, inside, is_checked, is_kustomization
@@ -43,7 +43,7 @@ KUSTOMIZE = "render it: kubectl kustomize DIR | plinian lint -"
 _NOW = "give files as for kubectl apply and from kubectl get -o yaml; others are for plinian ingest"
 
 
-class Holder(NamedTuple):
+class UnruledObject(NamedTuple):
     """An object of a kind without rules. :param checked: how much inside of it is checked."""
 
     manifest: Manifest
@@ -61,8 +61,8 @@ class WrittenFiles(NamedTuple):
     manifests: tuple[Manifest, ...]
     confs: tuple[Configuration, ...]
     inner: tuple[Manifest, ...] = ()
-    holders: tuple[Holder, ...] = ()
-    unread: tuple[Unread, ...] = ()
+    holders: tuple[UnruledObject, ...] = ()
+    unread: tuple[UnreadInput, ...] = ()
 
 
 class _Reader:
@@ -72,7 +72,7 @@ class _Reader:
         self.manifests: list[Manifest] = []
         self.confs: list[Configuration] = []
         self.inner: list[Manifest] = []
-        self.holders: list[Holder] = []
+        self.holders: list[UnruledObject] = []
         self.faults: list[tuple[str, InputError]] = []
 
     def read(self, file: InputFile) -> None:
@@ -111,7 +111,7 @@ class _Reader:
                 self.manifests.append(Manifest(_object(item), item.place, item.repeated))
                 if not is_checked(self.manifests[-1]):
                     held = _inside(item)
-                    self.holders.append(Holder(self.manifests[-1], held))
+                    self.holders.append(UnruledObject(self.manifests[-1], held))
         except InputError as fault:
             self.faults.append((item.place.file, fault))
         self.inner += held.manifests
@@ -158,8 +158,8 @@ def _first(faults: Sequence[tuple[str, InputError]]) -> InputError:
     return InputError(what, where=first.where, now=first.now)
 
 
-def _unread(source: str, fault: InputError) -> Unread:
-    return Unread(FilePlace(source, _line_of(source, fault), 1), fault.what, fault.now)
+def _unread(source: str, fault: InputError) -> UnreadInput:
+    return UnreadInput(FilePlace(source, _line_of(source, fault), 1), fault.what, fault.now)
 
 
 def _line_of(source: str, fault: InputError) -> int:
@@ -191,7 +191,7 @@ def _conf(document: Document) -> Configuration:
     data = document.stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InputError("a configuration of more than 1 MiB", where=document.source)
-    subject = Subject("", "SchedulerConfiguration", "", FilePlace(document.source, 1, 1))
+    subject = FindingSubject("", "SchedulerConfiguration", "", FilePlace(document.source, 1, 1))
     return Configuration(_text(data, document.source), subject)
 
 

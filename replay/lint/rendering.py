@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .reading import KUSTOMIZE, Holder
+from .reading import KUSTOMIZE, UnruledObject
 from .written_items import RENDER
 
 _ARGO = "argocd app manifests {name} | plinian lint -"
@@ -59,7 +59,7 @@ class NotRendered(NamedTuple):
         return f"nothing of Volcano's in {about} is checked: {self.now}"
 
 
-def not_rendered(holders: Iterable[Holder]) -> Iterator[NotRendered]:
+def not_rendered(holders: Iterable[UnruledObject]) -> Iterator[NotRendered]:
     """Yield the objects whose tools make others from them."""
     for manifest, checked in holders:
         command = _COMMANDS.get(manifest.group_kind)
@@ -79,7 +79,7 @@ def not_rendered(holders: Iterable[Holder]) -> Iterator[NotRendered]:
         )
 
 
-def without_rules(holders: Iterable[Holder]) -> dict[str, int]:
+def without_rules(holders: Iterable[UnruledObject]) -> dict[str, int]:
     """Return the kinds that no rule is about, of objects in which nothing is checked, counted."""
     counted = Counter(
         manifest.group_kind[1]

@@ -8,16 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .answer_cache import AnswerCache
-from .assumed import Plugin, assumption
+from .assumed import LimitingPlugin, assumption
 from .context import LintContext
-from .findings import Effect, Finding, Issue, Severity, Subject
+from .findings import FaultEffect, Finding, FindingSeverity, FindingSubject, Issue
 from .inputs import LintInputs
 from .rules import RULES, Check, Rule
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
-_ORDER = tuple(Severity)
+_ORDER = tuple(FindingSeverity)
 _NUMBER = re.compile(r"\b\d\S*")
 
 
@@ -42,7 +42,7 @@ class Checked(NamedTuple):
     """
 
     findings: list[Finding]
-    undecided: tuple[tuple[str, Subject], ...] = ()
+    undecided: tuple[tuple[str, FindingSubject], ...] = ()
 
 
 def checked(
@@ -96,7 +96,7 @@ def _found(
     world: LintInputs, releases: Sequence[Behaviours], rules: Sequence[Rule]
 ) -> list[Finding]:
     plugins = assumption(world).plugins or (None,)
-    found: dict[tuple[str, Issue, bool], dict[Plugin | None, dict[str, str]]] = {}
+    found: dict[tuple[str, Issue, bool], dict[LimitingPlugin | None, dict[str, str]]] = {}
     for plugin in plugins:
         given = LintContext.of(world, plugin)
         for rule in rules:
@@ -115,7 +115,7 @@ def _found(
 
 
 def _joined(
-    rule: str, issue: Issue, named: Mapping[Plugin | None, Mapping[str, str]]
+    rule: str, issue: Issue, named: Mapping[LimitingPlugin | None, Mapping[str, str]]
 ) -> Iterator[Finding]:
     """Yield a finding that holds whatever plugin limits queues, and one for each alone.
 
@@ -151,7 +151,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
     effect, place = finding.issue.effect, finding.issue.subject.place
     where = ("", 0, 0) if place is None else tuple(place)
     severity = _ORDER.index(finding.severity)
-    return (severity, place is None, where, tuple(Effect).index(effect), finding.rule)
+    return (severity, place is None, where, tuple(FaultEffect).index(effect), finding.rule)
 
 
 def brought(by: Iterable[Finding], before: Iterable[Finding]) -> Iterator[Finding]:

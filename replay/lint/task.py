@@ -11,14 +11,14 @@ from ...engine.errors import UsageError
 from ...engine.volcano.releases import PreRelease, Release, known_release
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
 from ..logs.assumptions import assumed_sentences
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .assumed import assumption
 from .background import Background
 from .filled import COMPARED, resting
-from .findings import Effect, Finding
+from .findings import FaultEffect, Finding
 from .inputs import Configuration, LintInputs
-from .not_checked import NotChecked, malformed, not_checked
+from .not_checked import RuleNotChecked, malformed, not_checked
 from .objects import Manifest
 from .reading import WrittenFiles
 from .rendering import NotRendered, not_rendered, without_rules
@@ -92,7 +92,7 @@ class Report(Tabular):
     objects: int
     conf: str
     remark: str
-    not_checked: tuple[NotChecked, ...] = ()
+    not_checked: tuple[RuleNotChecked, ...] = ()
     not_rendered: tuple[NotRendered, ...] = ()
     without_rules: Mapping[str, int] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
@@ -105,11 +105,11 @@ class Report(Tabular):
         named = [place.file for place in places if place is not None]
         return tuple(dict.fromkeys([*named, *(one.file for one in self.not_rendered), self.conf]))
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the findings."""
         return {
             "findings": table_of(FindingRow, map(_row, self.findings)),
-            "not_checked": table_of(NotChecked, self.not_checked),
+            "not_checked": table_of(RuleNotChecked, self.not_checked),
             "not_rendered": table_of(NotRendered, self.not_rendered),
         }
 
@@ -155,7 +155,7 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         unrendered,
         without_rules(task.written.holders),
         assumed_sentences(resting(world.assumed, has)),
-        sum(one.issue.effect is Effect.UNREAD for one in findings),
+        sum(one.issue.effect is FaultEffect.UNREAD for one in findings),
     )
 
 

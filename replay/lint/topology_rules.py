@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...engine.kubernetes.go.regexp import compile_go
-from ...engine.kubernetes.objects import HyperNode, Member
+from ...engine.kubernetes.objects import HyperNode, HypernodeMember
 from ...engine.model.hypernode import HYPER_NODE, NODE, HyperNodesInfo
 from ...engine.volcano.releases import final_release, landed
 from .amounts import few
 from .context import LintContext
-from .findings import Effect, Issue, Subject
+from .findings import FaultEffect, FindingSubject, Issue
 from .inputs import LintInputs
 from .objects import TOPOLOGY, topologies_in
 
@@ -36,26 +36,26 @@ def hypernode_refused(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for name, hyper in given.world.hypernodes.items():
         subject = given.world.subject("HyperNode", name)
         if not _gives_tier(given, subject):
-            yield Issue(subject, "spec.tier", Effect.REFUSED, f"{REFUSED}: it has no tier")
+            yield Issue(subject, "spec.tier", FaultEffect.REFUSED, f"{REFUSED}: it has no tier")
         elif hyper.spec.tier < 0:
             message = f"{REFUSED}: its tier {hyper.spec.tier} is negative"
-            yield Issue(subject, "spec.tier", Effect.REFUSED, message)
+            yield Issue(subject, "spec.tier", FaultEffect.REFUSED, message)
         if not hyper.spec.members:
             message = f"{REFUSED}: it has no members"
-            yield Issue(subject, "spec.members", Effect.REFUSED, message)
+            yield Issue(subject, "spec.members", FaultEffect.REFUSED, message)
         for number, member in enumerate(hyper.spec.members):
             for field, fault in _member_faults(member):
                 path = f"spec.members[{number}].{field}"
-                yield Issue(subject, path, Effect.REFUSED, f"{REFUSED}: {fault}")
+                yield Issue(subject, path, FaultEffect.REFUSED, f"{REFUSED}: {fault}")
 
 
-def _gives_tier(given: LintContext, subject: Subject) -> bool:
+def _gives_tier(given: LintContext, subject: FindingSubject) -> bool:
     manifest = given.world.manifests.get(subject._replace(place=None))
     spec = None if manifest is None else manifest.document.get("spec")
     return isinstance(spec, dict) and spec.get("tier") is not None
 
 
-def _member_faults(member: Member) -> Iterator[tuple[str, str]]:
+def _member_faults(member: HypernodeMember) -> Iterator[tuple[str, str]]:
     """Yield (field, what is wrong) of a member."""
     if member.type not in {NODE, HYPER_NODE}:
         now = " (case counts)" if member.type.lower() in {"node", "hypernode"} else ""
@@ -94,7 +94,7 @@ def hypernode_selector_ignored(given: LintContext, _: Behaviours) -> Iterator[Is
                 yield Issue(
                     given.world.subject("HyperNode", name),
                     f"spec.members[{number}].selector",
-                    Effect.IGNORED,
+                    FaultEffect.IGNORED,
                     "a HyperNode is a member by exactMatch only: this selects none",
                     "name each HyperNode",
                 )
@@ -120,7 +120,7 @@ def hypernode_mixed_members(given: LintContext, _: Behaviours) -> Iterator[Issue
             yield Issue(
                 given.world.subject("HyperNode", name),
                 "spec.members",
-                Effect.DIFFERS,
+                FaultEffect.DIFFERS,
                 message,
                 "put the nodes into a separate HyperNode",
             )
@@ -135,7 +135,7 @@ def hypernode_cycle(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             yield Issue(
                 given.world.subject("HyperNode", name),
                 "spec.members",
-                Effect.NEVER,
+                FaultEffect.NEVER,
                 f"it is below itself ({' → '.join((name, *path))}): the scheduler builds no tree, "
                 "and places no job with a hard network topology",
                 "take one of them out of the other's members",
@@ -169,7 +169,7 @@ def hypernode_with_two_parents(given: LintContext, _: Behaviours) -> Iterator[Is
             )
             now = "a HyperNode has one parent"
             subject = given.world.subject("HyperNode", other)
-            yield Issue(subject, "spec.members", Effect.NEVER, message, now)
+            yield Issue(subject, "spec.members", FaultEffect.NEVER, message, now)
 
 
 def hypernode_tier_order(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -182,7 +182,7 @@ def hypernode_tier_order(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                 yield Issue(
                     given.world.subject("HyperNode", name),
                     "spec.tier",
-                    Effect.DIFFERS,
+                    FaultEffect.DIFFERS,
                     f"its tier {tier} is not above tier {hypers[member].spec.tier} of its member "
                     f"{member!r}: jobs are not kept together as the tiers say",
                     "tiers grow from the nodes up",
@@ -202,7 +202,7 @@ def hypernode_member_missing(given: LintContext, _: Behaviours) -> Iterator[Issu
                 yield Issue(
                     world.subject("HyperNode", name),
                     f"spec.members[{number}].selector.exactMatch.name",
-                    Effect.DIFFERS,
+                    FaultEffect.DIFFERS,
                     f"its member {kind} {exact.name!r} does not exist",
                     world.or_where("correct the name"),
                 )
@@ -236,11 +236,11 @@ def node_in_two_hypernodes(given: LintContext, _: Behaviours) -> Iterator[Issue]
             message = f"{few(nodes)} {'is' if len(nodes) == 1 else 'are'} also in {other!r}"
             subject = world.subject("HyperNode", name)
             yield Issue(
-                subject, "spec.members", Effect.INVALID, message, "a node is in one of them"
+                subject, "spec.members", FaultEffect.INVALID, message, "a node is in one of them"
             )
 
 
-def _by_pattern(node: str, member: Member) -> bool:
+def _by_pattern(node: str, member: HypernodeMember) -> bool:
     if member.selector.regex_match is None:
         return False
     try:
@@ -279,14 +279,14 @@ def topology_refused(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             message = f"{REFUSED}: the mode {mode!r:.60} is neither hard nor soft"
             low = mode.lower() if isinstance(mode, str) else ""
             now = f"write {low}" if low in _MODES else "write hard or soft"
-            yield Issue(subject, f"{path}.mode", Effect.REFUSED, message, now)
+            yield Issue(subject, f"{path}.mode", FaultEffect.REFUSED, message, now)
         highest = topology.get("highestTierAllowed")
         if isinstance(highest, int) and highest < 0:
             message = f"{REFUSED}: highestTierAllowed {highest} is negative"
-            yield Issue(subject, f"{path}.highestTierAllowed", Effect.REFUSED, message)
+            yield Issue(subject, f"{path}.highestTierAllowed", FaultEffect.REFUSED, message)
         if highest is not None and topology.get("highestTierName") and _has_names(how):
             message = f"{REFUSED}: it has highestTierAllowed and highestTierName"
-            yield Issue(subject, path, Effect.REFUSED, message, "keep one of them")
+            yield Issue(subject, path, FaultEffect.REFUSED, message, "keep one of them")
 
 
 def topology_tier_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -301,14 +301,18 @@ def topology_tier_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             has = f"HyperNodes have tiers {', '.join(map(str, tiers))}"
             if highest > tiers[-1]:
                 message = f"highestTierAllowed {highest} limits nothing: {has}"
-                yield Issue(subject, field, Effect.IGNORED, message, f"write {tiers[-1]} at most")
+                yield Issue(
+                    subject, field, FaultEffect.IGNORED, message, f"write {tiers[-1]} at most"
+                )
             elif highest < tiers[0] and topology.get("mode", "hard") == "hard":
                 message = f"no HyperNode is within highestTierAllowed {highest}: {has}"
-                yield Issue(subject, field, Effect.NEVER, message, f"write {tiers[0]} at least")
+                yield Issue(
+                    subject, field, FaultEffect.NEVER, message, f"write {tiers[0]} at least"
+                )
         if isinstance(name, str) and name and name not in names:
             has = f"HyperNodes have {', '.join(names)}" if names else "no HyperNode has a tierName"
             message = f"no HyperNode has the tier {name!r}: {has}"
-            yield Issue(subject, f"{path}.highestTierName", Effect.IGNORED, message)
+            yield Issue(subject, f"{path}.highestTierName", FaultEffect.IGNORED, message)
 
 
 def _has_names(how: Behaviours) -> bool:
@@ -316,7 +320,7 @@ def _has_names(how: Behaviours) -> bool:
     return _TIER_NAMES.reached(final_release(how.release))
 
 
-def _topologies(world: LintInputs) -> Iterator[tuple[Subject, str, dict[str, Any]]]:
+def _topologies(world: LintInputs) -> Iterator[tuple[FindingSubject, str, dict[str, Any]]]:
     """Yield (object, path, topology) of all jobs and PodGroups that ask for one."""
     for key, manifest in world.manifests.items():
         if (key.group, key.kind) in TOPOLOGY:

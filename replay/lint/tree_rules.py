@@ -13,7 +13,7 @@ from ...engine.volcano.session.queue_tree import RootQueueBounds
 from .admission import webhook_of
 from .amounts import amounts, few, lacking, names_of
 from .context import LintContext
-from .findings import Effect, Issue, Subject
+from .findings import FaultEffect, FindingSubject, Issue
 from .objects import ROOT
 from .queues import Mode
 
@@ -42,7 +42,7 @@ def queue_parent_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]
             yield Issue(
                 subject,
                 "spec.parent",
-                Effect.STOPS,
+                FaultEffect.STOPS,
                 f"its parent {parent!r} does not exist: {unless}{STOPPED}",
                 given.world.or_where(f"apply {parent!r} first, or correct the name"),
             )
@@ -72,10 +72,10 @@ def queue_parent_cycle(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         now = "give one of them a parent that is not below it"
         if name in busy:
             message = f"it is below itself ({path}) and has jobs: {STOPPED}"
-            yield Issue(subject, "spec.parent", Effect.STOPS, message, now)
+            yield Issue(subject, "spec.parent", FaultEffect.STOPS, message, now)
         else:
             message = f"it is below itself ({path}){crash}"
-            effect = Effect.CRASHES if crash else Effect.NEVER
+            effect = FaultEffect.CRASHES if crash else FaultEffect.NEVER
             yield Issue(subject, "spec.parent", effect, message, now)
 
 
@@ -93,7 +93,7 @@ def queue_exceeds_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]
         yield Issue(
             given.world.subject("Queue", complaint.child),
             f"spec.capability.{names[0]}" if len(names) == 1 else "spec.capability",
-            Effect.STOPS if stops else Effect.DIFFERS,
+            FaultEffect.STOPS if stops else FaultEffect.DIFFERS,
             f"{message}: {_then(how)}",
             f"give it less, or {complaint.queue!r} more",
         )
@@ -129,7 +129,7 @@ def queue_guarantees_exceed_room(given: LintContext, how: Behaviours) -> Iterato
         if crashes:
             message += ": the scheduler panics when it opens a session"
         subject = _of_children(given, attr)
-        effect = Effect.CRASHES if crashes else Effect.DIFFERS
+        effect = FaultEffect.CRASHES if crashes else FaultEffect.DIFFERS
         yield Issue(subject, "spec.guarantee", effect, message, "guarantee less")
 
 
@@ -137,7 +137,7 @@ def queue_below_busy_queue(given: LintContext, how: Behaviours) -> Iterator[Issu
     """A queue below one that has jobs: only a queue without children may have jobs."""
     if given.queues.mode(how) is not Mode.TREE:
         return
-    found: dict[str, list[Subject]] = {}
+    found: dict[str, list[FindingSubject]] = {}
     for members in given.world.members:
         if members.subject.place is None and given.queues.children.get(members.queue):
             found.setdefault(members.queue, []).append(members.subject)
@@ -147,7 +147,7 @@ def queue_below_busy_queue(given: LintContext, how: Behaviours) -> Iterator[Issu
         yield Issue(
             _written_below(given, queue),
             "spec.parent",
-            Effect.STOPS,
+            FaultEffect.STOPS,
             f"{below} would be below {queue!r}, which has {counted(len(jobs), 'job')} ({shown}): "
             f"{STOPPED}",
             f"move the jobs of {queue!r} into a queue below it first",
@@ -163,7 +163,7 @@ def job_in_parent_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         if members.subject.place is not None and below:
             message = f"its queue {members.queue!r} has child queues ({few(below)}): {STOPPED}"
             now = "choose a queue without child queues"
-            yield Issue(members.subject, "spec.queue", Effect.STOPS, message, now)
+            yield Issue(members.subject, "spec.queue", FaultEffect.STOPS, message, now)
 
 
 def root_capability_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -174,7 +174,7 @@ def root_capability_ignored(given: LintContext, how: Behaviours) -> Iterator[Iss
     if how.root_queue_bounds is RootQueueBounds.CLUSTER:
         message = "the root queue may use all resources of the nodes, whatever is written here"
         subject = given.world.subject("Queue", ROOT)
-        yield Issue(subject, "spec.capability", Effect.IGNORED, message)
+        yield Issue(subject, "spec.capability", FaultEffect.IGNORED, message)
 
 
 def queue_parent_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -191,7 +191,7 @@ def queue_parent_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]
             yield Issue(
                 given.world.subject("Queue", name),
                 "spec.parent",
-                Effect.IGNORED,
+                FaultEffect.IGNORED,
                 f"{why}: {parent!r} does not limit it",
                 "set enableHierarchy: true for the plugin capacity" if how.root_queue else "",
             )
@@ -214,7 +214,7 @@ def _sums(given: LintContext, how: Behaviours, what: str, verb: str) -> Iterator
         yield Issue(
             _of_children(given, attr),
             f"spec.{what}.{names[0]}" if len(names) == 1 else f"spec.{what}",
-            Effect.STOPS if stops else Effect.DIFFERS,
+            FaultEffect.STOPS if stops else FaultEffect.DIFFERS,
             f"its children ({few(sorted(attr.children))}) {verb} "
             f"{amounts(names, complaint.theirs)} together, but it has "
             f"{_has(complaint, names, own='')}: {when}",
@@ -242,7 +242,7 @@ def _has(complaint: Complaint, names: list[str], own: str | None = None) -> str:
     return owner + text
 
 
-def _of_children(given: LintContext, attr: QueueAttr) -> Subject:
+def _of_children(given: LintContext, attr: QueueAttr) -> FindingSubject:
     """Return the queue; at the place of one of its children if it is in no file."""
     subject = given.world.subject("Queue", attr.name)
     if subject.place is not None:
@@ -250,7 +250,7 @@ def _of_children(given: LintContext, attr: QueueAttr) -> Subject:
     return subject._replace(place=_written_below(given, attr.name).place)
 
 
-def _written_below(given: LintContext, queue: str) -> Subject:
+def _written_below(given: LintContext, queue: str) -> FindingSubject:
     """Return a child of a queue, preferably one in a file."""
     subjects = [
         given.world.subject("Queue", child) for child in given.queues.children.get(queue, ())

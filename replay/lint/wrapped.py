@@ -16,7 +16,7 @@ from ...engine.errors import InputError
 from ...engine.ingest.objects import scheduler_conf
 from ...engine.ingest.reading.inputs import HEAD, Document
 from ...engine.kubernetes.scheduler_confs import CONF_FILE
-from .findings import FilePlace, Subject
+from .findings import FilePlace, FindingSubject
 from .inputs import Configuration
 from .object_versions import odd_version
 from .objects import TYPES, Manifest, jobs_in
@@ -121,7 +121,7 @@ def _is_object(value: dict[str, Any]) -> bool:
 
 
 def _conf(text: str, where: _Within) -> Configuration:
-    subject = Subject("", "SchedulerConfiguration", ".".join(where.path), where.place)
+    subject = FindingSubject("", "SchedulerConfiguration", ".".join(where.path), where.place)
     return Configuration(text, subject, where.blocks.get(text, -1))
 
 

@@ -14,15 +14,15 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query, SourceInfo
 from ...engine.state.clock import UNDATED, span_at
-from ...engine.state.clock import Span as Happened
-from ...engine.state.coverage import Coverage, Pair, Span
+from ...engine.state.clock import TimeSpan as Happened
+from ...engine.state.coverage import KnownRevisions, LogCoverage, Pair
 from ...engine.state.coverage_events import levels_of
 from ..coverage.coverage import SCHEDULING, plurals
 from ..moments.clock import clock_remarks, span_of_end
 from ..moments.contradictions import contradiction_text, contradictions, object_version_text
 from ..moments.moment import Moment
 from ..tabular.columns import Time
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .log import Log
 
@@ -153,7 +153,7 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     configurations: tuple[str, ...]
     advice: tuple[str, ...]
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the inputs, and what is known when."""
         known = (
             KnownRow(
@@ -264,11 +264,11 @@ def _input(one: SourceInfo) -> Input:
     )
 
 
-def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[KnownKind]:
+def _known(log: Log, moment: Moment, coverage: LogCoverage) -> Iterator[KnownKind]:
     """Yield what is known by kind; namespaces with the same ranges are joined."""
     others = [pair for pair in coverage.kinds() if pair not in SCHEDULING]
     for pair in [pair for pair in SCHEDULING if coverage.spans(pair)] + others:
-        together: dict[tuple[Span, ...], list[str]] = {}
+        together: dict[tuple[KnownRevisions, ...], list[str]] = {}
         names = [] if pair in CLUSTER_SCOPED else coverage.namespaces(pair)
         for name in names:
             together.setdefault(coverage.spans(pair, name), []).append(name)
@@ -280,7 +280,7 @@ def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[KnownKind]:
             )
 
 
-def _stretch(log: Log, moment: Moment, span: Span) -> KnownRange:
+def _stretch(log: Log, moment: Moment, span: KnownRevisions) -> KnownRange:
     clock = log.clock(moment)
     first, last = (clock.span_of(at) for at in (span.first, span.last))
     return KnownRange(

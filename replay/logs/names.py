@@ -11,7 +11,7 @@ from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.events import KINDS, Effect
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
 from ...engine.log.store import Query
-from ...engine.state.coverage import Why
+from ...engine.state.coverage import UnknownCause
 from ..coverage.coverage import unknown_at
 from ..objects.kinds import plain_name
 
@@ -190,7 +190,9 @@ def not_found(
         if not any(_has_version(log, kind, one, namespace) for one in there):
             head = "the log has requests or lines about it, but no version of it; see them:"
         return ObjectNotFound(what, now="\n".join([f"{head} {commands[0]}", *commands[1:]]))
-    never = any(one.gap.why is Why.NEVER for one in unknown_at(log, moment, [kind], namespace))
+    never = any(
+        one.gap.why is UnknownCause.NEVER for one in unknown_at(log, moment, [kind], namespace)
+    )
     advice = never_known(log, kind, name, namespace)
     if never and advice.startswith(_NEVER) and not advice.endswith("?"):
         many = plural_of(*kind)

@@ -10,7 +10,7 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Cut, Query
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact
 from ...engine.state.truth import Entry
@@ -43,7 +43,7 @@ class ObjectChange(NamedTuple):
     what: str
     entry: Entry
     moment: Moment
-    when: Span
+    when: TimeSpan
 
 
 class Watch:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import LogStore, Query
-from ...engine.state.clock import Clock, Span
+from ...engine.state.clock import Clock, TimeSpan
 from .times import AT_ONCE, own_span, with_spans
 
 _MADE = (Effect.VERSION, Effect.DELETED)
@@ -22,7 +22,7 @@ class AttributedEvent(Recorded, frozen=True, kw_only=True, gc=False):
         0 if none is known.
     """
 
-    span: Span
+    span: TimeSpan
     actor: str
     made: int = 0
 
@@ -57,7 +57,7 @@ def self_attributed(recorded: Recorded) -> AttributedEvent:
     return _attributed(recorded, own_span(recorded), recorded.event.actor)
 
 
-def actor_of(recorded: Recorded, span: Span) -> str:
+def actor_of(recorded: Recorded, span: TimeSpan) -> str:
     """Return who an event says caused it; empty if the version existed before the request.
 
     A write that changes nothing is answered with the existing version, and not every answer shows
@@ -71,7 +71,7 @@ def actor_of(recorded: Recorded, span: Span) -> str:
     )
 
 
-def _attributed(recorded: Recorded, span: Span, actor: str, made: int = 0) -> AttributedEvent:
+def _attributed(recorded: Recorded, span: TimeSpan, actor: str, made: int = 0) -> AttributedEvent:
     return AttributedEvent(
         position=recorded.position,
         branch=recorded.branch,

@@ -12,7 +12,7 @@ from ...engine.errors import DerivedDamaged
 from ...engine.events import NO_TIME, Effect
 from ...engine.events.input_names import without_folders
 from ...engine.kubernetes.units import SECOND_US
-from ...engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
+from ...engine.log.store import Chunk, ClockBlock, FoldWindow, LogStore, Query
 from ...engine.state import VERSION
 from ...engine.state.asked_lists import asked_list
 from ...engine.state.clock import (
@@ -20,24 +20,24 @@ from ...engine.state.clock import (
     END_KEY,
     UNDATED,
     Clock,
-    Span,
+    TimeSpan,
     encode_clock,
     span_at,
 )
 from ...engine.state.clock_build import build_clock
 from ...engine.state.columns import (
     NO_ORIGIN,
-    Columns,
+    EventColumns,
+    EventTimes,
     Gathered,
-    Times,
     decode_times,
     distinct,
 )
 from ...engine.state.coverage import COVERING
-from ...engine.state.decisions import Decision, decision_of
+from ...engine.state.decisions import LoggedDecision, decision_of
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
-from ...engine.state.fold import Placed
+from ...engine.state.fold import PlacedEvents
 from ...engine.state.log_end import reached_at, vouched_by
 from ...engine.state.marks import marks_of
 from .moment import Moment
@@ -58,7 +58,7 @@ def time_of_moment(store: LogStore, moment: Moment) -> int | None:
     return when_is(store, moment).estimate
 
 
-def when_is(store: LogStore, moment: Moment) -> Span:
+def when_is(store: LogStore, moment: Moment) -> TimeSpan:
     """Return between which times a moment is: a time is exact, and the end is that of the log.
 
     Any other is when the last version that it shows came to be: what came later in the log is no
@@ -70,7 +70,7 @@ def when_is(store: LogStore, moment: Moment) -> Span:
     return span_of_moment(store, moment)
 
 
-def span_of_moment(store: LogStore, moment: Moment) -> Span:
+def span_of_moment(store: LogStore, moment: Moment) -> TimeSpan:
     """Return between which times the last version that a moment shows came to be.
 
     Of a moment that is a time, it is that time.
@@ -83,7 +83,7 @@ def span_of_moment(store: LogStore, moment: Moment) -> Span:
     return clock_of(store, branch=moment.branch, cluster=moment.cluster).span_of(revision)
 
 
-def span_of_end(clock: Clock) -> Span:
+def span_of_end(clock: Clock) -> TimeSpan:
     """Return between which times a log ends, as far as it says: as :meth:`.Clock.last` counts."""
     last = clock.last()
     if last is None:
@@ -94,10 +94,10 @@ def span_of_end(clock: Clock) -> Span:
     return span_of_read(last)
 
 
-def span_of_read(time: int) -> Span:
+def span_of_read(time: int) -> TimeSpan:
     """Return when an input was read or answered: the end of a second stands for the second."""
     whole = time % SECOND_US == SECOND_US - 1
-    return Span(time + 1 - SECOND_US if whole else time, time, time)
+    return TimeSpan(time + 1 - SECOND_US if whole else time, time, time)
 
 
 def _last_revision(store: LogStore, moment: Moment) -> int | None:
@@ -178,14 +178,16 @@ def _build(
     return encode_clock(tables, last, max(ends))
 
 
-def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[Decision]:
+def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[LoggedDecision]:
     """Read what schedulers logged about pods that they bind or evict."""
     query = Query(branch=branch, cluster=cluster, until=last, kinds=("decision.logged",))
     found = (decision_of(recorded.event) for recorded in store.read(query))
     return [decision for decision in found if decision is not None]
 
 
-def _evidence(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:
+def _evidence(
+    store: LogStore, branch: str, cluster: str, last: int
+) -> tuple[EventColumns, EventTimes]:
     """Read all evidence of times: from the fact sidecar, then from the log's tail."""
     return without_damage(lambda: _gathered(store, branch, cluster, last))
 
@@ -202,8 +204,10 @@ def without_damage(ask: Callable[[], Asked]) -> Asked:
             continue
 
 
-def _gathered(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:
-    window = Window(branch=branch, cluster=cluster, known=last)
+def _gathered(
+    store: LogStore, branch: str, cluster: str, last: int
+) -> tuple[EventColumns, EventTimes]:
+    window = FoldWindow(branch=branch, cluster=cluster, known=last)
     reached = store.facts_until(cluster=cluster, branch=branch, version=VERSION)
     gathered = Gathered()
     for block in store.facts(window, VERSION):
@@ -213,9 +217,9 @@ def _gathered(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Co
     return gathered.whole()
 
 
-def columns_of(chunk: Chunk) -> Columns:
+def columns_of(chunk: Chunk) -> EventColumns:
     """Return a chunk as an empty block of facts."""
-    return Columns(
+    return EventColumns(
         positions=chunk.positions,
         effects=chunk.effects,
         objects=chunk.objects,
@@ -239,10 +243,10 @@ def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
     return found
 
 
-def times_of(chunk: Chunk, facts: Sequence[Fact | None]) -> Times:
+def times_of(chunk: Chunk, facts: Sequence[Fact | None]) -> EventTimes:
     """Return what a chunk's events say about time."""
     marks = marks_of(chunk.kinds, chunk.audited.tolist(), facts, chunk.load)
-    return Times(
+    return EventTimes(
         earliest=chunk.earliest,
         latest=chunk.latest,
         created=np.array([_created(fact) for fact in facts], np.int64),
@@ -257,7 +261,7 @@ def _created(fact: Fact | None) -> int:
 
 def placed(
     clock: Clock, moment: Moment, *, after: int, until: int | None, last: bool = True
-) -> Placed:
+) -> PlacedEvents:
     """Return the events without a revision that belong between two revisions, up to a moment.
 
     :param after: revisions up to this one were folded before. :param until: None is the end.
@@ -273,7 +277,7 @@ def placed(
     if beyond > limit and moment.time is not None:
         keep &= (found.keys <= limit) | (found.estimates <= moment.time)
     order = np.argsort(found.positions[keep], kind="stable")
-    return Placed(
+    return PlacedEvents(
         positions=found.positions[keep][order],
         keys=found.keys[keep][order],
         times=found.estimates[keep][order],

@@ -15,7 +15,7 @@ import msgspec
 from ...engine.events import KINDS, Effect, Event, Reference
 from ...engine.log.store import LogStore, Query
 from ...engine.state.columns import NO_ORIGIN
-from ...engine.state.fold import Record
+from ...engine.state.fold import FoldRecord
 from ..objects.kinds import plain_name
 from .clock import StoreKey
 from .moment import Moment
@@ -69,13 +69,13 @@ def _found(opened: StoreKey, branch: str, cluster: str, known: int) -> Mapping[V
     )
 
 
-def with_chosen(store: LogStore, moment: Moment, records: Iterable[Record]) -> list[Record]:
+def with_chosen(store: LogStore, moment: Moment, records: Iterable[FoldRecord]) -> list[FoldRecord]:
     """Return records whose versions have the content that counts."""
     found = contradictions(store, moment)
     return [_chosen(record, found) for record in records] if found else [*records]
 
 
-def _chosen(record: Record, found: Mapping[Version, Contents]) -> Record:
+def _chosen(record: FoldRecord, found: Mapping[Version, Contents]) -> FoldRecord:
     contents = found.get((record.reference, record.revision))
     if contents is None or contents.chosen == record.position:
         return record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ...engine.log.store import NO_REVISION, Window
+from ...engine.log.store import NO_REVISION, FoldWindow
 from ...engine.state.clock import Unsure
 
 
@@ -27,9 +27,9 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     unsure: Unsure | None = None
     note: str = ""
 
-    def window(self, after: int = NO_REVISION) -> Window:
+    def window(self, after: int = NO_REVISION) -> FoldWindow:
         """Return the part of the log that had happened by then, after a revision."""
-        return Window(
+        return FoldWindow(
             branch=self.branch,
             cluster=self.cluster,
             known=self.known,

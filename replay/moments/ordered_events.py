@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from ...engine.cache.projector import WATCHED
 from ...engine.events import Effect, Event, Reference, kind_of_version
-from ...engine.log.store import NO_REVISION, LogStore, Query, Window
+from ...engine.log.store import NO_REVISION, FoldWindow, LogStore, Query
 from ...engine.state.clock import Clock
-from ...engine.state.columns import Columns, concatenate
-from ...engine.state.fold import Placed, in_order, with_lists_in_order
+from ...engine.state.columns import EventColumns, concatenate
+from ...engine.state.fold import PlacedEvents, in_order, with_lists_in_order
 from .clock import StoreKey, clock_of, columns_of, placed
 from .contradictions import contradictions
 from .later_events import SHOWING, has_later_event
@@ -163,7 +163,7 @@ class _Stretch:
         store: LogStore,
         moment: Moment,
         after: int,
-        loose: Placed,
+        loose: PlacedEvents,
         known: tuple[Mapping[int, Reference], frozenset[Pair]],
         *,
         without: Sequence[int],
@@ -171,7 +171,7 @@ class _Stretch:
         self._store, self._moment = store, moment
         self._contents = contradictions(store, moment)
         before, self._kinds = known
-        window = Window(
+        window = FoldWindow(
             branch=moment.branch,
             cluster=moment.cluster,
             known=moment.known,
@@ -204,7 +204,7 @@ class _Stretch:
         found.update(self._store.references([one for one in numbers if one not in found]))
         return found
 
-    def _watched(self, columns: Columns) -> NDArray[np.bool_]:
+    def _watched(self, columns: EventColumns) -> NDArray[np.bool_]:
         known = [
             number
             for number, reference in self.references.items()

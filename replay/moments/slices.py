@@ -19,7 +19,7 @@ from .clock import StoreKey
 BEGAN = "slice.began"
 
 
-class Begin(NamedTuple):
+class SliceBegin(NamedTuple):
     """Where a slice begins.
 
     :param revision: the last one that had happened; all of the state at it is known.
@@ -31,18 +31,18 @@ class Begin(NamedTuple):
     slice: SliceBegan
 
 
-def begin_of(store: LogStore) -> Begin | None:
+def begin_of(store: LogStore) -> SliceBegin | None:
     """Return where a log begins if it is a slice of another one, else None."""
     return _begin(StoreKey(store))
 
 
 @lru_cache(maxsize=2)
-def _begin(opened: StoreKey) -> Begin | None:
+def _begin(opened: StoreKey) -> SliceBegin | None:
     for recorded in opened.store.read(Query(branch=MAIN, positions=(1,))):
         event = recorded.event
         if event.kind == BEGAN and event.revision is not None:
             began = msgspec.json.decode(event.payload, type=SliceBegan)
-            return Begin(event.revision, 1 + began.objects, began)
+            return SliceBegin(event.revision, 1 + began.objects, began)
     return None
 
 

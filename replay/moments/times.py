@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.kubernetes.units import SECOND_US, format_time
-from ...engine.state.clock import Clock, Span
+from ...engine.state.clock import Clock, TimeSpan
 
 AT_ONCE = 1000
 """The number of events whose times are looked up together."""
@@ -20,7 +20,7 @@ _DATE = len("2006-01-02T")
 UNKNOWN = "<none>"
 
 
-def with_spans(events: Sequence[Recorded], clock: Clock) -> Iterator[tuple[Recorded, Span]]:
+def with_spans(events: Sequence[Recorded], clock: Clock) -> Iterator[tuple[Recorded, TimeSpan]]:
     """Yield events with the bounds of their times."""
     undated = clock.loose_spans(
         [each.position for each in events if each.event.revision is None and _counts(each)]
@@ -33,7 +33,7 @@ def _counts(recorded: Recorded) -> bool:
     return KINDS[recorded.event.kind].effect is not Effect.NONE
 
 
-def _span(recorded: Recorded, clock: Clock, undated: dict[int, tuple[Span, int]]) -> Span:
+def _span(recorded: Recorded, clock: Clock, undated: dict[int, tuple[TimeSpan, int]]) -> TimeSpan:
     event = recorded.event
     if recorded.position in undated:
         return undated[recorded.position][0]
@@ -44,13 +44,13 @@ def _span(recorded: Recorded, clock: Clock, undated: dict[int, tuple[Span, int]]
     return own_span(recorded)
 
 
-def own_span(recorded: Recorded) -> Span:
+def own_span(recorded: Recorded) -> TimeSpan:
     """Return what an event itself says about its time."""
     event = recorded.event
     low, high = event.earliest, event.latest
     if low is None or high is None:
-        return Span(low, high, high if low is None else low)
-    return Span(low, high, low + (high - low) // 2)
+        return TimeSpan(low, high, high if low is None else low)
+    return TimeSpan(low, high, low + (high - low) // 2)
 
 
 class Ends(NamedTuple):
@@ -68,7 +68,7 @@ class Ends(NamedTuple):
         return self.first == self.last != ""
 
 
-def ends_of(span: Span) -> Ends:
+def ends_of(span: TimeSpan) -> Ends:
     """Return the bounds of a time. A bound in whole seconds is some time in that second.
 
     A time is one to the millisecond if it is known to a tenth of a second, and one to the second
@@ -89,7 +89,7 @@ def ends_of(span: Span) -> Ends:
     )
 
 
-def is_one_time(span: Span) -> bool:
+def is_one_time(span: TimeSpan) -> bool:
     """Return whether a time is known as exactly as times are printed."""
     low, high = span.earliest, span.latest
     if low is None or high is None:
@@ -97,28 +97,28 @@ def is_one_time(span: Span) -> bool:
     return high - low <= _EXACT_US or low // SECOND_US == high // SECOND_US
 
 
-def first_time(span: Span) -> int | None:
+def first_time(span: TimeSpan) -> int | None:
     """Return the first time at which something may have been, as exactly as times are printed."""
     return span.earliest if is_uncertain(span) and span.earliest is not None else span.estimate
 
 
-def last_time(span: Span) -> int | None:
+def last_time(span: TimeSpan) -> int | None:
     """Return the last time at which something may have been, as exactly as times are printed."""
     return span.latest if is_uncertain(span) and span.latest is not None else span.estimate
 
 
-def is_known(span: Span) -> bool:
+def is_known(span: TimeSpan) -> bool:
     """Return whether anything is known about a time."""
     return span.earliest is not None or span.latest is not None
 
 
-def is_uncertain(span: Span) -> bool:
+def is_uncertain(span: TimeSpan) -> bool:
     """Return whether only bounds of a time are known, or one of them."""
     first, last = ends_of(span)
     return first != last
 
 
-def span_text(span: Span) -> str:
+def span_text(span: TimeSpan) -> str:
     """Return a time as tables show it: one time, ``FIRST..LAST``, ``after FIRST``, ``before LAST``.
 
     The date is written once if both have it.
@@ -127,17 +127,17 @@ def span_text(span: Span) -> str:
     return _worded(ends, "{}..{}") if ends.first or ends.last else UNKNOWN
 
 
-def known_text(span: Span) -> str:
+def known_text(span: TimeSpan) -> str:
     """Return a time as :func:`span_text`; empty if nothing is known about it."""
     return span_text(span) if is_known(span) else ""
 
 
-def exact_text(span: Span) -> str:
+def exact_text(span: TimeSpan) -> str:
     """Return a time for programs, with milliseconds; empty if it is not one time."""
     return time_text(span.estimate) if is_one_time(span) and span.estimate is not None else ""
 
 
-def span_words(span: Span) -> str:
+def span_words(span: TimeSpan) -> str:
     """Return a time as sentences have it: ``a time between FIRST and LAST`` if it is not one."""
     ends = ends_of(span)
     if not ends.first and not ends.last:
@@ -145,7 +145,7 @@ def span_words(span: Span) -> str:
     return _worded(ends, "between {} and {}", of="a time ")
 
 
-def span_of_day(span: Span) -> str:
+def span_of_day(span: TimeSpan) -> str:
     """Return a time as :func:`span_text`, without the date; empty if it is not known.
 
     If the bounds are of two days, the dates are there.
@@ -157,7 +157,7 @@ def span_of_day(span: Span) -> str:
     return _worded(ends, "{}..{}") if days else ""
 
 
-def place_text(revision: int | None, span: Span | None) -> str:
+def place_text(revision: int | None, span: TimeSpan | None) -> str:
     """Return a revision with its time, as far as that is known: ``rv:9 (TIME)``."""
     known = span is not None and span_text(span) != UNKNOWN
     return f"rv:{revision} ({span_text(span)})" if span and known else f"rv:{revision}"

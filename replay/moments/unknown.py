@@ -9,8 +9,8 @@ import msgspec
 from ...engine.events.payloads import ListBroken
 from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import format_time
-from ...engine.state.clock import UNDATED, Span
-from ...engine.state.coverage import Gap, Pair, Why
+from ...engine.state.clock import UNDATED, TimeSpan
+from ...engine.state.coverage import KnownGap, Pair, UnknownCause
 from ..objects.kinds import plain_name
 from .times import is_known, place_text, span_words
 
@@ -35,13 +35,13 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 
     pair: Pair
     namespaces: tuple[str, ...]
-    gap: Gap
+    gap: KnownGap
     after: int | None = None
     before: int | None = None
-    after_within: Span | None = None
-    before_within: Span | None = None
-    shown_again: Span | None = None
-    shown_gone: Span | None = None
+    after_within: TimeSpan | None = None
+    before_within: TimeSpan | None = None
+    shown_again: TimeSpan | None = None
+    shown_gone: TimeSpan | None = None
     objects: tuple[str, ...] = ()
     actor: str = ""
     broken: ListBroken | None = None
@@ -82,28 +82,28 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         before = place_text(gap.before, self.before_within)
         broken = "the watch was interrupted"
         match gap.why:
-            case Why.NEVER:
+            case UnknownCause.NEVER:
                 return "not fully known: the log holds no complete list"
-            case Why.BEFORE:
+            case UnknownCause.BEFORE:
                 return f"not known before {before}: no complete list before it"
-            case Why.HOLE:
+            case UnknownCause.HOLE:
                 why = broken if gap.interrupted else "no watch or full audit log in between"
                 return f"not known between {after} and {before}: {why}"
-            case Why.AFTER:
+            case UnknownCause.AFTER:
                 why = broken if gap.interrupted else "no list, watch or full audit log after it"
                 if self.shown_again is not None:
                     shown = span_words(self.shown_again)
                     why = f"no watch or full audit log before the list of {shown}"
                     why += ", which shows the same"
                 return f"not known after {after}: {why}"
-            case Why.CONTRADICTION:
+            case UnknownCause.CONTRADICTION:
                 return (
                     f"not certain at rv:{gap.after}: inputs hold two contents of this version, and "
                     "the greater one as canonical JSON counts"
                 )
-            case Why.UNDECODABLE:
+            case UnknownCause.UNDECODABLE:
                 return self.fault
-            case Why.DELETION:
+            case UnknownCause.DELETION:
                 by = f" of {self.actor}" if self.actor else ""
                 within = self.after_within
                 at = f" at {span_words(within)}" if within and is_known(within) else ""
@@ -124,15 +124,15 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         if self.broken is not None:
             return "mend the skipped record, and ingest the list again"
         plural = plural_of(*self.pair)
-        if self.gap.why is Why.CONTRADICTION:
+        if self.gap.why is UnknownCause.CONTRADICTION:
             return "find out which input is true; plinian events --kind version.contradicted"
-        if self.gap.why is Why.UNDECODABLE:
+        if self.gap.why is UnknownCause.UNDECODABLE:
             return f"mend the field of {self.name} in the input, and ingest that into a new log"
-        if self.gap.why is Why.DELETION and self.shown_gone is None:
+        if self.gap.why is UnknownCause.DELETION and self.shown_gone is None:
             return f"ingest a list of {plural} that was made later, or a watch of {plural}"
-        if self.gap.why is Why.NEVER:
+        if self.gap.why is UnknownCause.NEVER:
             return f"ingest a list of {plural}, or a complete watch of {plural}"
-        if self.gap.why is Why.BEFORE:
+        if self.gap.why is UnknownCause.BEFORE:
             return f"ingest an earlier list of {plural}, or an earlier complete watch"
         return (
             f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that time"

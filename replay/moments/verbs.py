@@ -41,7 +41,7 @@ VersionPlace: TypeAlias = tuple[str, str, str, int | None]
 """API group, kind, namespace and revision."""
 
 
-class Told(NamedTuple):
+class VersionVerb(NamedTuple):
     """What an event says that happened at a version. :param position: of the event."""
 
     position: int
@@ -75,17 +75,17 @@ def is_only_seen(kind: str) -> bool:
 
 def verbs_told(
     store: LogStore, moment: Moment, events: Sequence[Recorded]
-) -> Mapping[VersionPlace, Sequence[Told]]:
+) -> Mapping[VersionPlace, Sequence[VersionVerb]]:
     """Return what the log says that happened at the versions that were only seen."""
     return verbs_at(store, moment, {_place(one) for one in events if is_only_seen(one.event.kind)})
 
 
 def verbs_at(
     store: LogStore, moment: Moment, places: Collection[VersionPlace]
-) -> Mapping[VersionPlace, Sequence[Told]]:
+) -> Mapping[VersionPlace, Sequence[VersionVerb]]:
     """Return what the log says that happened at some versions."""
     revisions = sorted({place[-1] for place in places if place[-1] is not None})
-    found: dict[VersionPlace, list[Told]] = {}
+    found: dict[VersionPlace, list[VersionVerb]] = {}
     for low, high in _ranges(revisions):
         query = Query(
             branch=moment.branch,
@@ -97,7 +97,7 @@ def verbs_at(
         for recorded in store.read(query):
             verb = verb_of_version(recorded)
             if verb in VERBS and _place(recorded) in places:
-                found.setdefault(_place(recorded), []).append(Told(recorded.position, verb))
+                found.setdefault(_place(recorded), []).append(VersionVerb(recorded.position, verb))
     return found
 
 
@@ -106,7 +106,9 @@ def verb_of_version(telling: Recorded) -> str:
     return _DECODE(telling.event.payload).verb
 
 
-def called(recorded: Recorded, told: Mapping[VersionPlace, Sequence[Told]], known: int) -> Recorded:
+def called(
+    recorded: Recorded, told: Mapping[VersionPlace, Sequence[VersionVerb]], known: int
+) -> Recorded:
     """Return an event with the kind that what is known by a position gives it."""
     kind = recorded.event.kind
     if not told or not is_only_seen(kind):

@@ -24,7 +24,7 @@ _VALUE = msgspec.json.Decoder()
 _OBJECT = ord("{")
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+class FieldDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One field that differs; ``old`` or ``new`` is UNSET if the field did not exist.
 
     :param path: as in ``status.conditions[Ready].status``.
@@ -37,26 +37,28 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 
 def changes(
     old: dict[str, Any], new: dict[str, Any], *, ignore: Sequence[str] = ()
-) -> list[Change]:
+) -> list[FieldDifference]:
     """Return the fields that differ, in the order of field names and of list elements.
 
     Elements of lists are matched by their name, type or uid if all have one, else by index.
 
     :param ignore: paths to leave out, each with everything below it; ``*`` and ``?`` are wildcards.
     """
-    found: list[Change] = []
+    found: list[FieldDifference] = []
     _compare_members(found, "", old, new)
     return _without(found, ignore)
 
 
-def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[Change]:
+def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[FieldDifference]:
     """Return the changes between two payloads, without decoding equal bytes."""
-    found: list[Change] = []
+    found: list[FieldDifference] = []
     _compare_texts(found, "", old, new, levels=2)
     return _without(found, ignore)
 
 
-def _compare_texts(found: list[Change], path: str, old: _Text, new: _Text, levels: int) -> None:
+def _compare_texts(
+    found: list[FieldDifference], path: str, old: _Text, new: _Text, levels: int
+) -> None:
     """Add what differs between two JSON objects; members with equal bytes are not decoded.
 
     :param levels: how many levels deep to compare bytes; deeper, this saves less.
@@ -97,7 +99,7 @@ def _is_object(text: msgspec.Raw) -> bool:
     return memoryview(text)[0] == _OBJECT
 
 
-def _without(found: list[Change], ignore: Sequence[str]) -> list[Change]:
+def _without(found: list[FieldDifference], ignore: Sequence[str]) -> list[FieldDifference]:
     """Leave out changes that mean nothing, and those to ignore."""
     relevant = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
     return (
@@ -114,18 +116,18 @@ def _ignored(path: str, patterns: Sequence[str]) -> bool:
     )
 
 
-def _compare(found: list[Change], path: str, old: Any, new: Any) -> None:
+def _compare(found: list[FieldDifference], path: str, old: Any, new: Any) -> None:
     """Add to ``found`` what differs between two unequal values."""
     if isinstance(old, dict) and isinstance(new, dict):
         _compare_members(found, path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
         _compare_elements(found, path, old, new)
     else:
-        found.append(Change(path=path, old=old, new=new))
+        found.append(FieldDifference(path=path, old=old, new=new))
 
 
 def _compare_members(
-    found: list[Change], path: str, old: dict[str, Any], new: dict[str, Any]
+    found: list[FieldDifference], path: str, old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     for key in _differing(old, new):
         place = _joined(path, key)
@@ -137,26 +139,32 @@ def _compare_members(
             _compare(found, place, old[key], new[key])
 
 
-def _tell(found: list[Change], path: str, value: Any, *, added: bool) -> None:
+def _tell(found: list[FieldDifference], path: str, value: Any, *, added: bool) -> None:
     """Add a value that appeared or disappeared; an object field by field."""
     if isinstance(value, dict) and value:
         for key in sorted(value):
             _tell(found, _joined(path, key), value[key], added=added)
     else:
-        found.append(Change(path=path, new=value) if added else Change(path=path, old=value))
+        found.append(
+            FieldDifference(path=path, new=value)
+            if added
+            else FieldDifference(path=path, old=value)
+        )
 
 
-def _compare_elements(found: list[Change], path: str, old: list[Any], new: list[Any]) -> None:
+def _compare_elements(
+    found: list[FieldDifference], path: str, old: list[Any], new: list[Any]
+) -> None:
     olds, news = _by_identity(old, new)
     for key, value in olds.items():
         other = news.get(key, _ABSENT)
         if other is _ABSENT:
-            found.append(Change(path=f"{path}[{key}]", old=value))
+            found.append(FieldDifference(path=f"{path}[{key}]", old=value))
         elif other != value:
             _compare(found, f"{path}[{key}]", value, other)
     for key, value in news.items():
         if key not in olds:
-            found.append(Change(path=f"{path}[{key}]", new=value))
+            found.append(FieldDifference(path=f"{path}[{key}]", new=value))
 
 
 def _by_identity(old: list[Any], new: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

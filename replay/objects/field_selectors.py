@@ -69,7 +69,7 @@ _QUICK_OF_PODS: Mapping[str, Callable[[PodFact], str]] = MappingProxyType(
 Documents = Callable[[Sequence[Entry]], Iterator[dict[str, Any]]]
 
 
-class Condition(NamedTuple):
+class FieldCondition(NamedTuple):
     """One condition on one field.
 
     :param field: as written. :param equal: False for ``!=``.
@@ -113,7 +113,7 @@ class Condition(NamedTuple):
 class FieldSelector(NamedTuple):
     """A conjunction of conditions; without any it selects everything."""
 
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[FieldCondition, ...] = ()
 
     def select(
         self, entries: Sequence[Entry], documents: Documents, *, strict: bool = True
@@ -192,7 +192,7 @@ def no_such_field(field: str, kinds: Sequence[GroupKind], documents: Sequence[An
     )
 
 
-def _condition(term: str) -> Condition:
+def _condition(term: str) -> FieldCondition:
     match = _TERM.fullmatch(term)
     if match is None or not match[1].strip():
         raise UsageError(
@@ -200,7 +200,9 @@ def _condition(term: str) -> Condition:
             now="write path=value, path==value or path!=value, separated by commas",
         )
     field, operator, value = match[1].strip(), match[2], match[3]
-    return Condition(field, parse_path(field), _ESCAPED.sub(r"\1", value.strip()), operator != "!=")
+    return FieldCondition(
+        field, parse_path(field), _ESCAPED.sub(r"\1", value.strip()), operator != "!="
+    )
 
 
 def _text(value: Any, field: str) -> str:

@@ -12,7 +12,7 @@ from enum import EnumType
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import payloads
 from ...engine.kubernetes.resources import RESOURCE_TYPES
-from ...engine.state.coverage import How
+from ...engine.state.coverage import Shower
 
 _CONDITIONS = frozenset(
     {
@@ -89,7 +89,7 @@ EVENT_WORDS = frozenset(
         *EVENT_KINDS,
         *(
             str(one.value)
-            for some in (*vars(payloads).values(), How)
+            for some in (*vars(payloads).values(), Shower)
             if _is_enum(some)
             for one in some
         ),

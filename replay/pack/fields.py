@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 
-class How(Enum):
+class FieldTreatment(Enum):
     """How a field is kept."""
 
     AS_IS = "a number, a time, an amount, or a word of the API"
@@ -28,21 +28,21 @@ class How(Enum):
     WHOLE = "numbers, and words of a topology, nested"
 
 
-Fields: TypeAlias = "Mapping[str, How | Fields]"
+Fields: TypeAlias = "Mapping[str, FieldTreatment | Fields]"
 """How each field is kept; fields of an object or of each object in a list."""
 
-A, N, K, R = How.AS_IS, How.NAME, How.KEY, How.REASON
+A, N, K, R = FieldTreatment.AS_IS, FieldTreatment.NAME, FieldTreatment.KEY, FieldTreatment.REASON
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def _as(how: How, *names: str) -> dict[str, How]:
+def _as(how: FieldTreatment, *names: str) -> dict[str, FieldTreatment]:
     return dict.fromkeys(names, how)
 
 
-def _fields(*parts: Fields, **more: How | Fields) -> Fields:
-    found: dict[str, How | Fields] = {}
+def _fields(*parts: Fields, **more: FieldTreatment | Fields) -> Fields:
+    found: dict[str, FieldTreatment | Fields] = {}
     for part in parts:
         found.update(part)
     return MappingProxyType({**found, **more})
@@ -51,21 +51,22 @@ def _fields(*parts: Fields, **more: How | Fields) -> Fields:
 _REFERENCE = _fields(
     _as(A, "kind", "resourceVersion", "controller", "blockOwnerDeletion"),
     _as(N, "name", "namespace", "uid"),
-    apiVersion=How.GROUP,
+    apiVersion=FieldTreatment.GROUP,
 )
 METADATA = _fields(
     _as(A, "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"),
     _as(A, "deletionGracePeriodSeconds"),
     _as(N, "name", "generateName", "namespace", "uid"),
-    labels=How.LABELS,
-    annotations=How.ANNOTATIONS,
+    labels=FieldTreatment.LABELS,
+    annotations=FieldTreatment.ANNOTATIONS,
     ownerReferences=_REFERENCE,
 )
 
-_REQUIREMENT = _fields(key=K, operator=A, values=How.VALUE)
-_SELECTOR = _fields(matchLabels=How.LABELS, matchExpressions=_REQUIREMENT)
+_REQUIREMENT = _fields(key=K, operator=A, values=FieldTreatment.VALUE)
+_SELECTOR = _fields(matchLabels=FieldTreatment.LABELS, matchExpressions=_REQUIREMENT)
 _TERM = _fields(
-    matchExpressions=_REQUIREMENT, matchFields=_fields(key=A, operator=A, values=How.VALUE)
+    matchExpressions=_REQUIREMENT,
+    matchFields=_fields(key=A, operator=A, values=FieldTreatment.VALUE),
 )
 _NODE_SELECTOR = _fields(nodeSelectorTerms=_TERM)
 _POD_TERM = _fields(
@@ -86,7 +87,11 @@ _AFFINITY = _fields(
     podAffinity=_POD_AFFINITY,
     podAntiAffinity=_POD_AFFINITY,
 )
-_RESOURCES = _fields(requests=How.AMOUNTS, limits=How.AMOUNTS, claims=_fields(name=N, request=N))
+_RESOURCES = _fields(
+    requests=FieldTreatment.AMOUNTS,
+    limits=FieldTreatment.AMOUNTS,
+    claims=_fields(name=N, request=N),
+)
 _CONTAINER = _fields(
     name=N,
     image=N,
@@ -113,7 +118,9 @@ _VOLUME = _fields(
     iscsi=_NOTHING,
 )
 _TOLERATION = _fields(
-    _as(A, "operator", "effect", "tolerationSeconds", "timeAdded"), key=K, value=How.VALUE
+    _as(A, "operator", "effect", "tolerationSeconds", "timeAdded"),
+    key=K,
+    value=FieldTreatment.VALUE,
 )
 POD_SPEC = _fields(
     _as(A, "priority", "preemptionPolicy", "hostNetwork", "restartPolicy"),
@@ -122,8 +129,8 @@ POD_SPEC = _fields(
     _as(N, "runtimeClassName"),
     containers=_CONTAINER,
     initContainers=_CONTAINER,
-    overhead=How.AMOUNTS,
-    nodeSelector=How.LABELS,
+    overhead=FieldTreatment.AMOUNTS,
+    nodeSelector=FieldTreatment.LABELS,
     affinity=_AFFINITY,
     tolerations=_TOLERATION,
     topologySpreadConstraints=_fields(
@@ -155,7 +162,7 @@ _CONTAINER_STATUS = _fields(
     state=_STATE,
     lastState=_STATE,
     resources=_RESOURCES,
-    allocatedResources=How.AMOUNTS,
+    allocatedResources=FieldTreatment.AMOUNTS,
 )
 _POD = _fields(
     spec=POD_SPEC,
@@ -172,8 +179,8 @@ _POD = _fields(
 _NODE = _fields(
     spec=_fields(unschedulable=A, taints=_TOLERATION),
     status=_fields(
-        allocatable=How.AMOUNTS,
-        capacity=How.AMOUNTS,
+        allocatable=FieldTreatment.AMOUNTS,
+        capacity=FieldTreatment.AMOUNTS,
         conditions=_CONDITION,
         images=_fields(names=N, sizeBytes=A),
         nodeInfo=_fields(_as(A, "kubeletVersion", "operatingSystem", "architecture")),
@@ -184,10 +191,10 @@ _TOPOLOGY = _fields(mode=A, highestTierAllowed=A, highestTierName=N)
 _POD_GROUP = _fields(
     spec=_fields(
         minMember=A,
-        minTaskMember=How.COUNTS,
+        minTaskMember=FieldTreatment.COUNTS,
         queue=N,
         priorityClassName=N,
-        minResources=How.AMOUNTS,
+        minResources=FieldTreatment.AMOUNTS,
         networkTopology=_TOPOLOGY,
         subGroupPolicy=_fields(
             name=N,
@@ -205,15 +212,15 @@ _QUEUE = _fields(
     spec=_fields(
         _as(A, "weight", "reclaimable", "priority", "dequeueStrategy"),
         _as(N, "parent", "type"),
-        capability=How.AMOUNTS,
-        deserved=How.AMOUNTS,
-        guarantee=_fields(resource=How.AMOUNTS),
+        capability=FieldTreatment.AMOUNTS,
+        deserved=FieldTreatment.AMOUNTS,
+        guarantee=_fields(resource=FieldTreatment.AMOUNTS),
         affinity=_fields(nodeGroupAffinity=_GROUP_RULES, nodeGroupAntiAffinity=_GROUP_RULES),
     ),
     status=_fields(
         _as(A, "state", "unknown", "pending", "running", "inqueue", "completed"),
-        reservation=_fields(nodes=N, resource=How.AMOUNTS),
-        allocated=How.AMOUNTS,
+        reservation=_fields(nodes=N, resource=FieldTreatment.AMOUNTS),
+        allocated=FieldTreatment.AMOUNTS,
     ),
 )
 _TEMPLATE = _fields(metadata=METADATA, spec=POD_SPEC)
@@ -242,7 +249,7 @@ _WORKLOAD = _fields(
     spec=_fields(replicas=A, selector=_SELECTOR, template=_TEMPLATE),
     status=_fields(_as(A, "replicas", "readyReplicas", "availableReplicas", "observedGeneration")),
 )
-_QUOTA = _fields(hard=How.AMOUNTS, used=How.AMOUNTS)
+_QUOTA = _fields(hard=FieldTreatment.AMOUNTS, used=FieldTreatment.AMOUNTS)
 _HYPER_NODE = _fields(
     spec=_fields(
         tier=A,
@@ -289,24 +296,24 @@ KINDS: Mapping[str, Fields] = MappingProxyType(
         "Job": _JOB,
         "Event": _EVENT,
         "HyperNode": _HYPER_NODE,
-        "Numatopology": _fields(spec=How.WHOLE),
+        "Numatopology": _fields(spec=FieldTreatment.WHOLE),
         "PriorityClass": _fields(_as(A, "value", "globalDefault", "preemptionPolicy")),
         "ResourceQuota": _fields(spec=_QUOTA, status=_QUOTA),
         "PodDisruptionBudget": _fields(
             spec=_fields(_as(A, "minAvailable", "maxUnavailable"), selector=_SELECTOR),
             status=_fields(
                 _as(A, "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"),
-                disruptedPods=How.COUNTS,
+                disruptedPods=FieldTreatment.COUNTS,
             ),
         ),
-        "Service": _fields(spec=_fields(selector=How.LABELS)),
-        "ReplicationController": _fields(spec=_fields(replicas=A, selector=How.LABELS)),
+        "Service": _fields(spec=_fields(selector=FieldTreatment.LABELS)),
+        "ReplicationController": _fields(spec=_fields(replicas=A, selector=FieldTreatment.LABELS)),
         **dict.fromkeys(("ReplicaSet", "StatefulSet", "Deployment", "DaemonSet"), _WORKLOAD),
         "PersistentVolumeClaim": _fields(spec=_CLAIM_SPEC, status=_fields(phase=A)),
         "PersistentVolume": _fields(
             spec=_fields(
                 _as(A, "accessModes", "volumeMode"),
-                capacity=How.AMOUNTS,
+                capacity=FieldTreatment.AMOUNTS,
                 claimRef=_REFERENCE,
                 storageClassName=N,
                 nodeAffinity=_fields(required=_NODE_SELECTOR),
@@ -317,7 +324,9 @@ KINDS: Mapping[str, Fields] = MappingProxyType(
         "StorageClass": _fields(
             provisioner=K,
             volumeBindingMode=A,
-            allowedTopologies=_fields(matchLabelExpressions=_fields(key=K, values=How.VALUE)),
+            allowedTopologies=_fields(
+                matchLabelExpressions=_fields(key=K, values=FieldTreatment.VALUE)
+            ),
         ),
         "CSINode": _fields(
             spec=_fields(
@@ -333,7 +342,7 @@ KINDS: Mapping[str, Fields] = MappingProxyType(
                 nodeName=N,
                 pool=_fields(name=N, generation=A, resourceSliceCount=A),
                 nodeSelector=_NODE_SELECTOR,
-                devices=_fields(name=N, basic=_fields(capacity=How.AMOUNTS)),
+                devices=_fields(name=N, basic=_fields(capacity=FieldTreatment.AMOUNTS)),
             )
         ),
     }
@@ -374,10 +383,10 @@ REASONS = frozenset(
 def field_names() -> frozenset[str]:
     """Return the names of all fields that are kept."""
     found: set[str] = set()
-    waiting: list[How | Fields] = [METADATA, REQUEST, *KINDS.values()]
+    waiting: list[FieldTreatment | Fields] = [METADATA, REQUEST, *KINDS.values()]
     while waiting:
         one = waiting.pop()
-        if not isinstance(one, How):
+        if not isinstance(one, FieldTreatment):
             found.update(one)
             waiting.extend(one.values())
     return frozenset(found)

@@ -12,7 +12,7 @@ from ...engine.events.payloads import AnswerExpected, NamesRedacted, Payload, Sl
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query
 from ..logs.log import Log
-from ..moments.slices import Begin, begin_of
+from ..moments.slices import SliceBegin, begin_of
 
 FORMAT = 1
 """The newest version of the format that this Plinian reads."""
@@ -27,7 +27,7 @@ class About(NamedTuple):
     :param redacted: how names were replaced; None if they are the original ones.
     """
 
-    begin: Begin
+    begin: SliceBegin
     end: int
     since: int | None
     until: int | None

@@ -16,7 +16,7 @@ from ...engine.events import Event, Reference, canonical_json
 from ...engine.ingest.objects.defaults import FILLED
 from .api_words import EVENT_WORDS, is_amount, is_numbers, is_of_api
 from .conf import redacted_conf
-from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, How
+from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, FieldTreatment
 from .known_keys import (
     KEYS,
     KINDS_OF_GROUPS,
@@ -73,19 +73,19 @@ class NameRedaction:
         self._kinds: dict[str, str] = {}
         self.kept: set[str] = set()
         """Words that stay: values of fields, keys and resources that everybody knows."""
-        self._ways: Mapping[How, Callable[[Any], Any]] = MappingProxyType(
+        self._ways: Mapping[FieldTreatment, Callable[[Any], Any]] = MappingProxyType(
             {
-                How.AS_IS: self._of_api,
-                How.NAME: self._text(self.renaming.name),
-                How.VALUE: self._text(self.label_value),
-                How.KEY: self._text(self.key),
-                How.GROUP: self._text(self.group),
-                How.REASON: lambda value: value if value in REASONS else None,
-                How.LABELS: self._map(self.key, self._text(self.label_value)),
-                How.ANNOTATIONS: self._annotations,
-                How.AMOUNTS: self._map(self.resource, self._of_api),
-                How.COUNTS: self._map(self.renaming.name, self._of_api),
-                How.WHOLE: self._nested,
+                FieldTreatment.AS_IS: self._of_api,
+                FieldTreatment.NAME: self._text(self.renaming.name),
+                FieldTreatment.VALUE: self._text(self.label_value),
+                FieldTreatment.KEY: self._text(self.key),
+                FieldTreatment.GROUP: self._text(self.group),
+                FieldTreatment.REASON: lambda value: value if value in REASONS else None,
+                FieldTreatment.LABELS: self._map(self.key, self._text(self.label_value)),
+                FieldTreatment.ANNOTATIONS: self._annotations,
+                FieldTreatment.AMOUNTS: self._map(self.resource, self._of_api),
+                FieldTreatment.COUNTS: self._map(self.renaming.name, self._of_api),
+                FieldTreatment.WHOLE: self._nested,
             }
         )
 
@@ -195,7 +195,7 @@ class NameRedaction:
     def document(self, document: dict[str, Any], kind: str) -> dict[str, Any]:
         """Return an object, or the body of a request about one, with the fields that are kept."""
         known = KINDS.get(kind, {})
-        own = {"apiVersion": How.GROUP, "kind": How.AS_IS}
+        own = {"apiVersion": FieldTreatment.GROUP, "kind": FieldTreatment.AS_IS}
         fields = {**own, **REQUEST, **known, "metadata": METADATA, "deleteOptions": REQUEST}
         return self._kept(document, fields)
 
@@ -210,13 +210,13 @@ class NameRedaction:
             found["kind"] = self._name(str(document["kind"]))
         return found
 
-    def _value(self, value: Any, how: How | Fields) -> Any:
+    def _value(self, value: Any, how: FieldTreatment | Fields) -> Any:
         if value is None:
             return None
-        if isinstance(value, list) and how is not How.WHOLE:
+        if isinstance(value, list) and how is not FieldTreatment.WHOLE:
             kept = (self._value(one, how) for one in value)
             return [one for one in kept if one is not None]
-        if isinstance(how, How):
+        if isinstance(how, FieldTreatment):
             return self._ways[how](value)
         return self._kept(value, how) if isinstance(value, dict) else None
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.kubernetes.units import SECOND_US
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..moments.times import is_uncertain, span_of_day, time_text
 from ..render.tables import cut
 from ..report.records import Lane, Mark, Stretch, Timeline
@@ -39,14 +39,14 @@ class Bar(NamedTuple):
     height: float
 
 
-class Tick(NamedTuple):
+class AxisTick(NamedTuple):
     """A time on the axis."""
 
     x: float
     text: str
 
 
-class Row(NamedTuple):
+class LaneRow(NamedTuple):
     """A lane: its name, its place and its bars."""
 
     name: str
@@ -56,7 +56,7 @@ class Row(NamedTuple):
     bars: tuple[Bar, ...]
 
 
-class Piece(NamedTuple):
+class WaitingPiece(NamedTuple):
     """A time during which an object waited for one reason.
 
     :param begun: the times at which it may have begun; None if its begin is certain.
@@ -74,7 +74,7 @@ class Piece(NamedTuple):
     text: str
 
 
-class Life(NamedTuple):
+class DrawnLife(NamedTuple):
     """An object that waits, and the pieces of that time.
 
     :param label: its name, short enough for the picture.
@@ -83,7 +83,7 @@ class Life(NamedTuple):
     name: str
     label: str
     y: float
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WaitingPiece, ...]
 
 
 class Flag(NamedTuple):
@@ -113,9 +113,9 @@ class Drawing(NamedTuple):
     left: int
     right: float
     bottom: float
-    ticks: tuple[Tick, ...]
-    rows: tuple[Row, ...]
-    lives: tuple[Life, ...]
+    ticks: tuple[AxisTick, ...]
+    rows: tuple[LaneRow, ...]
+    lives: tuple[DrawnLife, ...]
     session_y: float
     sessions: tuple[tuple[float, bool], ...]
     flags: tuple[Flag, ...]
@@ -143,7 +143,7 @@ def drawing_of(timeline: Timeline) -> Drawing:
     lives = []
     for one in timeline.waiting:
         lives.append(
-            Life(
+            DrawnLife(
                 one.name,
                 cut(one.name.rpartition("/")[2], _LONGEST),
                 y,
@@ -180,7 +180,7 @@ class _Place:
         self._begin = timeline.begin
         self._length = max(timeline.end - timeline.begin, 1)
 
-    def ends(self, when: Span) -> tuple[float, float]:
+    def ends(self, when: TimeSpan) -> tuple[float, float]:
         """Return where the first and the last possible time are; a bound that is missing is not."""
         if not is_uncertain(when) or when.latest is None or when.earliest is None:
             return (self.x(when.estimate or 0),) * 2
@@ -191,7 +191,7 @@ class _Place:
         return round(LEFT + inside * (WIDTH - LEFT - RIGHT) / self._length, 1)
 
 
-def _row(lane: Lane, y: float) -> Row:
+def _row(lane: Lane, y: float) -> LaneRow:
     """Return a lane whose highest bar fills its height."""
     highest = max(lane.counts)
     step = (WIDTH - LEFT - RIGHT) / len(lane.counts)
@@ -201,20 +201,20 @@ def _row(lane: Lane, y: float) -> Row:
             height = max(round(count / highest * (ROW - 2), 1), 2.0)
             x = round(LEFT + part * step, 1)
             bars.append(Bar(x, round(y + ROW - height, 1), round(step - 1, 1), height))
-    return Row(lane.name, lane.total, y, y + ROW, tuple(bars))
+    return LaneRow(lane.name, lane.total, y, y + ROW, tuple(bars))
 
 
 def _pieces(
     stretches: Sequence[Stretch], causes: Sequence[str], place: _Place, y: float
-) -> Iterator[Piece]:
+) -> Iterator[WaitingPiece]:
     for number, one in enumerate(stretches, start=1):
         begin, end = place.x(one.begin), place.x(one.end)
         bar = Bar(begin, y + 8, max(round(end - begin, 1), 2.0), ROW - 16)
         first, last = place.ends(one.since) if one.since else (begin, begin)
         begun = Bar(first, y + 8, round(last - first, 1), ROW - 16) if last > first else None
         colour = causes.index(one.cause) % _COLOURS
-        since = one.since or Span(one.begin, one.begin, one.begin)
-        yield Piece(bar, begun, number, colour, span_of_day(since), one.cause, one.text)
+        since = one.since or TimeSpan(one.begin, one.begin, one.begin)
+        yield WaitingPiece(bar, begun, number, colour, span_of_day(since), one.cause, one.text)
 
 
 def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:
@@ -239,10 +239,10 @@ def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:
         )
 
 
-def _ticks(timeline: Timeline, place: _Place) -> Iterator[Tick]:
+def _ticks(timeline: Timeline, place: _Place) -> Iterator[AxisTick]:
     """Yield whole times, at most a few."""
     seconds = (timeline.end - timeline.begin) / SECOND_US
     step = next((one for one in _STEPS_S if seconds / one <= _TICKS), _STEPS_S[-1]) * SECOND_US
     first = -(-timeline.begin // step) * step
     for time in range(first, timeline.end + 1, step):
-        yield Tick(place.x(time), time_text(time)[11:-1])
+        yield AxisTick(place.x(time), time_text(time)[11:-1])

@@ -10,7 +10,7 @@ from ..truth.points import Point
 QUEUES, NODES, GANG, SESSIONS, WAITS = KINDS = ("queues", "nodes", "gang", "sessions", "waits")
 
 
-class Asked(NamedTuple):
+class PlotRequest(NamedTuple):
     """What to draw.
 
     :param what: one of :data:`KINDS`. :param names: only these queues or nodes; the gang.

@@ -19,11 +19,11 @@ from .picture import (
     Cell,
     Cells,
     Chart,
-    Line,
-    Mark,
+    DurationRange,
+    IncidentMark,
+    NumberLine,
     Picture,
-    Range,
-    Ranges,
+    RangesPanel,
     Role,
     Values,
 )
@@ -189,10 +189,10 @@ class _Drawing:
             if value is not None and highest:
                 column[min(int(value / highest * _HEIGHT), _HEIGHT - 1)] = self._marks.roles[role]
 
-    def _legend(self, lines: Sequence[Line]) -> list[str]:
+    def _legend(self, lines: Sequence[NumberLine]) -> list[str]:
         return [f"{self._marks.roles[line.role]} {line.label}" for line in lines]
 
-    def _numbers(self, marks: Sequence[Mark], width: int) -> str:
+    def _numbers(self, marks: Sequence[IncidentMark], width: int) -> str:
         """Return a line with the numbers of incidents where they begin."""
         cells = [" "] * width
         free = 0
@@ -259,7 +259,7 @@ class _Drawing:
                 free = start + len(text) + 1
         return f"{zero:>{gutter - 2}}  {''.join(axis)}", " " * gutter + "".join(texts)
 
-    def ranges(self, ranges: Ranges) -> Iterator[str]:
+    def ranges(self, ranges: RangesPanel) -> Iterator[str]:
         """Yield the lines of rows of durations, on a logarithmic axis."""
         labels = [f"{row.label}  {row.said}" for row in ranges.rows]
         below = max(map(len, labels)) > self.width // 2  # What is said of a row has its own line.
@@ -290,7 +290,7 @@ class _Drawing:
 class _Scale:
     """A logarithmic axis of durations."""
 
-    def __init__(self, rows: Sequence[Range], width: int) -> None:
+    def __init__(self, rows: Sequence[DurationRange], width: int) -> None:
         lengths = [max(one, 1000) for row in rows for one in (*(row.values or ()), *row.open)]
         self._low = log(min(lengths, default=1000) / 1.5)
         self._high = log(max([*lengths, 2000]) * 1.5)
@@ -329,7 +329,7 @@ def _resampled(values: Values, width: int) -> Values:
     return tuple(max(some, default=None) for some in known)
 
 
-def _stacked(lines: Sequence[Line], width: int) -> list[list[float]]:
+def _stacked(lines: Sequence[NumberLine], width: int) -> list[list[float]]:
     """Return the tops of the surfaces in each column: those of its part with the highest top."""
     columns = zip(*(line.values for line in lines), strict=True)
     tops = [list(accumulate(value or 0.0 for value in values)) for values in columns]

@@ -10,13 +10,13 @@ from ...engine.kubernetes.units import SECOND_US
 from ..logs.names import stem_of
 from ..render.screen import one_line
 from ..series import node_use as nodes
-from ..series.gang import Gang, Phase
+from ..series.gang import GangOverTime, GangPhase
 from ..series.incidents import Incident
 from ..series.node_use import NodeUse
 from ..series.period import Period
 from ..series.queue_shares import QueueShare, QueueShares, highest_of
 from ..series.session_runs import SessionRuns
-from ..series.waits import Spread, Waits
+from ..series.waits import Waits, WaitSpread
 from .picture import (
     CORDONED,
     COUNT,
@@ -24,15 +24,15 @@ from .picture import (
     LEVELS,
     NOT_READY,
     Cell,
+    CellLevel,
     CellRow,
     Cells,
     Chart,
-    Level,
-    Line,
-    Mark,
+    DurationRange,
+    IncidentMark,
+    NumberLine,
     Picture,
-    Range,
-    Ranges,
+    RangesPanel,
     Role,
     Values,
 )
@@ -72,26 +72,26 @@ def queues_picture(shares: QueueShares, log: str) -> Picture:
 
 
 def _queue_panel(
-    share: QueueShare, resource: str, kinds: Sequence[Role], marks: Sequence[Mark]
+    share: QueueShare, resource: str, kinds: Sequence[Role], marks: Sequence[IncidentMark]
 ) -> Chart:
     below = f" (with {counted(share.children, 'queue')} below it)" if share.children else ""
     limits = ((kind, getattr(share, kind.value)) for kind in kinds)
-    lines = [Line(kind, kind.value, values) for kind, values in limits if any(values)]
+    lines = [NumberLine(kind, kind.value, values) for kind, values in limits if any(values)]
     beyond = beyond_of(share.allocated, lines)
     amounts = [f"{line.label} {short_amount(resource, highest_of(line.values))}" for line in beyond]
     said = f"; {', '.join(amounts)} above the panel" if beyond else ""
     return Chart(
         title=f"{one_line(share.queue)}{below}{said}",
         unit=resource,
-        filled=(Line(Role.ALLOCATED, "allocated", share.allocated),),
+        filled=(NumberLine(Role.ALLOCATED, "allocated", share.allocated),),
         lines=tuple(line for line in lines if line not in beyond),
         marks=tuple(one for one in marks if one.incident.queue in {"", share.queue}),
     )
 
 
-def beyond_of(used: Values, lines: Sequence[Line]) -> list[Line]:
+def beyond_of(used: Values, lines: Sequence[NumberLine]) -> list[NumberLine]:
     """Return the limits so far above all else that nothing else could be seen."""
-    found: list[Line] = []
+    found: list[NumberLine] = []
     for line in sorted(lines, key=lambda one: highest_of(one.values), reverse=True):
         others = [one.values for one in lines if one is not line and one not in found]
         rest = max(map(highest_of, [used, *others]))
@@ -126,7 +126,7 @@ def nodes_picture(use: NodeUse, log: str) -> Picture:
     )
 
 
-def _row_label(row: nodes.NodeRow) -> str:
+def _row_label(row: nodes.NodeUseRow) -> str:
     if row.count == 1:
         return one_line(row.name)
     return f"{one_line(row.name)} … {one_line(row.last)}"
@@ -149,14 +149,14 @@ def level_of(used: float) -> int:
 _TOPS = ((1, 0.25), (2, 0.5), (3, 0.75), (4, 1.0))
 
 
-def gang_picture(gang: Gang, log: str) -> Picture:
+def gang_picture(gang: GangOverTime, log: str) -> Picture:
     """Return the picture of a gang: its pods by what they do, against minMember."""
     filled = tuple(
-        Line(Role(state), state, gang.counts[state])
+        NumberLine(Role(state), state, gang.counts[state])
         for state in ("finished", "running", "bound", "pending")
     )
     marks = numbered([_phase_incident(one) for one in gang.phases])
-    needed = Line(Role.NEEDED, "minMember", gang.min_member)
+    needed = NumberLine(Role.NEEDED, "minMember", gang.min_member)
     return Picture(
         title=f"Gang of {one_line(gang.named)}: pods against minMember",
         log=log,
@@ -166,7 +166,7 @@ def gang_picture(gang: Gang, log: str) -> Picture:
     )
 
 
-def _phase_incident(phase: Phase) -> Incident:
+def _phase_incident(phase: GangPhase) -> Incident:
     said = f"PodGroup {stem_of(phase.podgroup)} is {phase.phase}"
     return Incident(phase.time, None, "", said)
 
@@ -178,7 +178,7 @@ def sessions_picture(runs: SessionRuns, log: str) -> Picture:
 
     def panel(title: str, unit: str, *lines: tuple[Role, str, Sequence[int | None]]) -> Chart:
         drawn = tuple(
-            Line(role, label, tuple(values)) for role, label, values in lines if any(values)
+            NumberLine(role, label, tuple(values)) for role, label, values in lines if any(values)
         )
         return Chart(title, unit, drawn, marks=marks)
 
@@ -233,20 +233,20 @@ def waits_picture(waits: Waits, log: str) -> Picture:
         title="Waits: from creation to binding, by queue",
         log=log,
         period=waits.period,
-        panels=(Ranges("time from creation to binding", rows),) if rows else (),
+        panels=(RangesPanel("time from creation to binding", rows),) if rows else (),
         notes=tuple(notes) if rows else (),
         empty="" if rows else "nothing that the scheduler places was created in this period",
     )
 
 
-def _range(spread: Spread) -> Range:
+def _range(spread: WaitSpread) -> DurationRange:
     said = [f"{spread.bound} bound"]
     said += [f"{spread.still} waiting"] if spread.still else []
     said += [f"{spread.gone} deleted before"] if spread.gone else []
     found = (spread.least, spread.quarter, spread.median, spread.three_quarters, spread.most)
     known = tuple(value for value in found if value is not None)
     values = (known[0], known[1], known[2], known[3], known[4]) if len(known) == 5 else None
-    return Range(
+    return DurationRange(
         f"{one_line(spread.queue) or '(no queue)'} {spread.what}",
         ", ".join(said),
         values,
@@ -254,21 +254,22 @@ def _range(spread: Spread) -> Range:
     )
 
 
-def numbered(incidents: Iterable[Incident]) -> tuple[Mark, ...]:
+def numbered(incidents: Iterable[Incident]) -> tuple[IncidentMark, ...]:
     """Return the marks of incidents; the first of them have numbers."""
     return tuple(
-        Mark(number if number <= _NOTED else 0, one) for number, one in enumerate(incidents, 1)
+        IncidentMark(number if number <= _NOTED else 0, one)
+        for number, one in enumerate(incidents, 1)
     )
 
 
-def notes_of(marks: Sequence[Mark], period: Period) -> list[str]:
+def notes_of(marks: Sequence[IncidentMark], period: Period) -> list[str]:
     """Return the notes that say what each marked incident is."""
     notes = [f"{mark.number}  {_incident_text(mark, period)}" for mark in marks if mark.number]
     more = len(marks) - len(notes)
     return [*notes, f"and {more} more like these, marked without a number"] if more else notes
 
 
-def _incident_text(mark: Mark, period: Period) -> str:
+def _incident_text(mark: IncidentMark, period: Period) -> str:
     time, until, _, text = mark.incident
     exact = min(SECOND_US, period.step)
     end = f" to {clock_text(until, exact=exact)}" if until is not None else ""
@@ -280,7 +281,7 @@ def resolution(period: Period, kept: str) -> str:
     return f"each step is the {kept} value in {duration(period.step)}"
 
 
-def shown_levels(cells: Cells) -> tuple[list[int], list[Level]]:
+def shown_levels(cells: Cells) -> tuple[list[int], list[CellLevel]]:
     """Return the levels and notes that a panel has, for its legend."""
     some = [cell for row in cells.rows for cell in row.cells]
     notes = {cell.note for cell in some if cell.note is not None}

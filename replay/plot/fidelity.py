@@ -10,7 +10,7 @@ from ..render.screen import one_line
 from ..series.incidents import Incident
 from ..series.period import Period, divided
 from .compose import notes_of, numbered
-from .picture import COUNT, DURATION, Chart, Line, Picture, Role
+from .picture import COUNT, DURATION, Chart, NumberLine, Picture, Role
 from .words import duration
 
 
@@ -65,7 +65,7 @@ def _panels(parts: Sequence[Sequence[SessionFidelity]], period: Period) -> Itera
     late = tuple(
         max((each.us for one in some for each in one.deliveries), default=None) for some in parts
     )
-    moved = Line(Role.LONGEST, "farthest", late)
+    moved = NumberLine(Role.LONGEST, "farthest", late)
     yield Chart("how far deliveries were moved", DURATION, (moved,) if any(late) else ())
 
 
@@ -73,7 +73,7 @@ def _counts(title: str, *some: tuple[str, Sequence[int]]) -> Chart:
     """Return a panel of numbers: the same as recorded, the same in another way, different."""
     roles = (Role.SAME, Role.EXPLAINED, Role.DIFFERENT)
     lines = (
-        Line(role, label, tuple(values))
+        NumberLine(role, label, tuple(values))
         for role, (label, values) in zip(roles, some, strict=True)
         if any(values)
     )

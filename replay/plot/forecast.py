@@ -14,7 +14,7 @@ from ..render.screen import one_line
 from ..series.period import Period
 from ..series.queue_shares import highest_of
 from .compose import beyond_of, resolution
-from .picture import Chart, Line, Picture, Role, Values
+from .picture import Chart, NumberLine, Picture, Role, Values
 
 MOST_PANELS = 6
 """Panels of one picture: those that differ most."""
@@ -98,7 +98,7 @@ def _values(use: QueueUse | None, course: Course, period: Period) -> Values:
 
 def _panel(one: _Pair, *, named: bool) -> Chart:
     """Return a panel. :param named: its title names the course, as there are several."""
-    changed = (Line(Role.CHANGED, one_line(one.course), one.changed),) if one.changed else ()
+    changed = (NumberLine(Role.CHANGED, one_line(one.course), one.changed),) if one.changed else ()
     limits = list(_limits(one))
     beyond = beyond_of((*one.original, *one.changed), limits)
     amounts = [f"{line.label} {short_amount(one.resource, line.values[0] or 0)}" for line in beyond]
@@ -107,12 +107,12 @@ def _panel(one: _Pair, *, named: bool) -> Chart:
     return Chart(
         title=f"{one_line(one.queue)}, {one_line(one.resource)}{course}{said}",
         unit=one.resource,
-        filled=(Line(Role.ALLOCATED, "original", one.original),),
+        filled=(NumberLine(Role.ALLOCATED, "original", one.original),),
         lines=(*(line for line in limits if line not in beyond), *changed),
     )
 
 
-def _limits(one: _Pair) -> Iterator[Line]:
+def _limits(one: _Pair) -> Iterator[NumberLine]:
     """Yield the limits that the queue had at the beginning, as flat lines."""
     scale = 1.0 if one.resource == "memory" else _THOUSANDTHS
     for role, amount in (
@@ -120,4 +120,4 @@ def _limits(one: _Pair) -> Iterator[Line]:
         (Role.CAPABILITY, one.limits.capability),
     ):
         if amount:
-            yield Line(role, f"{role.value} at first", (amount * scale,) * len(one.original))
+            yield NumberLine(role, f"{role.value} at first", (amount * scale,) * len(one.original))

@@ -20,11 +20,11 @@ from .picture import (
     NOT_READY,
     Cells,
     Chart,
-    Line,
-    Mark,
+    IncidentMark,
+    NumberLine,
     Panel,
     Picture,
-    Ranges,
+    RangesPanel,
     Role,
 )
 from .themes import COLOURS, Colours
@@ -163,7 +163,7 @@ def _figure(picture: Picture, colours: Colours) -> Figure:
         words(left, top - _gap(panel) + 0.13, panel.title, fontweight="bold")
         _draw(axes, panel, picture.period, colours)
         top += height
-        if panel is not picture.panels[-1] and not isinstance(panel, Ranges):
+        if panel is not picture.panels[-1] and not isinstance(panel, RangesPanel):
             axes.tick_params(labelbottom=False)
     if picture.empty:
         words(0.2, top, picture.empty)
@@ -178,7 +178,7 @@ def _figure(picture: Picture, colours: Colours) -> Figure:
 def _label_width(panel: Panel) -> float:
     if isinstance(panel, Chart):
         return _LEFT
-    if isinstance(panel, Ranges):
+    if isinstance(panel, RangesPanel):
         rows = [f"{row.label}  {row.said}" for row in panel.rows]
     else:
         rows = [row.label for row in panel.rows]
@@ -195,7 +195,7 @@ def _frame(axes: Axes, colours: Colours) -> None:
 
 
 def _draw(axes: Axes, panel: Panel, period: Period, colours: Colours) -> None:
-    if isinstance(panel, Ranges):
+    if isinstance(panel, RangesPanel):
         _ranges(axes, panel, colours)
         return
     axes.set_xlim(0, period.parts)
@@ -234,7 +234,7 @@ def _chart(axes: Axes, chart: Chart, period: Period, colours: Colours) -> None:
     _marks(axes, chart, period, colours, highest or 1)
 
 
-def _line(axes: Axes, line: Line, colours: Colours) -> None:
+def _line(axes: Axes, line: NumberLine, colours: Colours) -> None:
     done = 0
     for known, some in groupby(line.values, key=lambda value: value is not None):
         values = [value or 0.0 for value in some]
@@ -313,7 +313,7 @@ def _cells(axes: Axes, panel: Cells, colours: Colours) -> None:
     axes.set_yticklabels([row.label for row in panel.rows], fontsize=7)
 
 
-def _ranges(axes: Axes, panel: Ranges, colours: Colours) -> None:
+def _ranges(axes: Axes, panel: RangesPanel, colours: Colours) -> None:
     blue, box, mark = (
         colours.lines[Role.ALLOCATED],
         colours.surfaces[Role.LOGGED],
@@ -388,7 +388,7 @@ def _of_cells(cells: Cells, colours: Colours) -> dict[str, Any]:
     return found | _of_marks(cells.marks, colours)
 
 
-def _of_marks(marks: Sequence[Mark], colours: Colours) -> dict[str, Any]:
+def _of_marks(marks: Sequence[IncidentMark], colours: Colours) -> dict[str, Any]:
     from matplotlib.lines import Line2D  # noqa: PLC0415 -- an extra
     from matplotlib.patches import Patch  # noqa: PLC0415
 

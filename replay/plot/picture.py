@@ -36,7 +36,7 @@ class Role(StrEnum):
     DIFFERENT = "different"
 
 
-class Line(NamedTuple):
+class NumberLine(NamedTuple):
     """A number over time, one value for each part of the period; None: there is none.
 
     :param label: for the legend.
@@ -47,7 +47,7 @@ class Line(NamedTuple):
     values: Values
 
 
-class Mark(NamedTuple):
+class IncidentMark(NamedTuple):
     """An incident with its number in the notes below the picture; 0 if it has none there."""
 
     number: int
@@ -63,12 +63,12 @@ class Chart(NamedTuple):
 
     title: str
     unit: str
-    filled: tuple[Line, ...]
-    lines: tuple[Line, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    filled: tuple[NumberLine, ...]
+    lines: tuple[NumberLine, ...] = ()
+    marks: tuple[IncidentMark, ...] = ()
 
 
-class Level(NamedTuple):
+class CellLevel(NamedTuple):
     """A class of the values of cells. :param character: and its ASCII form, in a terminal."""
 
     label: str
@@ -77,18 +77,18 @@ class Level(NamedTuple):
 
 
 LEVELS = (
-    Level("0", "·", "."),
-    Level("up to 25%", "░", ":"),
-    Level("up to 50%", "▒", "-"),
-    Level("up to 75%", "▓", "+"),
-    Level("below 100%", "█", "#"),
-    Level("all", "■", "@"),
-    Level("more than all", "!", "!"),
+    CellLevel("0", "·", "."),
+    CellLevel("up to 25%", "░", ":"),
+    CellLevel("up to 50%", "▒", "-"),
+    CellLevel("up to 75%", "▓", "+"),
+    CellLevel("below 100%", "█", "#"),
+    CellLevel("all", "■", "@"),
+    CellLevel("more than all", "!", "!"),
 )
 """Shares of what is allocatable."""
 
-CORDONED = Level("takes no pods", "c", "c")
-NOT_READY = Level("not ready", "x", "x")
+CORDONED = CellLevel("takes no pods", "c", "c")
+NOT_READY = CellLevel("not ready", "x", "x")
 
 
 class Cell(NamedTuple):
@@ -98,7 +98,7 @@ class Cell(NamedTuple):
     """
 
     level: int | None
-    note: Level | None = None
+    note: CellLevel | None = None
 
 
 class CellRow(NamedTuple):
@@ -113,10 +113,10 @@ class Cells(NamedTuple):
 
     title: str
     rows: tuple[CellRow, ...]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[IncidentMark, ...] = ()
 
 
-class Range(NamedTuple):
+class DurationRange(NamedTuple):
     """A row of durations, microseconds: least, quartiles, most; and those that have not ended.
 
     :param values: None if there are none. :param open: how long the others last until now.
@@ -129,14 +129,14 @@ class Range(NamedTuple):
     open: tuple[int, ...]
 
 
-class Ranges(NamedTuple):
+class RangesPanel(NamedTuple):
     """A panel of rows of durations."""
 
     title: str
-    rows: tuple[Range, ...]
+    rows: tuple[DurationRange, ...]
 
 
-Panel: TypeAlias = Chart | Cells | Ranges
+Panel: TypeAlias = Chart | Cells | RangesPanel
 
 
 class Picture(NamedTuple):

@@ -12,11 +12,11 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.counts import counted
 from ...engine.log.location import log_name
 from ...engine.state.clock import Clock
-from ...engine.state.coverage import Gap
+from ...engine.state.coverage import KnownGap
 from ..export import write_file
 from ..logs.log import Log, Progress
-from ..series.period import Span, span_of
-from .asked import GANG, KINDS, NODES, QUEUES, SESSIONS, WAITS, Asked
+from ..series.period import ShownPeriod, span_of
+from .asked import GANG, KINDS, NODES, QUEUES, SESSIONS, WAITS, PlotRequest
 from .characters import lines_of_picture
 from .image import PNG, can_draw, image_of
 from .page import page_of, svg_of
@@ -108,7 +108,7 @@ def form_of(file: str, theme: str | None = None) -> str:
     return form
 
 
-def plot(log: Log, asked: Asked, *, place: str, progress: Progress | None = None) -> Plot:
+def plot(log: Log, asked: PlotRequest, *, place: str, progress: Progress | None = None) -> Plot:
     """Draw a log over time.
 
     :param place: the log's path or URL, for the title.
@@ -131,7 +131,7 @@ def plot(log: Log, asked: Asked, *, place: str, progress: Progress | None = None
     return Plot(picture)
 
 
-def _notes_of_gaps(log: Log, picture: Picture, span: Span) -> list[str]:
+def _notes_of_gaps(log: Log, picture: Picture, span: ShownPeriod) -> list[str]:
     """Return between which times changes are drawn in the middle, as it is not known when."""
     from ..coverage.coverage import SCHEDULING, unknown_between  # noqa: PLC0415 -- only here
 
@@ -153,7 +153,7 @@ def _notes_of_gaps(log: Log, picture: Picture, span: Span) -> list[str]:
     return [f"in a gap of the log, times of changes are not known, drawn in the middle: {where}"]
 
 
-def _has_unsure_times(clock: Clock, gap: Gap, length: int) -> bool:
+def _has_unsure_times(clock: Clock, gap: KnownGap, length: int) -> bool:
     """Return whether the time of a change in a gap, or of its end, is not known to a length."""
     revision, last = gap.after, gap.before
     for _ in range(_LOOKED_AT):
@@ -197,7 +197,9 @@ def plot_of(
     return Plot(forecast_picture(found, log_name(place)))
 
 
-def _queues(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+def _queues(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
     from ..series.queue_shares import queue_shares  # noqa: PLC0415 -- only what is drawn
     from .compose import queues_picture  # noqa: PLC0415
 
@@ -206,7 +208,9 @@ def _queues(log: Log, span: Span, asked: Asked, name: str, progress: Progress | 
     return queues_picture(found, name)
 
 
-def _nodes(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+def _nodes(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
     from ..series.node_use import node_use  # noqa: PLC0415 -- only what is drawn
     from .compose import nodes_picture  # noqa: PLC0415
 
@@ -214,7 +218,9 @@ def _nodes(log: Log, span: Span, asked: Asked, name: str, progress: Progress | N
     return nodes_picture(node_use(log, span, resource, names=asked.names, progress=progress), name)
 
 
-def _gang(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+def _gang(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
     from ..series.gang import gang  # noqa: PLC0415 -- only what is drawn
     from .compose import gang_picture  # noqa: PLC0415
 
@@ -226,7 +232,9 @@ def _gang(log: Log, span: Span, asked: Asked, name: str, progress: Progress | No
     return gang_picture(found, name)
 
 
-def _sessions(log: Log, span: Span, asked: Asked, name: str, _progress: Progress | None) -> Picture:
+def _sessions(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, _progress: Progress | None
+) -> Picture:
     from ..series.session_runs import session_runs  # noqa: PLC0415 -- only what is drawn
     from .compose import sessions_picture  # noqa: PLC0415
 
@@ -235,14 +243,16 @@ def _sessions(log: Log, span: Span, asked: Asked, name: str, _progress: Progress
     return sessions_picture(session_runs(log, span), name)
 
 
-def _waits(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+def _waits(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
     from ..series.waits import waits  # noqa: PLC0415 -- only what is drawn
     from .compose import waits_picture  # noqa: PLC0415
 
     return waits_picture(waits(log, span, names=asked.names, progress=progress), name)
 
 
-_Maker = Callable[[Log, Span, Asked, str, Progress | None], Picture]
+_Maker = Callable[[Log, ShownPeriod, PlotRequest, str, Progress | None], Picture]
 _MAKERS: Mapping[str, _Maker] = MappingProxyType(
     {QUEUES: _queues, NODES: _nodes, GANG: _gang, SESSIONS: _sessions, WAITS: _waits}
 )

@@ -9,12 +9,12 @@ from ..answers.records import Link, PodGroupState, QueuePath, QueueTree
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..truth.points import Point
-from .asked import GANG, NODES, QUEUES, Asked
+from .asked import GANG, NODES, QUEUES, PlotRequest
 
 _LEAST_US = 60 * SECOND_US
 
 
-def plot_of_why(log: Log, found: Why, moment: Moment) -> Asked:
+def plot_of_why(log: Log, found: Why, moment: Moment) -> PlotRequest:
     """Return what to draw.
 
     Of a queue its shares, of a node its use. Of a pod, a job or a PodGroup the queue that is full,
@@ -31,11 +31,11 @@ def plot_of_why(log: Log, found: Why, moment: Moment) -> Asked:
     kind, name = found.asked.kind, found.asked.name
     full = _full([link for link in found.chain if link.blocks])
     if kind == "node":
-        return Asked(NODES, (name,), None, moment)
+        return PlotRequest(NODES, (name,), None, moment)
     if kind == "queue":
-        return Asked(QUEUES, (name,), None, moment, full[1] if full is not None else None)
+        return PlotRequest(QUEUES, (name,), None, moment, full[1] if full is not None else None)
     if full is not None:
-        return Asked(QUEUES, full[:1], _begin(log, found, moment), moment, full[1])
+        return PlotRequest(QUEUES, full[:1], _begin(log, found, moment), moment, full[1])
     if kind == "pod":
         groups = [link.podgroup for link in found.chain if isinstance(link, PodGroupState)]
         kind, name = "podgroup", groups[0] if groups else ""
@@ -45,7 +45,7 @@ def plot_of_why(log: Log, found: Why, moment: Moment) -> Asked:
             f"pod {found.asked.name} has no PodGroup, so it has no gang to draw",
             now="plinian plot queues draws all queues",
         )
-    return Asked(GANG, (f"{kind}/{name}",), None, moment, None, namespace or None)
+    return PlotRequest(GANG, (f"{kind}/{name}",), None, moment, None, namespace or None)
 
 
 def _full(blocking: list[Link]) -> tuple[str, str] | None:

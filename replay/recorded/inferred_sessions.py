@@ -18,7 +18,7 @@ In recordings, no group that this makes mixed the writes of two sessions; long s
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class SchedulerWrite:
     """A write by a scheduler.
 
     :ivar time: the best estimate, microseconds. :ivar position: of the event that shows it.
@@ -44,11 +44,11 @@ class Write:
         return self.uid if self.what == "group" else ""
 
 
-def grouped(writes: Sequence[Write]) -> Iterator[list[Write]]:
+def grouped(writes: Sequence[SchedulerWrite]) -> Iterator[list[SchedulerWrite]]:
     """Yield the writes of one session after the other."""
     ordered = sorted(writes, key=lambda one: (one.time, one.name, one.revision or 0, one.position))
     last = {one.session: one.time for one in ordered if one.session}
-    group: list[Write] = []
+    group: list[SchedulerWrite] = []
     named = ""  # The id of the group's session, as soon as a write names one.
     for one in ordered:
         if group and _is_next(group[-1], named, one, last):
@@ -62,7 +62,7 @@ def grouped(writes: Sequence[Write]) -> Iterator[list[Write]]:
         yield group
 
 
-def _is_next(before: Write, named: str, one: Write, last: dict[str, int]) -> bool:
+def _is_next(before: SchedulerWrite, named: str, one: SchedulerWrite, last: dict[str, int]) -> bool:
     """Return whether a write belongs to another session than the one before it.
 
     :param named: the id of that session; empty if no write of it names one.

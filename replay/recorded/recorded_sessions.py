@@ -34,7 +34,7 @@ from ...engine.state.clock import Clock
 from ..moments.clock import clock_of
 from ..moments.moment import Moment
 from ..moments.verbs import with_verbs
-from .inferred_sessions import Write, grouped
+from .inferred_sessions import SchedulerWrite, grouped
 from .written_groups import KINDS as GROUP_KINDS
 from .written_groups import (
     ComparedStatus,
@@ -152,7 +152,7 @@ class _Reader:
         self._clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         self._bound_at: dict[str, _FirstBound] = {}
         self._schedulers: dict[str, str] = {}
-        self._writes: list[Write] = []
+        self._writes: list[SchedulerWrite] = []
         self._fork = fork_of(store, moment)
 
     def sessions(self) -> list[RecordedSession]:
@@ -257,7 +257,9 @@ class _Reader:
                 session.places[pod] = recorded.position
             elif self._is_ours(event, names):
                 self._writes.append(
-                    Write(event.observed_at, recorded.position, "bind", pod, node=node, uid=uid)
+                    SchedulerWrite(
+                        event.observed_at, recorded.position, "bind", pod, node=node, uid=uid
+                    )
                 )
         if sessions:
             return
@@ -270,7 +272,9 @@ class _Reader:
         time = self._clock.time_of(version.revision)
         if time is not None and self._schedulers[uid] in names:
             self._writes.append(
-                Write(time, version.position, "bind", version.pod, node=version.node, uid=uid)
+                SchedulerWrite(
+                    time, version.position, "bind", version.pod, node=version.node, uid=uid
+                )
             )
 
     def _scheduler_names(self) -> Sequence[str]:
@@ -406,8 +410,8 @@ def _bound_to(event: Event) -> str | None:
     return "" if refused.subresource == "binding" else None
 
 
-def _group_write(time: int, uid: str, version: GroupVersion) -> Write:
-    return Write(
+def _group_write(time: int, uid: str, version: GroupVersion) -> SchedulerWrite:
+    return SchedulerWrite(
         time,
         version.position,
         "group",
@@ -418,7 +422,7 @@ def _group_write(time: int, uid: str, version: GroupVersion) -> Write:
     )
 
 
-def _inferred(writes: Sequence[Write], clock: Clock) -> RecordedSession:
+def _inferred(writes: Sequence[SchedulerWrite], clock: Clock) -> RecordedSession:
     """Return the session that made some writes."""
     first = writes[0]
     named = next((one.uid for one in writes if one.what == "group"), "")

@@ -12,7 +12,7 @@ import msgspec
 from ...engine.errors import PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
-from ...engine.state.clock import UNDATED, Clock, Span
+from ...engine.state.clock import UNDATED, Clock, TimeSpan
 from ..moments.clock import StoreKey, clock_of
 from ..moments.moment import Moment
 from ..tabular.columns import Time
@@ -57,12 +57,12 @@ class ListedSession(NamedTuple):
         return bool(self.opened)
 
     @property
-    def when(self) -> Span:
+    def when(self) -> TimeSpan:
         """Between which times it was opened."""
         if not self.dated:
             return UNDATED
         inferred = self.how is HowKnown.INFERRED
-        return Span(self.opened_after if inferred else self.opened, self.opened, self.opened)
+        return TimeSpan(self.opened_after if inferred else self.opened, self.opened, self.opened)
 
 
 def listed_sessions(store: LogStore, moment: Moment) -> Sequence[ListedSession]:

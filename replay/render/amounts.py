@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import SECOND_US, format_age
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..moments.times import is_one_time
 from .tables import NONE
 
@@ -39,7 +39,7 @@ UNKNOWN = "<unknown>"
 UNKNOWN_AGE = UNKNOWN
 
 
-def age(when: Span, then: int | None) -> str:
+def age(when: TimeSpan, then: int | None) -> str:
     """Return how long before a moment something was, as kubectl does: ``5m``.
 
     If only bounds of the moment are known, the age has bounds, too: ``2m-5m``, ``>2m`` or ``<5m``.

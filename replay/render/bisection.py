@@ -13,7 +13,7 @@ from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ..compare import bisection
 from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
-from ..compare.crashes import Crash, PanickingReleases
+from ..compare.crashes import LoggedCrash, PanickingReleases
 from ..compare.sessions import first_difference_document
 from ..coverage.coverage import plurals, unknown_text
 from ..moments.times import known_text
@@ -29,7 +29,7 @@ _ALIKE_SHOWN = 4
 
 
 def bisection_lines(
-    found: Bisection, crashes: Sequence[Crash] = (), *, style: Style = PLAIN
+    found: Bisection, crashes: Sequence[LoggedCrash] = (), *, style: Style = PLAIN
 ) -> Iterator[str]:
     """Yield a bisection's lines: all answers, the change, its cause, the object's steps.
 
@@ -156,7 +156,7 @@ def release_choice_text(
     return f"{begin} At the crash recorded @{found.crash.position}, {names} panics {how}. {end}"
 
 
-def _crash_lines(crashes: Sequence[Crash], style: Style) -> Iterator[str]:
+def _crash_lines(crashes: Sequence[LoggedCrash], style: Style) -> Iterator[str]:
     yield f"The log records {counted(len(crashes), 'crash', 'crashes')} of the scheduler:\n"
     rows = [
         (
@@ -222,7 +222,9 @@ def _yes(probe: Probe) -> str:
 
 
 def bisection_document(
-    found: Bisection, crashes: Sequence[Crash] = (), panicking: PanickingReleases | None = None
+    found: Bisection,
+    crashes: Sequence[LoggedCrash] = (),
+    panicking: PanickingReleases | None = None,
 ) -> dict[str, Any]:
     """Return a bisection for JSON.
 
@@ -250,7 +252,7 @@ def _left_out(left: LeftOut) -> dict[str, Any]:
     return {"count": left.moments, "before": left.begin, "first": left.first}
 
 
-def _crash(crash: Crash) -> dict[str, Any]:
+def _crash(crash: LoggedCrash) -> dict[str, Any]:
     return {
         "position": crash.position,
         "revision": crash.revision,

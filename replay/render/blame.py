@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..answers.blamed import Blame, Part
+from ..answers.blamed import Blame, NumberPart
 from .blocks import Section, Sentence, Words, block_lines, moment_ref, object_ref
 from .tables import NONE, PLAIN, Style, TableColumn, table_of
 
-_AMOUNT: Sequence[TableColumn[Part]] = (TableColumn("AMOUNT", lambda one: one.amount, keep=True),)
-_VALUES: Sequence[TableColumn[Part]] = (
+_AMOUNT: Sequence[TableColumn[NumberPart]] = (
+    TableColumn("AMOUNT", lambda one: one.amount, keep=True),
+)
+_VALUES: Sequence[TableColumn[NumberPart]] = (
     TableColumn("BEFORE", lambda one: one.before, keep=True),
     TableColumn("AFTER", lambda one: one.amount, keep=True),
 )
-_EVENT: Sequence[TableColumn[Part]] = (
+_EVENT: Sequence[TableColumn[NumberPart]] = (
     TableColumn("OBJECT", lambda one: object_ref(one.about), keep=True),
     TableColumn("SINCE EVENT", lambda one: one.event.kind, keep=True),
     TableColumn("POSITION", lambda one: moment_ref(one.event.position)),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.events import Event
 from ...engine.invariants.invariant import Invariant, Severity
-from ...engine.invariants.timeline import Breach, Place
+from ...engine.invariants.timeline import Breach, HappeningPlace
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
 from ..invariants.task import ALL, CheckReport, beginning, severity_of
@@ -144,7 +144,7 @@ def _violation(one: Breach, report: CheckReport) -> dict[str, Any]:
     }
 
 
-def _place(place: Place, report: CheckReport) -> dict[str, Any]:
+def _place(place: HappeningPlace, report: CheckReport) -> dict[str, Any]:
     """Return a place for JSON: ``time`` is the likely one, within the bounds."""
     span = report.span_of(place)
     times = {"time": place.time, "earliest": span.earliest, "latest": span.latest}

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ...engine.state.coverage import Pair
 from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.object_status import status_of
 from ...engine.state.tables import (
-    NodeTable,
+    NodeAmounts,
     QueueTable,
     node_table,
     podgroup_members,
@@ -47,7 +47,7 @@ class TableContext:
         self,
         truth: Truth | Callable[[], Truth],
         *,
-        when: Span | None = None,
+        when: TimeSpan | None = None,
         not_listed: NotListed = _all_listed,
     ) -> None:
         """Wrap a truth, or a function that makes one only if a table needs totals.
@@ -65,12 +65,12 @@ class TableContext:
         return self._truth if isinstance(self._truth, Truth) else self._truth()
 
     @cached_property
-    def when(self) -> Span:
+    def when(self) -> TimeSpan:
         """Between which times the moment is that ages are counted from."""
         return self.truth.when if self._when is None else self._when
 
     @cached_property
-    def nodes(self) -> NodeTable:
+    def nodes(self) -> NodeAmounts:
         """Allocatable and used of every node."""
         return node_table(self.truth)
 

@@ -9,7 +9,7 @@ from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.trace import TraceStep
 from ..compare.causes import Cause
 from ..compare.checked_behaviours import CheckedBehaviour
-from ..compare.decisions import CONTEXT, Differing, FirstDifference
+from ..compare.decisions import CONTEXT, DifferingDecision, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
 from ..coverage.coverage import unknown_text
@@ -55,7 +55,7 @@ def comparison_lines(
 
 
 def decision_lines(
-    decisions: Sequence[Differing],
+    decisions: Sequence[DifferingDecision],
     labels: Sequence[str],
     *,
     style: Style = PLAIN,

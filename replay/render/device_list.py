@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...engine.machine.device_list import LENGTH, POINTER, WRITER, Memory, Outcome
-from ...engine.machine.device_race import Anomaly, Explored, Kind, Moment
+from ...engine.machine.device_list import LENGTH, POINTER, WRITER, Memory, ReaderOutcome
+from ...engine.machine.device_race import DeviceAnomaly, Explored, RaceStep, ReaderFault
 from .simulation import spans
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
-SEES: Mapping[Outcome, str] = MappingProxyType(
+SEES: Mapping[ReaderOutcome, str] = MappingProxyType(
     {
-        Outcome.IGNORED: "ignored",
-        Outcome.COUNTED: "not on the list",
-        Outcome.BEYOND: "beyond the array",
+        ReaderOutcome.IGNORED: "ignored",
+        ReaderOutcome.COUNTED: "not on the list",
+        ReaderOutcome.BEYOND: "beyond the array",
     }
 )
 
@@ -43,7 +43,7 @@ def summary(explored: Explored) -> str:
     )
 
 
-def lanes_table(anomaly: Anomaly, readers: Sequence[str]) -> Table:
+def lanes_table(anomaly: DeviceAnomaly, readers: Sequence[str]) -> Table:
     """Return a row for each step: a column for each goroutine, and the list's words after it."""
     lanes = (WRITER, *readers)
     headers = ["STEP", *map(str.upper, lanes), "POINTER TO", "LENGTH", "CAPACITY"]
@@ -56,7 +56,7 @@ def lanes_table(anomaly: Anomaly, readers: Sequence[str]) -> Table:
     return Table(headers, rows, keep=[*map(str.upper, lanes)])
 
 
-def _did(moment: Moment, readers: Sequence[str]) -> str:
+def _did(moment: RaceStep, readers: Sequence[str]) -> str:
     """Return a step in words, with the value that was stored or loaded."""
     memory, word = moment.memory, moment.verb.rpartition(" ")[2]
     if moment.actor == WRITER:
@@ -114,6 +114,6 @@ def _row(found: Explored) -> tuple[str, ...]:
         str(found.states),
         str(found.steps),
         "yes" if found.complete else "no",
-        str(kinds.count(Kind.TORN) or NONE),
-        str(kinds.count(Kind.SILENT) or NONE),
+        str(kinds.count(ReaderFault.TORN) or NONE),
+        str(kinds.count(ReaderFault.SILENT) or NONE),
     )

@@ -9,9 +9,9 @@ import msgspec
 
 from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
-from ..histories.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
+from ..histories.diff import Diff, DiffSide, Holding, HoldingChanged, ObjectThen
 from ..moments.unknown import document_of
-from ..objects.field_changes import Change
+from ..objects.field_changes import FieldDifference
 from .blocks import number_ref, object_ref
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of, paragraph
@@ -104,13 +104,15 @@ def _lone_lines(found: Diff, style: Style, by: Made, *, events: bool) -> Iterato
                 yield mark(name) + ("" if sign == "?" else by(one.object, None)) + "\n"
 
 
-def change_lines(fields: Sequence[Change], *, style: Style = PLAIN, indent: str) -> Iterator[str]:
+def change_lines(
+    fields: Sequence[FieldDifference], *, style: Style = PLAIN, indent: str
+) -> Iterator[str]:
     """Yield ``path: old → new`` for each field; a terminal shows long ones in several lines."""
     for change in fields:
         yield from paragraph(f"{indent}{_change_text(change, style)}", style)
 
 
-def _change_text(change: Change, style: Style) -> str:
+def _change_text(change: FieldDifference, style: Style) -> str:
     """Return a change in one line; a terminal shows the begin of a value of several pages."""
     most = None if style.width is None else _LONGEST
     old, new = (cut(value_text(value), most) for value in (change.old, change.new))
@@ -131,7 +133,7 @@ def side_lines(found: Diff) -> Iterator[str]:
     yield "\n"
 
 
-def side_text(side: Side) -> str:
+def side_text(side: DiffSide) -> str:
     """Return a moment of a difference, with its time."""
     time = f"  ({side.shown})" if side.shown and side.shown != side.point else ""
     return f"{side.point}{time}"

@@ -9,7 +9,7 @@ from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
 from ..forecast.course import Course
-from ..forecast.outcome import Row, Summary, What, differences, summaries
+from ..forecast.outcome import Summary, UncertainRow, What, differences, summaries
 from ..forecast.run import Forecast
 from ..forecast.usage import QueueUse
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -82,11 +82,11 @@ def _compared(one: Summary) -> tuple[str, ...]:
     return str(one.earlier), str(one.later), str(one.only_here), str(one.not_here), by
 
 
-def _starts(course: Course) -> list[Row]:
+def _starts(course: Course) -> list[UncertainRow]:
     """Return when what starts in the only course starts."""
     started = [one for one in course.works.values() if one.starts is not None]
     return [
-        Row(what=What.STARTS, work=one.name, queue=one.queue, values=(one.starts,))
+        UncertainRow(what=What.STARTS, work=one.name, queue=one.queue, values=(one.starts,))
         for one in sorted(started, key=lambda one: (one.starts, one.name))
     ]
 
@@ -99,7 +99,7 @@ def event_table(found: Forecast) -> Table:
     return Table(("EVENT", "OBJECT", "QUEUE", *names), table, keep=("OBJECT", *names))
 
 
-def _values(found: Forecast, row: Row) -> Iterator[str]:
+def _values(found: Forecast, row: UncertainRow) -> Iterator[str]:
     first = row.values[0]
     for value in row.values:
         if row.what in {What.EVICTED, What.WAITING}:

@@ -11,7 +11,7 @@ from ...engine.kubernetes.units import format_time
 from ..histories.history import Happening, History, ObjectHistory
 from ..moments.times import span_text
 from ..moments.unknown import document_of
-from ..objects.field_changes import Change
+from ..objects.field_changes import FieldDifference
 from .differences import API_VERSION, change_lines
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table
@@ -68,7 +68,7 @@ def version_table(found: Sequence[Happening]) -> Table:
     return Table(headers, rows, keep=("KIND", "CHANGED"), shorten=("WHO",))
 
 
-def _paths(fields: Sequence[Change]) -> str:
+def _paths(fields: Sequence[FieldDifference]) -> str:
     paths = [change.path for change in fields]
     more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
     return ", ".join(paths[:3]) + more or NONE

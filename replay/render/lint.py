@@ -9,7 +9,7 @@ from typing import Any
 
 from ...engine.kubernetes.counts import counted
 from ...engine.volcano.session.history import SUPPORTED
-from ..lint.findings import FILE, Effect, FilePlace, Finding, Severity, Subject
+from ..lint.findings import FILE, FaultEffect, FilePlace, Finding, FindingSeverity, FindingSubject
 from ..lint.regions import Regions
 from ..lint.rules import RULES, Rule
 from ..lint.shared_files import shared_files
@@ -19,7 +19,11 @@ from .screen import one_line
 from .tables import GAP, NONE, PLAIN, Style, Table, lines_of, paragraph
 
 _COMMANDS = MappingProxyType(
-    {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+    {
+        FindingSeverity.ERROR: "error",
+        FindingSeverity.WARNING: "warning",
+        FindingSeverity.NOTE: "notice",
+    }
 )
 
 
@@ -158,7 +162,7 @@ def lint_names(report: Report) -> Iterator[str]:
     yield from (f"{name}\n" for name in named)
 
 
-def _name(subject: Subject) -> str:
+def _name(subject: FindingSubject) -> str:
     if not subject.group and subject.kind in {"SchedulerConfiguration", FILE}:
         return str(subject.place.file if subject.place else subject.name)
     name = subject.name.rpartition("/")[2]
@@ -188,7 +192,7 @@ def _escaped(text: str, *, ends: bool = True) -> str:
 
 def lint_notes(report: Report) -> Iterator[str]:
     """Yield one line each: what was not read, assumed, or checked, and what no rule is about."""
-    unread = (one.issue.now for one in report.findings if one.issue.effect is Effect.UNREAD)
+    unread = (one.issue.now for one in report.findings if one.issue.effect is FaultEffect.UNREAD)
     for now, count in Counter(unread).items():
         yield f"not read in {counted(count, 'place')}: {now}"
     if report.remark:
@@ -224,7 +228,7 @@ def lint_summary(report: Report) -> str:
 
 def _counts(report: Report) -> dict[str, int]:
     counted = Counter(finding.severity for finding in report.findings)
-    return {severity.value: counted[severity] for severity in Severity}
+    return {severity.value: counted[severity] for severity in FindingSeverity}
 
 
 def rule_lines(*, style: Style = PLAIN) -> Iterator[str]:

@@ -10,9 +10,9 @@ from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ...engine.machine.faults import NO_FAULTS, FaultLimits
 from ...engine.machine.search import Progress
-from ...engine.machine.walks import Bound
-from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, Plan
-from ..explore.story import SERVER, TIME, Moment, Story
+from ...engine.machine.walks import WalkBound
+from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, SearchPlan
+from ..explore.story import SERVER, TIME, Story, StoryStep
 from ..moments.times import known_text
 from .layout import kept, pieces
 from .simulation import spans
@@ -53,7 +53,7 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
         yield f"{'':{digits}}  {_left_out(left_out)}\n"
 
 
-def shown_moments(story: Story) -> Iterator[Moment]:
+def shown_moments(story: Story) -> Iterator[StoryStep]:
     """Yield the steps that matter, or came late; time that passes between them is one step."""
     late = {delay.made for delay in story.delays}
     passed, since = 0.0, None
@@ -81,7 +81,7 @@ def _places(lanes: Sequence[str], begin: int) -> list[int]:
 
 
 def _row(
-    moment: Moment, lanes: Sequence[str], places: Sequence[int], digits: int, style: Style
+    moment: StoryStep, lanes: Sequence[str], places: Sequence[int], digits: int, style: Style
 ) -> Iterator[str]:
     """Yield the lines of a step: its mark in its lane, and its sentence beside it."""
     mark = PANICS if moment.panic else WRITES if moment.writes else MARK
@@ -233,7 +233,7 @@ def may_fail(faults: FaultLimits) -> str:
     return ", ".join(f"{kind} {often}" for kind, often in faults._asdict().items() if often)
 
 
-def limits_line(plan: Plan, faults: FaultLimits = NO_FAULTS) -> str:
+def limits_line(plan: SearchPlan, faults: FaultLimits = NO_FAULTS) -> str:
     """Return which orders an exhaustive search tries, and how to try more."""
     never = f"; these components are never late: {', '.join(plan.prompt)}" if plan.prompt else ""
     never += f"; in each may fail: {may_fail(faults)}" if any(faults) else ""
@@ -302,7 +302,7 @@ def nothing_searched(result: Exploration) -> str:
     )
 
 
-def _seen(plan: Plan, faults: FaultLimits) -> str:
+def _seen(plan: SearchPlan, faults: FaultLimits) -> str:
     """Return what a complete search has seen."""
     some = "" if plan.delays is None else f" with at most {_delays(plan.delays)}"
     never = f" in which {', '.join(plan.prompt)} are never late" if plan.prompt else ""
@@ -310,11 +310,11 @@ def _seen(plan: Plan, faults: FaultLimits) -> str:
     return f"all orders{some}{never}{failing} seen"
 
 
-def _words_of(plan: Plan) -> tuple[str, str]:
+def _words_of(plan: SearchPlan) -> tuple[str, str]:
     return ("turns", "ends") if plan.strategy == EXHAUSTIVE else ("steps", "walks")
 
 
-def bound_line(bound: Bound) -> str:
+def bound_line(bound: WalkBound) -> str:
     """Return with which probability walks by priorities find a fault, at the least."""
     return (
         f"Each walk finds a fault that depends on the order of {bound.depth} of its "
@@ -325,7 +325,7 @@ def bound_line(bound: Bound) -> str:
     )
 
 
-def progress_line(plan: Plan, now: Progress, passed: float) -> str:
+def progress_line(plan: SearchPlan, now: Progress, passed: float) -> str:
     """Return how far a search is, and how fast."""
     turns, _ = _words_of(plan)
     left = (
@@ -413,6 +413,6 @@ def exploration_document(result: Exploration) -> dict[str, Any]:
     }
 
 
-def _bound_document(bound: Bound) -> dict[str, Any]:
+def _bound_document(bound: WalkBound) -> dict[str, Any]:
     of_one, of_all = bound.of_one, bound.of_all
     return {**bound._asdict(), "of_one_walk": of_one, "of_all_walks": of_all}

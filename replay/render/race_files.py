@@ -8,8 +8,8 @@ from textwrap import wrap
 from ...engine.version import __version__
 from ..explore.run import Anomaly, Exploration
 from ..explore.scenario import MachineCase
-from ..explore.story import Moment, Story, story_of
-from ..explore.world import World, needed_case
+from ..explore.story import Story, StoryStep, story_of
+from ..explore.world import ScenarioWorld, needed_case
 from .documents import json_text
 from .race import lanes_lines, releases_line
 from .simulation import spans
@@ -18,7 +18,7 @@ from .yaml_text import YamlWriter
 _LINE = 88
 
 
-def files_of(world: World, result: Exploration, anomaly: Anomaly) -> dict[str, str]:
+def files_of(world: ScenarioWorld, result: Exploration, anomaly: Anomaly) -> dict[str, str]:
     """Return the files about an anomaly by their suffix."""
     story = story_of(world, anomaly.steps)
     needed = needed_case(world, anomaly.steps)
@@ -138,11 +138,11 @@ def _user_path(case: MachineCase) -> Iterator[str]:
         yield f"{number}. `kubectl {how} -f -` with\n\n```yaml\n{writer.text(act.document)}```\n\n"
 
 
-def _tells(moment: Moment) -> bool:
+def _tells(moment: StoryStep) -> bool:
     return moment.matters or not moment.alone
 
 
-def _numbered(moment: Moment) -> str:
+def _numbered(moment: StoryStep) -> str:
     mark = " (early: another step was due)" if moment.instead_of else ""
     return f"{moment.number}. **{moment.actor}** {moment.sentence}{mark}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..explore.replaying import Replay
-from ..explore.story import Moment
+from ..explore.story import StoryStep
 from .race import lanes_lines, parting_lines, wrapped, writes_lines
 from .tables import PLAIN, Style
 
@@ -43,7 +43,7 @@ def replay_document(again: Replay) -> dict[str, Any]:
     }
 
 
-def _step(moment: Moment) -> dict[str, Any]:
+def _step(moment: StoryStep) -> dict[str, Any]:
     return {
         "number": moment.number,
         "step": str(moment.step),

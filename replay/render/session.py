@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...engine.kubernetes.amount_texts import exact_amount
-from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
+from ...engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
 from ..sessions.step_words import outcome_text
@@ -112,7 +112,7 @@ def _groups(result: SessionResult) -> list[tuple[str, ...]]:
     return [(key, *_group(status)) for key, status in sorted(result.pod_groups.items())]
 
 
-def _group(status: PodGroupStatus) -> tuple[str, ...]:
+def _group(status: ClosedPodGroupStatus) -> tuple[str, ...]:
     numbers = (status.running, status.succeeded, status.failed)
     return (status.phase, *map(str, numbers), "yes" if status.written else "no")
 

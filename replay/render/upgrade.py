@@ -10,7 +10,7 @@ import msgspec
 
 from ...engine.kubernetes.counts import counted
 from ..compare import verdict
-from ..compare.upgrade import ChangedDecision, Group, Upgrade
+from ..compare.upgrade import CauseGroup, ChangedDecision, Upgrade
 from ..compare.verdict import Verdict, VerdictEffect
 from ..coverage.coverage import unknown_text
 from ..moments.unknown import document_of
@@ -150,21 +150,21 @@ def _folded_lines(judged: Verdict) -> Iterator[str]:
             )
 
 
-def _noticed(groups: Sequence[Group]) -> Iterator[Group]:
+def _noticed(groups: Sequence[CauseGroup]) -> Iterator[CauseGroup]:
     """Yield groups without differences that have no effect, the worst and most frequent first."""
     kept = []
     for group in groups:
         some = tuple(one for one in group.changed if verdict.level_of(one) != verdict.UNNOTICED)
         if some:
-            kept.append(Group(group.causes, some, len({one.at for one in some})))
+            kept.append(CauseGroup(group.causes, some, len({one.at for one in some})))
     yield from sorted(kept, key=lambda group: (_worst(group), -len(group.changed), group.causes))
 
 
-def _worst(group: Group) -> int:
+def _worst(group: CauseGroup) -> int:
     return min(verdict.LEVELS.index(verdict.level_of(one)) for one in group.changed)
 
 
-def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iterator[str]:
+def _groups_lines(found: Upgrade, groups: Sequence[CauseGroup], style: Style) -> Iterator[str]:
     rows = [
         (
             cause_text(group.causes),
@@ -185,7 +185,7 @@ def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iter
         yield from behaviour_lines(behaviours, found.releases, style=style)
 
 
-def _group_lines(group: Group, releases: tuple[str, str], style: Style) -> Iterator[str]:
+def _group_lines(group: CauseGroup, releases: tuple[str, str], style: Style) -> Iterator[str]:
     yield f"\n{style.bold(cause_text(group.causes))}\n"
     sure_first = sorted(group.changed, key=lambda changed: not changed.known)
     rows = [_row(changed) for changed in sure_first[:_SHOWN]]

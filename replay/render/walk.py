@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..explore.story import Moment
+from ..explore.story import StoryStep
 from ..explore.walk import Choice
 from .tables import PLAIN, Style, Table, lines_of
 from .yaml_text import YamlWriter
@@ -41,7 +41,7 @@ def _mark(number: int, choice: Choice) -> str:
     return ", ".join(marks)
 
 
-def made_line(moment: Moment) -> str:
+def made_line(moment: StoryStep) -> str:
     """Return what a step did."""
     early = "" if moment.instead_of is None else f" (before {moment.instead_of})"
     return f"{moment.number}. {moment.actor}: {moment.sentence}{early}\n"

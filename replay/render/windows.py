@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..explore.windows import ToldWindow, ToldWrite
-from ..explore.world import World
+from ..explore.world import ScenarioWorld
 from .race import wrapped
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -14,7 +14,9 @@ _HEADERS = ("WRITE", "FROM", "UNTIL", "LASTS", "BEGINS WITH", "ENDS WITH")
 _SECOND_US = 1_000_000
 
 
-def windows_lines(world: World, writes: Sequence[ToldWrite], style: Style = PLAIN) -> Iterator[str]:
+def windows_lines(
+    world: ScenarioWorld, writes: Sequence[ToldWrite], style: Style = PLAIN
+) -> Iterator[str]:
     """Yield a table of the windows, and what is wrong then."""
     rows = [(one, window) for one in writes for window in one.windows]
     if rows:
@@ -37,7 +39,7 @@ def windows_lines(world: World, writes: Sequence[ToldWrite], style: Style = PLAI
     yield from wrapped(summary(world, writes), style)
 
 
-def summary(world: World, writes: Sequence[ToldWrite]) -> str:
+def summary(world: ScenarioWorld, writes: Sequence[ToldWrite]) -> str:
     """Return what was tried, and how many windows there are."""
     count = sum(len(one.windows) for one in writes)
     tried = len(writes)
@@ -68,7 +70,7 @@ def _seconds(microseconds: int) -> str:
     return f"{text.rstrip('0').rstrip('.')}s"
 
 
-def windows_document(world: World, writes: Sequence[ToldWrite]) -> dict[str, Any]:
+def windows_document(world: ScenarioWorld, writes: Sequence[ToldWrite]) -> dict[str, Any]:
     """Return the windows for programs."""
     return {
         "case": world.case.name,

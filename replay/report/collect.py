@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.units import format_time
 from ...engine.log.location import log_name
-from ...engine.state.coverage import Why as Missing
+from ...engine.state.coverage import UnknownCause as Missing
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
 from ..answers.answer import Why
@@ -21,9 +21,9 @@ from ..moments.times import known_text
 from ..objects.kinds import ObjectName, plain_name
 from ..recorded.recorded_sessions import RecordedSession, recorded_sessions
 from ..sessions.session import SessionAnswer, session_at
-from .commands import Commands, beginning, commands_at
+from .commands import MomentCommands, beginning, commands_at
 from .decisions import later_sessions
-from .question import MOST_ANSWERS, Question, time_at, waiting
+from .question import MOST_ANSWERS, ReportRequest, time_at, waiting
 from .records import Answer, Answers, Change, Decided, Gap, Report, Subject, Timeline
 from .state import state_of
 from .timeline import extent_of, timeline_of
@@ -32,7 +32,7 @@ Phase = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and how much in all."""
 
 
-def report_of(question: Question, progress: Phase | None = None) -> Report:
+def report_of(question: ReportRequest, progress: Phase | None = None) -> Report:
     """Return the report on a moment.
 
     The same log and the same question give an equal report.
@@ -72,7 +72,7 @@ def _nothing(_what: str, _done: int, _total: int) -> None:
     """Show no progress."""
 
 
-def _subject(question: Question, name: str, answer: SessionAnswer) -> Subject:
+def _subject(question: ReportRequest, name: str, answer: SessionAnswer) -> Subject:
     log, moment = question.log, question.moment
     head = next(one for one in log.store.heads() if one.branch == moment.branch)
     dated = time_at(log, moment) is not None
@@ -91,7 +91,7 @@ def _subject(question: Question, name: str, answer: SessionAnswer) -> Subject:
     )
 
 
-def _assumed_conf(question: Question, answer: SessionAnswer) -> list[str]:
+def _assumed_conf(question: ReportRequest, answer: SessionAnswer) -> list[str]:
     """Return what was assumed about the configuration."""
     if question.conf is None and has_no_conf(question.log, question.moment):
         lacks = "the log holds no configuration of the scheduler"
@@ -106,7 +106,9 @@ class _Answered(NamedTuple):
     cache: SchedulerCache | None
 
 
-def _answers(question: Question, truth: Truth, commands: Commands, progress: Phase) -> _Answered:
+def _answers(
+    question: ReportRequest, truth: Truth, commands: MomentCommands, progress: Phase
+) -> _Answered:
     chosen = not question.named
     found = waiting(truth) if chosen else list(question.named)
     asked = found[:MOST_ANSWERS] if chosen else found
@@ -133,7 +135,7 @@ def _kind(named: ObjectName) -> str:
 
 
 def _timeline(
-    question: Question,
+    question: ReportRequest,
     whys: Sequence[Why],
     sessions: Sequence[RecordedSession],
     progress: Phase,
@@ -156,7 +158,7 @@ def _timeline(
     )
 
 
-def _events_command(question: Question, commands: Commands) -> str:
+def _events_command(question: ReportRequest, commands: MomentCommands) -> str:
     extent = extent_of(question.log, question.moment, question.before)
     if extent is None:
         return commands.of_events("events")
@@ -164,7 +166,7 @@ def _events_command(question: Question, commands: Commands) -> str:
     return commands.of_events("events", *times)
 
 
-def _change(question: Question, commands: Commands) -> Change | None:
+def _change(question: ReportRequest, commands: MomentCommands) -> Change | None:
     """Return what differs, from the first moment on at which anything is known."""
     log, before, after = question.log, question.before, question.moment
     if before is None:
@@ -184,7 +186,7 @@ def _doubt(answer: SessionAnswer) -> str:
     return "" if answer.result.panic is None else unknown_text(lacking)
 
 
-def _gaps(question: Question, answer: SessionAnswer) -> list[Gap]:
+def _gaps(question: ReportRequest, answer: SessionAnswer) -> list[Gap]:
     """Return what the log does not know and the answers need, each once."""
     log, moment = question.log, question.moment
     found = [Gap(text, "") for text in remarks_on(moment)]

@@ -9,7 +9,7 @@ from ..logs.log import Log
 from ..moments.moment import Moment
 
 
-class Commands(NamedTuple):
+class MomentCommands(NamedTuple):
     """The options that commands about one moment share.
 
     :param at: the moment, as printed. :param place: the cluster and the branch.
@@ -38,7 +38,7 @@ class Commands(NamedTuple):
         return self.of_moment(*words, *self.session)
 
 
-def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> Commands:
+def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> MomentCommands:
     """Return the options that give the same answers again.
 
     :param conf: the file of a configuration instead of the log's.
@@ -54,7 +54,7 @@ def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> Com
     session = ["--release", release]
     if conf is not None:
         session += ["--conf", conf]
-    return Commands(moment.label, tuple(place), tuple(known), tuple(session))
+    return MomentCommands(moment.label, tuple(place), tuple(known), tuple(session))
 
 
 def beginning(name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from ..recorded.recorded_sessions import RecordedSession
 from ..recorded.session_list import ListedSession, listing, within
 from ..render.short_names import short
 from ..render.tables import Table
-from .commands import Commands
+from .commands import MomentCommands
 from .records import Bounded, Later
 
 MOST_SESSIONS = 12
@@ -20,7 +20,7 @@ _HEADS = ("DECISION", "OBJECT", "NODE", "REASON")
 
 
 def later_sessions(
-    log: Log, moment: Moment, sessions: Sequence[RecordedSession], commands: Commands
+    log: Log, moment: Moment, sessions: Sequence[RecordedSession], commands: MomentCommands
 ) -> Later:
     """Return the sessions that were opened at the moment or after it.
 

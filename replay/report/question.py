@@ -30,7 +30,7 @@ MOST_ANSWERS = 3
 """For how many objects a report says why they wait, if none are named."""
 
 
-class Question(NamedTuple):
+class ReportRequest(NamedTuple):
     """A report to make.
 
     :param place: where the log is; only its name is shown.

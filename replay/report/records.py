@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..answers.answer import Why
 from ..histories.diff import Diff
 from ..recorded.session_list import ListedSession
@@ -58,7 +58,7 @@ class Mark(NamedTuple):
     :param when: the bounds of its time. :param position: of the first event that shows it.
     """
 
-    when: Span
+    when: TimeSpan
     text: str
     position: int
 
@@ -74,7 +74,7 @@ class Stretch(NamedTuple):
     end: int
     cause: str
     text: str
-    since: Span | None = None
+    since: TimeSpan | None = None
 
 
 class Waiting(NamedTuple):

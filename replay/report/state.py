@@ -12,7 +12,7 @@ from ...engine.state.truth import Entry, Truth
 from ..answers.amounts import in_order
 from ..coverage.coverage import NotListed
 from ..render.columns import TableContext, short_names, table_of
-from .commands import Commands
+from .commands import MomentCommands
 from .records import Bounded, Share, State
 
 MOST_ROWS = 40
@@ -34,7 +34,7 @@ WAITING = frozenset({"", "Pending", "Inqueue"})
 _AMOUNTS = ("allocated", "deserved", "guarantee", "capability")
 
 
-def state_of(truth: Truth, commands: Commands, not_listed: NotListed) -> State:
+def state_of(truth: Truth, commands: MomentCommands, not_listed: NotListed) -> State:
     """Return the objects of a moment, each kind as ``get`` prints it."""
     context = TableContext(truth, not_listed=not_listed)
     shares = list(_shares(context))
@@ -49,7 +49,7 @@ def state_of(truth: Truth, commands: Commands, not_listed: NotListed) -> State:
     )
 
 
-def _table(context: TableContext, kind: GroupKind, title: str, commands: Commands) -> Bounded:
+def _table(context: TableContext, kind: GroupKind, title: str, commands: MomentCommands) -> Bounded:
     """Return the table of a kind; of many PodGroups, those that wait come first."""
     entries: Sequence[Entry] = context.truth.of(*kind)
     total, order = len(entries), ""

@@ -13,7 +13,7 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.events.payloads import ProcessPanicked, ProcessStarted
 from ...engine.log.store import Cut, Query
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
 from ..answers.answer import Why
@@ -52,7 +52,7 @@ _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.TOUCHED)
 _NOTABLE = ("pod.evicted", "node.deleted", "node.created", "process.started", "process.panicked")
 
 
-class Extent(NamedTuple):
+class ShownExtent(NamedTuple):
     """The time that a timeline shows, in microseconds since 1970."""
 
     begin: int
@@ -68,12 +68,12 @@ class Extent(NamedTuple):
 
 
 class _Dated(NamedTuple):
-    when: Span
+    when: TimeSpan
     time: int
     recorded: Recorded
 
 
-def extent_of(log: Log, moment: Moment, before: Moment | None) -> Extent | None:
+def extent_of(log: Log, moment: Moment, before: Moment | None) -> ShownExtent | None:
     """Return the time around a moment: as long after it as an earlier one is before it.
 
     It does not go beyond the log. None if the log has no times.
@@ -87,13 +87,13 @@ def extent_of(log: Log, moment: Moment, before: Moment | None) -> Extent | None:
     observed = observed_from(log, moment) or first
     begin = min(observed, now) if then is None else max(first, min(then, now))
     now = max(now, begin)
-    return Extent(begin, max(now, min(last, now + (now - begin))), now, then)
+    return ShownExtent(begin, max(now, min(last, now + (now - begin))), now, then)
 
 
 def timeline_of(
     log: Log,
     moment: Moment,
-    extent: Extent,
+    extent: ShownExtent,
     found: tuple[Sequence[Why], Sequence[RecordedSession], Mapping[str, NodeFact]],
     progress: Count | None = None,
 ) -> Timeline:
@@ -144,7 +144,7 @@ def _changes(kind: str) -> bool:
     return KINDS[kind].effect in _CHANGING and not kind.endswith(".observed")
 
 
-def _events(log: Log, moment: Moment, extent: Extent) -> Iterator[_Dated]:
+def _events(log: Log, moment: Moment, extent: ShownExtent) -> Iterator[_Dated]:
     """Yield the events of a time that have times, in the order of the log."""
     clock = log.clock(moment)
     query = Query(
@@ -173,7 +173,7 @@ class _Sign(NamedTuple):
     position: int
     one: str
     many: str
-    when: Span
+    when: TimeSpan
 
 
 def _node_signs(notable: Iterable[_Dated], nodes: Mapping[str, NodeFact]) -> Iterator[_Sign]:
@@ -221,7 +221,7 @@ def _other_signs(notable: Iterable[_Dated]) -> Iterator[_Sign]:
             yield _Sign(time, recorded.position, text, f"{text} {{}} times", when)
 
 
-def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
+def _marks(extent: ShownExtent, signs: Iterable[_Sign]) -> list[Mark]:
     """Return signs as marks, in order of time; several of a sort soon after each other are one."""
     near = (extent.end - extent.begin) // _NEAR
     groups: list[list[_Sign]] = []
@@ -242,7 +242,7 @@ def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
     ]
 
 
-def _waiting(why: Why, extent: Extent) -> Waiting:
+def _waiting(why: Why, extent: ShownExtent) -> Waiting:
     """Return the reasons for which an object waited, with the times at which they began."""
     name = f"{why.asked.kind} {why.asked.name}"
     spans = [stage.since.begin for stage in why.stages]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ...engine.kubernetes.counts import counted
-from ..lint.findings import Finding, Severity, Subject
+from ..lint.findings import Finding, FindingSeverity, FindingSubject
 from ..lint.regions import Regions
 from ..lint.rules import RULES
 from ..lint.shared_files import shared_files
@@ -25,7 +25,7 @@ class _Places(NamedTuple):
 PAGE = "docs/reference/lint.md"
 
 
-def lint_review(report: Report, failing: Collection[Severity]) -> Review:
+def lint_review(report: Report, failing: Collection[FindingSeverity]) -> Review:
     """Return findings as a review.
 
     :param failing: the severities with which the command fails.
@@ -43,7 +43,7 @@ def lint_review(report: Report, failing: Collection[Severity]) -> Review:
 
 
 def _result(
-    finding: Finding, report: Report, failing: Collection[Severity], places: _Places
+    finding: Finding, report: Report, failing: Collection[FindingSeverity], places: _Places
 ) -> Result:
     issue, severity = finding.issue, finding.severity
     return Result(
@@ -59,7 +59,7 @@ def _result(
     )
 
 
-def _region(subject: Subject, field: str, places: _Places) -> FileRegion | None:
+def _region(subject: FindingSubject, field: str, places: _Places) -> FileRegion | None:
     place = subject.place
     if place is None:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...engine.kubernetes.counts import counted
 from ..compare import verdict
-from ..compare.upgrade import Group, Upgrade
+from ..compare.upgrade import CauseGroup, Upgrade
 from ..render.comparison import cause_text, value_text
 from ..render.upgrade import point_text, verdict_text
 from .records import Level, Result, Review, ReviewRule
@@ -55,11 +55,11 @@ def _rules(found: Upgrade) -> Iterator[ReviewRule]:
         yield ReviewRule(_id(group), about or "The cause was not found.", more, PAGE)
 
 
-def _id(group: Group) -> str:
+def _id(group: CauseGroup) -> str:
     return cause_text(group.causes).replace(" ", "-") if group.causes else NOT_FOUND
 
 
-def _result(group: Group, found: Upgrade, *, unfold: bool) -> Result:
+def _result(group: CauseGroup, found: Upgrade, *, unfold: bool) -> Result:
     noticed = any(verdict.level_of(one) in verdict.NOTICED for one in group.changed)
     one, other = found.releases
     examples = [

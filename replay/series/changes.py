@@ -28,7 +28,7 @@ _REPORT_EVERY = 1024
 _Name = tuple[str, str, str, str]
 
 
-class Change(NamedTuple):
+class StateChange(NamedTuple):
     """A change of one object.
 
     :param time: microseconds since 1970. :param before: and ``now``: its facts, None if it does
@@ -50,7 +50,7 @@ def changes(
     progress: Progress | None = None,
     *,
     extract: Extract = extract_fact,
-) -> Iterator[Change]:
+) -> Iterator[StateChange]:
     """Yield the changes of nodes, pods, PodGroups and queues up to a moment.
 
     What exists after the last one is what :meth:`Log.truth` returns for the moment.
@@ -99,7 +99,7 @@ class _Held:
 
     def take(
         self, step: OrderedEvent, dated: _Dated, lives_on: Callable[[Reference], bool]
-    ) -> Iterator[Change]:
+    ) -> Iterator[StateChange]:
         """Take the next event, and yield what it changes."""
         event = step.event
         effect, reference = KINDS[event.kind].effect, event.reference
@@ -116,7 +116,7 @@ class _Held:
         if self._lists.goes(reference, lives_on):
             yield from self._gone(reference, dated.time_of(step))
 
-    def _version(self, step: OrderedEvent, time: int) -> Iterator[Change]:
+    def _version(self, step: OrderedEvent, time: int) -> Iterator[StateChange]:
         reference, name = step.event.reference, _name(step.event.reference)
         fact = self._extract(reference.group, reference.kind, step.event.payload)
         before, known = None, self._facts.get(name)
@@ -126,19 +126,19 @@ class _Held:
             elif known[1] > step.key:
                 return
             else:  # Another object had the name, and its deletion was not seen.
-                yield Change(time, known[0], known[2], None)
+                yield StateChange(time, known[0], known[2], None)
         self._facts[name] = (reference, step.key, fact)
         if fact != before:
-            yield Change(time, reference, before, fact)
+            yield StateChange(time, reference, before, fact)
 
-    def _delete(self, step: OrderedEvent, time: int) -> Iterator[Change]:
+    def _delete(self, step: OrderedEvent, time: int) -> Iterator[StateChange]:
         reference = step.event.reference
         known = self._facts.get(_name(reference))
         if known is not None and (known[0].uid == reference.uid or known[1] < step.key):
             del self._facts[_name(reference)]
-            yield Change(time, known[0], known[2], None)
+            yield StateChange(time, known[0], known[2], None)
 
-    def _bind(self, step: OrderedEvent, time: int) -> Iterator[Change]:
+    def _bind(self, step: OrderedEvent, time: int) -> Iterator[StateChange]:
         reference, name = step.event.reference, _name(step.event.reference)
         known = self._facts.get(name)
         if known is None or known[1] >= step.key or reference.uid not in {"", known[0].uid}:
@@ -148,11 +148,11 @@ class _Held:
         if isinstance(fact, PodFact) and not fact.node and node:
             bound = msgspec.structs.replace(fact, node=node)
             self._facts[name] = (known[0], known[1], bound)
-            yield Change(time, known[0], fact, bound)
+            yield StateChange(time, known[0], fact, bound)
 
     def _list(
         self, event: Event, time: int, lives_on: Callable[[Reference], bool]
-    ) -> Iterator[Change]:
+    ) -> Iterator[StateChange]:
         listing = msgspec.json.decode(event.payload, type=ListObserved)
         pair = (listing.group, listing.listed)
         if pair not in KINDS_FOLLOWED:
@@ -161,12 +161,12 @@ class _Held:
         for reference in self._lists.gone(listing, held, lives_on):
             yield from self._gone(reference, time)
 
-    def _gone(self, reference: Reference, time: int) -> Iterator[Change]:
+    def _gone(self, reference: Reference, time: int) -> Iterator[StateChange]:
         """Remove an object that a list lacked, unless another one has its name."""
         known = self._facts.get(_name(reference))
         if known is not None and known[0].uid == reference.uid:
             del self._facts[_name(reference)]
-            yield Change(time, reference, known[2], None)
+            yield StateChange(time, reference, known[2], None)
 
 
 def _name(reference: Reference) -> _Name:

@@ -12,8 +12,8 @@ from ...engine.state.facts import Fact, PodFact, PodGroupFact
 from ..logs.log import Log, Progress
 from ..logs.names import stem_of
 from ..objects.kinds import ObjectName
-from .changes import Change, changes
-from .period import Period, Span, Track, divided
+from .changes import StateChange, changes
+from .period import Period, ShownPeriod, Track, divided
 
 _KINDS = ("Job", "PodGroup")
 _FINISHED = frozenset({"Succeeded", "Failed"})
@@ -22,7 +22,7 @@ PENDING, BOUND, RUNNING, FINISHED = STATES = ("pending", "bound", "running", "fi
 """What a pod does: it has no node; it has one and does not run yet; it runs; it has ended."""
 
 
-class Phase(NamedTuple):
+class GangPhase(NamedTuple):
     """A PodGroup got a phase. :param time: microseconds."""
 
     time: int
@@ -30,7 +30,7 @@ class Phase(NamedTuple):
     phase: str
 
 
-class Gang(msgspec.Struct, frozen=True, kw_only=True):
+class GangOverTime(msgspec.Struct, frozen=True, kw_only=True):
     """The pods of a job or a PodGroup; of each part of the period the last number.
 
     :param named: as in ``job ns/name``. :param counts: how many pods, by :data:`STATES`.
@@ -41,18 +41,18 @@ class Gang(msgspec.Struct, frozen=True, kw_only=True):
     named: str
     counts: dict[str, tuple[float | None, ...]]
     min_member: tuple[float | None, ...]
-    phases: tuple[Phase, ...]
+    phases: tuple[GangPhase, ...]
 
 
 def gang(
     log: Log,
-    span: Span,
+    span: ShownPeriod,
     named: ObjectName,
     *,
     namespace: str | None = None,
     whole: bool = False,
     progress: Progress | None = None,
-) -> Gang:
+) -> GangOverTime:
     """Return how the pods of a job or a PodGroup came together.
 
     :param namespace: where it is; None is any that has it.
@@ -84,7 +84,7 @@ class _Wanted(NamedTuple):
     name: str
     namespace: str | None
 
-    def has(self, change: Change) -> bool:
+    def has(self, change: StateChange) -> bool:
         """Return whether a change is of a pod or the PodGroup of the gang."""
         reference = change.reference
         if self.namespace is not None and reference.namespace != self.namespace:
@@ -106,7 +106,7 @@ class _Wanted(NamedTuple):
         return podgroup == self.name or stem_of(podgroup) == self.name
 
 
-def _refuse(wanted: _Wanted, named: ObjectName, kept: list[Change], span: Span) -> None:
+def _refuse(wanted: _Wanted, named: ObjectName, kept: list[StateChange], span: ShownPeriod) -> None:
     places = sorted({one.reference.namespace for one in kept})
     if not places:
         raise ObjectNotFound(
@@ -121,7 +121,7 @@ def _refuse(wanted: _Wanted, named: ObjectName, kept: list[Change], span: Span) 
         )
 
 
-def _until(kept: list[Change], end: int) -> int:
+def _until(kept: list[StateChange], end: int) -> int:
     """Return the end if any of it waits there, else when it last changed, and a tenth more."""
     last = {one.reference: one.now for one in kept}
     if any(_waits(fact) for fact in last.values()):
@@ -135,12 +135,12 @@ def _waits(fact: Fact | None) -> bool:
     return isinstance(fact, PodGroupFact) and fact.phase in {"", "Pending", "Inqueue"}
 
 
-def _counted(wanted: _Wanted, named: str, kept: list[Change], period: Period) -> Gang:
+def _counted(wanted: _Wanted, named: str, kept: list[StateChange], period: Period) -> GangOverTime:
     tracks = {state: Track(period, last=True) for state in STATES}
     least = Track(period, last=True)
     counts = dict.fromkeys(STATES, 0)
     members: dict[str, int] = {}
-    phases: list[Phase] = []
+    phases: list[GangPhase] = []
     for change in kept:
         before, now = change.before, change.now
         for fact, sign in ((before, -1), (now, 1)):
@@ -149,13 +149,13 @@ def _counted(wanted: _Wanted, named: str, kept: list[Change], period: Period) ->
         if isinstance(now, PodGroupFact):
             members[change.reference.name] = now.min_member
             if now.phase and (not isinstance(before, PodGroupFact) or before.phase != now.phase):
-                phases.append(Phase(change.time, change.reference.name, now.phase))
+                phases.append(GangPhase(change.time, change.reference.name, now.phase))
         elif isinstance(before, PodGroupFact):
             members.pop(change.reference.name, None)
         for state, track in tracks.items():
             track.set(change.time, float(counts[state]))
         least.set(change.time, float(sum(members.values())) if members else None)
-    return Gang(
+    return GangOverTime(
         period=period,
         named=named,
         counts={state: track.values() for state, track in tracks.items()},

@@ -10,7 +10,7 @@ from ...engine.state.facts import PodGroupFact
 from ..logs.log import Log, Progress
 from ..logs.names import stem_of
 from .changes import changes
-from .period import Period, Span
+from .period import Period, ShownPeriod
 
 MOST_ROWS = 200
 """PodGroups in one picture; the first ones are kept."""
@@ -51,7 +51,7 @@ class GangPhases(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
 
 
-def gang_phases(log: Log, span: Span, *, progress: Progress | None = None) -> GangPhases:
+def gang_phases(log: Log, span: ShownPeriod, *, progress: Progress | None = None) -> GangPhases:
     """Return the phases that PodGroups had in a period.
 
     :param progress: called with (position, last position).

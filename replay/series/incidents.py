@@ -12,8 +12,8 @@ from ...engine.state.facts import NodeFact, QueueFact
 from ..logs.log import Log
 from ..recorded.recorded_sessions import HowKnown
 from ..recorded.session_list import listed_sessions
-from .changes import Change
-from .period import Period, Span
+from .changes import StateChange
+from .period import Period, ShownPeriod
 from .queue_tree import Tree
 
 _OPEN = frozenset({"", "Open"})
@@ -47,7 +47,7 @@ class QueueIncidents:
         self._nodes: dict[str, float] = {}
         self._sum = 0.0
 
-    def node(self, change: Change) -> bool:
+    def node(self, change: StateChange) -> bool:
         """Take a change of a node: what all nodes have together is the limit of the root.
 
         Return whether that changed.
@@ -62,7 +62,7 @@ class QueueIncidents:
         self._sum = sum(self._nodes.values())
         return True
 
-    def queue(self, change: Change) -> None:
+    def queue(self, change: StateChange) -> None:
         """Take a change of a queue: it may have been closed."""
         name, now = change.reference.name, change.now
         state = now.state if isinstance(now, QueueFact) else ""
@@ -131,7 +131,7 @@ class QueueIncidents:
         return self._found
 
 
-def scheduler_incidents(log: Log, span: Span) -> list[Incident]:
+def scheduler_incidents(log: Log, span: ShownPeriod) -> list[Incident]:
     """Return the panics of Volcano's components, and the sessions that did not end."""
     found = [*_panics(log, span.end.known), *_cut_short(log, span)]
     period = span.period
@@ -149,7 +149,7 @@ def _panics(log: Log, known: int) -> list[Incident]:
     return found
 
 
-def _cut_short(log: Log, span: Span) -> list[Incident]:
+def _cut_short(log: Log, span: ShownPeriod) -> list[Incident]:
     """Return the logged sessions that did not end before the next one began."""
     logged = log.events(kinds=("session.opened",), until=span.end.known, limit=1)
     if next(logged, None) is None:

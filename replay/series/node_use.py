@@ -13,9 +13,9 @@ from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact
 from ..logs.log import Log, Progress
 from ..logs.names import known_names
-from .changes import NODE, Change, changes
+from .changes import NODE, StateChange, changes
 from .incidents import Incident, scheduler_incidents
-from .period import Period, Span, Track
+from .period import Period, ShownPeriod, Track
 
 MOST_ROWS = 40
 """Rows of one picture; of more nodes, each row is several."""
@@ -32,7 +32,7 @@ _FINISHED = frozenset({"Succeeded", "Failed"})
 _ORDER = (READY, CORDONED, NOT_READY)
 
 
-class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
+class NodeUseRow(msgspec.Struct, frozen=True, kw_only=True):
     """One node, or several with names beside each other.
 
     :param name: of the first, and :param last: of the last of ``count`` nodes.
@@ -55,14 +55,14 @@ class NodeUse(msgspec.Struct, frozen=True, kw_only=True):
 
     period: Period
     resource: str
-    rows: tuple[NodeRow, ...]
+    rows: tuple[NodeUseRow, ...]
     nodes: int
     incidents: tuple[Incident, ...]
 
 
 def node_use(
     log: Log,
-    span: Span,
+    span: ShownPeriod,
     resource: str = "cpu",
     *,
     names: Collection[str] = (),
@@ -147,7 +147,7 @@ class _Follow:
         self._used: dict[str, float] = {}
         self.resources: set[str] = set()
 
-    def take(self, change: Change) -> None:
+    def take(self, change: StateChange) -> None:
         """Take the next change."""
         touched = set()
         for fact, sign in ((change.before, -1), (change.now, 1)):
@@ -182,11 +182,11 @@ class _Follow:
             if row is not None:
                 row.node(fact, used, self._resource, 1)
 
-    def finished(self) -> Iterator[NodeRow]:
+    def finished(self) -> Iterator[NodeUseRow]:
         """Yield all rows."""
         for row in self._rows:
             states = row.state.values()
-            yield NodeRow(
+            yield NodeUseRow(
                 name=row.names[0],
                 last=row.names[-1],
                 count=len(row.names),

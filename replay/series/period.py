@@ -56,7 +56,7 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
         return self.begin + part * self.step
 
 
-class Span(NamedTuple):
+class ShownPeriod(NamedTuple):
     """The period of a log that a picture shows.
 
     :param end: the moment at its end; only what had happened by then counts.
@@ -68,7 +68,7 @@ class Span(NamedTuple):
 
 def span_of(
     log: Log, from_: Point | None = None, to: Point | None = None, *, whole: bool = False
-) -> Span:
+) -> ShownPeriod:
     """Return the period between two points; by default while the log observed the cluster.
 
     :param whole: by default from the first time in the log: when its oldest object was created.
@@ -94,7 +94,7 @@ def span_of(
             f"{format_time(until)}",
             now=f"the log has times from {format_time(first)} to {format_time(last)}",
         )
-    return Span(divided(begin, until), end)
+    return ShownPeriod(divided(begin, until), end)
 
 
 def observed_from(log: Log, moment: Moment) -> int | None:

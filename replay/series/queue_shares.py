@@ -10,9 +10,9 @@ from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact
 from ..logs.log import Log, Progress
-from .changes import Change, changes
+from .changes import StateChange, changes
 from .incidents import Incident, QueueIncidents, scheduler_incidents
-from .period import Period, Span, Track
+from .period import Period, ShownPeriod, Track
 from .queue_tree import Tree
 
 MOST_QUEUES = 8
@@ -56,7 +56,7 @@ class QueueShares(msgspec.Struct, frozen=True, kw_only=True):
 
 def queue_shares(
     log: Log,
-    span: Span,
+    span: ShownPeriod,
     resource: str = "cpu",
     *,
     names: Collection[str] = (),
@@ -132,7 +132,7 @@ class _Follow:
         self.resources: set[str] = set()
         self.incidents = QueueIncidents(period, resource)
 
-    def take(self, change: Change) -> None:
+    def take(self, change: StateChange) -> None:
         """Take the next change."""
         self._last = change.time
         fact = change.now or change.before
@@ -151,7 +151,7 @@ class _Follow:
             if queue in self._tree.specs:
                 self._note(queue, change.time)
 
-    def _pod(self, change: Change) -> set[str]:
+    def _pod(self, change: StateChange) -> set[str]:
         reference = change.reference
         key = (reference.namespace, reference.name)
         pod = change.now
@@ -196,7 +196,7 @@ class _Follow:
         occupies = bool(pod.node) and pod.phase not in _FINISHED
         return pod.requests.get(self._resource, 0.0) if occupies else 0.0
 
-    def _group(self, change: Change) -> set[str]:
+    def _group(self, change: StateChange) -> set[str]:
         key = (change.reference.namespace, change.reference.name)
         now, before = change.now, self._groups.get(key)
         if isinstance(now, PodGroupFact):
@@ -211,7 +211,7 @@ class _Follow:
             touched |= self._take_away(pod) | self._add(pod, fact)
         return touched
 
-    def _queue(self, change: Change) -> set[str]:
+    def _queue(self, change: StateChange) -> set[str]:
         name, now = change.reference.name, change.now
         spec = now if isinstance(now, QueueFact) else None
         for fact in (spec,) if spec is not None else ():

@@ -10,7 +10,7 @@ from ..logs.log import Log
 from ..recorded.recorded_sessions import HowKnown
 from ..recorded.session_list import ListedSession, listed_sessions
 from .incidents import Incident, scheduler_incidents
-from .period import Period, Span
+from .period import Period, ShownPeriod
 
 
 class SessionRuns(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class SessionRuns(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
 
 
-def session_runs(log: Log, span: Span) -> SessionRuns:
+def session_runs(log: Log, span: ShownPeriod) -> SessionRuns:
     """Return the sessions that were opened in a period."""
     period = span.period
     found = [

@@ -54,7 +54,7 @@ _FAKE: Mapping[str, str] = MappingProxyType({"kwok.x-k8s.io/node": "fake"})
 """The annotation of the nodes that KWOK keeps alive."""
 
 
-class Snapshot(NamedTuple):
+class ObjectSnapshot(NamedTuple):
     """The objects of a moment for another program.
 
     :param notes: what it cannot carry, as sentences.
@@ -162,7 +162,7 @@ def _is_system(name: str) -> bool:
 _ALWAYS = "uids, owners and creation times: where the scheduler compares ages, its order may differ"
 
 
-def _simulator(held: _Held) -> Snapshot:
+def _simulator(held: _Held) -> ObjectSnapshot:
     """Return what kube-scheduler-simulator imports."""
     pods, notes = held.pods()
     for pod in pods:
@@ -184,7 +184,7 @@ def _simulator(held: _Held) -> Snapshot:
         "namespaces": held.namespaces(pods, claims),
     }
     lists = [some for some in document.values() if isinstance(some, list)]
-    return Snapshot(
+    return ObjectSnapshot(
         f"{json_text(document, indent=2)}\n".encode(),
         sum(map(len, lists)),
         (
@@ -208,7 +208,7 @@ def _not_carried(held: _Held, kinds: Sequence[GroupKind], effect: str) -> Iterat
         yield f"{', '.join(some)}: {effect}"
 
 
-def _kwok(held: _Held) -> Snapshot:
+def _kwok(held: _Held) -> ObjectSnapshot:
     """Return manifests that ``kubectl apply`` creates in a cluster of KWOK, in their order."""
     pods, notes = held.pods()
     classes, more = held.priorities(pods)
@@ -235,7 +235,7 @@ def _kwok(held: _Held) -> Snapshot:
         *quotas,
     ]
     kinds = {one["kind"] for one in documents}
-    return Snapshot(
+    return ObjectSnapshot(
         _yaml(documents),
         len(documents),
         (
@@ -306,7 +306,7 @@ def _unready(nodes: Sequence[Document]) -> Iterator[str]:
         yield f"that {counted(count, 'node')} {verb} not Ready: KWOK makes nodes Ready"
 
 
-SNAPSHOTS: Mapping[str, Callable[[_Held], Snapshot]] = MappingProxyType(
+SNAPSHOTS: Mapping[str, Callable[[_Held], ObjectSnapshot]] = MappingProxyType(
     {"simulator": _simulator, "kwok": _kwok}
 )
 """What makes each snapshot, by name."""

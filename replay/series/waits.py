@@ -11,8 +11,8 @@ from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.facts import PodFact, PodGroupFact
 from ..logs.log import Log, Progress
-from .changes import Change, changes
-from .period import Period, Span
+from .changes import StateChange, changes
+from .period import Period, ShownPeriod
 
 PODS, GANGS = "pods", "gangs"
 MOST_QUEUES = 20
@@ -22,7 +22,7 @@ _FINISHED = frozenset({"Succeeded", "Failed"})
 _Key = tuple[str, str]
 
 
-class Spread(msgspec.Struct, frozen=True, kw_only=True):
+class WaitSpread(msgspec.Struct, frozen=True, kw_only=True):
     """How long the pods (or gangs) of a queue waited, microseconds.
 
     :param what: pods, or gangs: a gang waits until as many of its pods as it needs have a node.
@@ -54,7 +54,7 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     period: Period
-    spreads: tuple[Spread, ...]
+    spreads: tuple[WaitSpread, ...]
     unknown: int
     left_out: int
 
@@ -82,7 +82,7 @@ class _Group:
 
 
 def waits(
-    log: Log, span: Span, *, names: Collection[str] = (), progress: Progress | None = None
+    log: Log, span: ShownPeriod, *, names: Collection[str] = (), progress: Progress | None = None
 ) -> Waits:
     """Return how long pods and gangs waited that were created in a period.
 
@@ -125,14 +125,14 @@ class _Follow:
         self._queues: dict[_Key, str] = {}
         self.unknown = 0
 
-    def take(self, change: Change) -> None:
+    def take(self, change: StateChange) -> None:
         """Take the next change."""
         if isinstance(change.now or change.before, PodFact):
             self._pod(change)
         elif isinstance(change.now or change.before, PodGroupFact):
             self._podgroup(change)
 
-    def _pod(self, change: Change) -> None:
+    def _pod(self, change: StateChange) -> None:
         uid = change.reference.uid or f"{change.reference.namespace}/{change.reference.name}"
         before, now = change.before, change.now
         if before is None:
@@ -174,7 +174,7 @@ class _Follow:
             if len(group.placed) >= group.needed:
                 group.wait.until, group.placed = time, set()
 
-    def _podgroup(self, change: Change) -> None:
+    def _podgroup(self, change: StateChange) -> None:
         key = (change.reference.namespace, change.reference.name)
         now = change.now
         if not isinstance(now, PodGroupFact):
@@ -192,7 +192,7 @@ class _Follow:
             self._groups[key].needed = max(now.min_member, 1)
             self._groups[key].wait.queue = queue
 
-    def spreads(self) -> Iterator[Spread]:
+    def spreads(self) -> Iterator[WaitSpread]:
         """Yield what was found, by queue: pods, then gangs."""
         ended = [
             *self._done,
@@ -206,12 +206,12 @@ class _Follow:
                     yield _spread(queue, what, found, self._period.end)
 
 
-def _spread(queue: str, what: str, waits: Iterable[_Wait], end: int) -> Spread:
+def _spread(queue: str, what: str, waits: Iterable[_Wait], end: int) -> WaitSpread:
     some = list(waits)
     lengths = sorted(wait.until - wait.since for wait in some if wait.until is not None)
     left = [wait for wait in some if wait.until is None]
     waiting = sorted((end - wait.since for wait in left if not wait.gone), reverse=True)
-    return Spread(
+    return WaitSpread(
         queue=queue,
         what=what,
         bound=len(lengths),

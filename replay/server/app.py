@@ -23,12 +23,12 @@ from .mcp.door import routes as mcp_routes
 from .plain_json import PlainJSON
 from .readers import Readers
 from .served import Served
-from .settings import Settings
+from .settings import ServerSettings
 from .web.routes import routes as web_routes
 from .works import Works
 
 
-def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
+def application(settings: ServerSettings, names: Collection[str] = ()) -> Starlette:
     """Return the ASGI application of a server.
 
     :param names: names by which it may be addressed, beside ``localhost`` and addresses.

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from . import login
 from .bodies import MOST_BYTES, Bodies
 from .guesses import Guesses
-from .settings import Settings
+from .settings import ServerSettings
 from .socket_token import token_of
 
 TOKEN_PREFIX = "/token/"  # noqa: S105 -- a path
@@ -52,7 +52,7 @@ _AFTER_REFUSAL: Mapping[int, Mapping[str, str]] = MappingProxyType(
 """Headers of refusals. After a length that is in doubt it is unclear where a request begins."""
 
 
-class Refused(Exception):
+class BlockedRequest(Exception):
     """A request that is not answered; never leaves this module.
 
     :param guessed: it showed a wrong token.
@@ -78,7 +78,7 @@ class Guard:
     :param names: names by which the server may be addressed, beside ``localhost`` and addresses.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, names: Collection[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, settings: ServerSettings, names: Collection[str] = ()) -> None:
         self._app = app
         self._token = settings.token.encode()
         self._names = frozenset({"localhost", *(name.lower() for name in names)})
@@ -101,7 +101,7 @@ class Guard:
                 await answer(scope, receive, _with_headers(send))
                 return
             scope = self._with_token(scope)
-        except Refused as fault:
+        except BlockedRequest as fault:
             if fault.guessed:
                 await self._guesses.wait(scope)
             await fault.answer(scope)(scope, receive, _with_headers(send))
@@ -122,7 +122,7 @@ class Guard:
         :raises Refused: they are.
         """
         if not self._bodies.has_room(length):
-            raise Refused(503, "the server reads many large requests: try again in a moment")
+            raise BlockedRequest(503, "the server reads many large requests: try again in a moment")
 
     def _check_guesses(self, scope: Scope) -> None:
         """Compare no token while many wrong ones of a client wait for their answers.
@@ -130,7 +130,7 @@ class Guard:
         :raises Refused: so many wait.
         """
         if not self._guesses.may_guess(scope):
-            raise Refused(429, "too many wrong tokens: try again in a moment")
+            raise BlockedRequest(429, "too many wrong tokens: try again in a moment")
 
     def _logs_in(self, scope: Scope) -> bool:
         return bool(self._token) and scope["path"] == login.PATH and scope.get("method") == "POST"
@@ -154,7 +154,7 @@ class Guard:
             said = (
                 "this is not the token of this server" if shown else "this server needs its token"
             )
-            raise Refused(401, f"{said}: Authorization: Bearer …", guessed=bool(shown))
+            raise BlockedRequest(401, f"{said}: Authorization: Bearer …", guessed=bool(shown))
         if not in_path:
             return scope
         prefix = f"{TOKEN_PREFIX}{shown}"
@@ -176,19 +176,19 @@ def _check_request(scope: Scope, names: Collection[str], origins: Collection[str
     headers = Headers(scope=scope)
     host = headers.get("host", "")
     if not _is_own(host, names):
-        raise Refused(
+        raise BlockedRequest(
             421,
             "this server answers only requests to localhost, an IP address, or --allow-host",
         )
     _check_site(headers, host, scope, origins)
     # A proxy before this server may read the other one, and then see other requests.
     if "transfer-encoding" in headers and "content-length" in headers:
-        raise Refused(400, "a request has either a length or a transfer encoding")
+        raise BlockedRequest(400, "a request has either a length or a transfer encoding")
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or len(length) > 18:
-        raise Refused(400, "the length of the body is not a number")
+        raise BlockedRequest(400, "the length of the body is not a number")
     if int(length) > MOST_BYTES:
-        raise Refused(413, f"the body of a request is at most {MOST_BYTES} bytes")
+        raise BlockedRequest(413, f"the body of a request is at most {MOST_BYTES} bytes")
     return int(length)
 
 
@@ -210,12 +210,12 @@ def _check_site(headers: Headers, host: str, scope: Scope, origins: Collection[s
     """
     origin = headers.get("origin")
     if origin is not None and _site(origin) != host.lower() and origin.lower() not in origins:
-        raise Refused(403, "a page of another site may not ask this server")
+        raise BlockedRequest(403, "a page of another site may not ask this server")
     # Another port of this machine is the same site, and can be another program.
     if headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
         follows = headers.get("sec-fetch-mode") == "navigate"
         if not (follows and scope.get("method") in _SAFE_METHODS):
-            raise Refused(403, "a page of another site may not ask this server")
+            raise BlockedRequest(403, "a page of another site may not ask this server")
 
 
 def _site(origin: str) -> str:

@@ -22,7 +22,7 @@ class TookTooLong(PlinianError):
         )
 
 
-class Limit:
+class AnswerLimit:
     """The time that an answer may take, from when it begins.
 
     :param seconds: how many.

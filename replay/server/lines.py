@@ -23,7 +23,7 @@ from structlog.typing import FilteringBoundLogger, Processor
 
 from ...engine.log.location import parse_location
 from ..render.screen import Screen, one_line
-from .settings import Settings
+from .settings import ServerSettings
 
 Form: TypeAlias = Literal["text", "json"]
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -51,7 +51,7 @@ class Reported(Exception):
 
 def logger_to(
     out: TextIO | Screen,
-    settings: Settings,
+    settings: ServerSettings,
     *,
     form: Form = "text",
     level: Level = "warning",
@@ -93,14 +93,14 @@ def logging_to(logger: FilteringBoundLogger) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "handlers": {"lines": {"()": lambda: Records(logger)}},
+        "handlers": {"lines": {"()": lambda: LibraryRecords(logger)}},
         "root": {"handlers": ["lines"], "level": "WARNING"},
         # Less than an error is about requests that a client got wrong.
         "loggers": {"uvicorn": {"handlers": ["lines"], "level": "ERROR", "propagate": False}},
     }
 
 
-class Records(logging.Handler):
+class LibraryRecords(logging.Handler):
     """Writes the records of libraries as lines."""
 
     def __init__(self, logger: FilteringBoundLogger) -> None:
@@ -165,7 +165,7 @@ def _takes_more(out: TextIO | Screen) -> bool:
         return True
 
 
-def _without_secrets(settings: Settings) -> Processor:
+def _without_secrets(settings: ServerSettings) -> Processor:
     hidden = parse_location(settings.place).without_secrets
 
     def shown(text: str) -> str:

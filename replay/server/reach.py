@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ...engine.errors import PlinianError
-from ...engine.log.store import NO_REVISION, Window
+from ...engine.log.store import NO_REVISION, FoldWindow
 from ...engine.volcano.session.history import resolve
 from ..belief.stored_belief import version_of
 from ..facade.log import Log
@@ -68,7 +68,7 @@ def is_out_of_reach(log: Log, moment: Moment, release: str) -> bool:
     """Return whether the cache of a release at a moment is not soon found."""
     if moment.known <= MOST_REPLAYED:
         return False
-    window = Window(
+    window = FoldWindow(
         branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
     )
     behaviours = resolve(release_of(release, assume=True, pre_releases=True))

@@ -21,8 +21,8 @@ from ...engine.kubernetes.objects.sharing import forget_shared
 from ...engine.log.location import parse_location
 from ..facade.log import Log, opened
 from .freed_memory import keep_little, return_memory
-from .limits import Limit
-from .settings import Settings
+from .limits import AnswerLimit
+from .settings import ServerSettings
 from .shared_log import SharedLog
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Readers:
     :param settings: which log, branch and cluster.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         keep_little()
         self._log = SharedLog(
             parse_location(settings.place),
@@ -69,7 +69,7 @@ class Readers:
         self._works = _Lane("work", WORK_THREADS, MOST_WAITING_WORKS, waits)
 
     async def ask(
-        self, question: Callable[[Log], T], *, long: bool = False, limit: Limit | None = None
+        self, question: Callable[[Log], T], *, long: bool = False, limit: AnswerLimit | None = None
     ) -> T:
         """Return what a question answers; it runs in one of the threads.
 
@@ -81,7 +81,7 @@ class Readers:
             return await self._long.answer(lambda: self._answer_large(question), limit)
         return await self._short.answer(lambda: self._answer(question), limit)
 
-    async def work(self, question: Callable[[Log], T], limit: Limit) -> T:
+    async def work(self, question: Callable[[Log], T], limit: AnswerLimit) -> T:
         """Return what a question answers that runs for minutes, in a thread for such work.
 
         :raises ServerBusy: too many of them wait.
@@ -125,11 +125,11 @@ class _Lane:
     def __init__(self, name: str, threads: int, most: int, seconds: float) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._most, self._seconds = most, seconds
-        self._asked: dict[Future[Any], Limit | None] = {}
+        self._asked: dict[Future[Any], AnswerLimit | None] = {}
         self._awaited: set[asyncio.Future[Any]] = set()
         self._has_ended = False
 
-    async def answer(self, question: Callable[[], T], limit: Limit | None) -> T:
+    async def answer(self, question: Callable[[], T], limit: AnswerLimit | None) -> T:
         """Return the answer to a question.
 
         :raises ServerBusy: too many questions wait, or this one waited too long.
@@ -175,7 +175,7 @@ def _is_large(log: Log) -> bool:
     return log.store.info().objects >= LARGE
 
 
-def _begun(question: Callable[[], T], limit: Limit | None) -> T:
+def _begun(question: Callable[[], T], limit: AnswerLimit | None) -> T:
     if limit is not None:
         limit.begin()
     return question()

@@ -21,7 +21,7 @@ from .freed_memory import leave_out_what_is_loaded
 from .lines import logger_to, logging_to
 from .patience import InPieces, PatientProtocol, PatientSocket
 from .request_log import RequestLog
-from .settings import Settings, checked
+from .settings import ServerSettings, checked
 
 GRACE_SECONDS = 2
 """How long open watches may go on after an interrupt."""
@@ -37,10 +37,10 @@ class AddressUnavailable(PlinianError):
 
 
 def serve(
-    settings: Settings,
+    settings: ServerSettings,
     *,
     names: Collection[str] = (),
-    ready: Callable[[Settings, Sequence[str]], None],
+    ready: Callable[[ServerSettings, Sequence[str]], None],
     logger: FilteringBoundLogger | None = None,
 ) -> None:
     """Serve a log until the process is interrupted.
@@ -61,10 +61,10 @@ class Serving:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ServerSettings,
         *,
         names: Collection[str] = (),
-        ready: Callable[[Settings, Sequence[str]], None],
+        ready: Callable[[ServerSettings, Sequence[str]], None],
         logger: FilteringBoundLogger | None = None,
     ) -> None:
         """Take the port.
@@ -92,7 +92,9 @@ class Serving:
         self._server.should_exit = True
 
 
-def _config(settings: Settings, app: Starlette, logger: FilteringBoundLogger) -> uvicorn.Config:
+def _config(
+    settings: ServerSettings, app: Starlette, logger: FilteringBoundLogger
+) -> uvicorn.Config:
     tls = settings.tls
     return uvicorn.Config(
         RequestLog(InPieces(app), logger),
@@ -138,7 +140,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets=sockets)
 
 
-def look(settings: Settings) -> list[str]:
+def look(settings: ServerSettings) -> list[str]:
     """Open the log once, so that the terminal shows a wrong place or an unknown point.
 
     :returns: what will not be answered, as sentences.
@@ -166,7 +168,7 @@ def look(settings: Settings) -> list[str]:
     return [f"{what}, because none is stored: {now}"]
 
 
-def _bound(settings: Settings) -> socket.socket:
+def _bound(settings: ServerSettings) -> socket.socket:
     """Return a socket that listens.
 
     :raises AddressUnavailable: nothing can listen there.

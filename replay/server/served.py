@@ -8,14 +8,14 @@ from starlette.requests import HTTPConnection
 
 from .kept import KeptAnswers
 from .readers import Readers
-from .settings import Settings
+from .settings import ServerSettings
 from .works import Works
 
 
 class Served(NamedTuple):
     """What handlers of requests use. :param kept: pages that were sent."""
 
-    settings: Settings
+    settings: ServerSettings
     readers: Readers
     works: Works
     kept: KeptAnswers

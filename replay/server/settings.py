@@ -30,7 +30,7 @@ class Tls(NamedTuple):
     clients: str = ""
 
 
-class Settings(NamedTuple):
+class ServerSettings(NamedTuple):
     """What a server serves, and where it listens.
 
     :param place: the path or URL of the log.
@@ -104,7 +104,7 @@ def origin_of(text: str) -> str:
     return found
 
 
-def checked(settings: Settings) -> Settings:
+def checked(settings: ServerSettings) -> ServerSettings:
     """Return settings that are safe to serve with.
 
     :raises UsageError: other machines reach the address, and neither a token nor certificates of
@@ -121,7 +121,7 @@ def checked(settings: Settings) -> Settings:
     )
 
 
-def _check_writable(settings: Settings) -> None:
+def _check_writable(settings: ServerSettings) -> None:
     if settings.branch == MAIN:
         raise UsageError(
             f"only a branch can be written: {MAIN} is what was observed",
@@ -141,7 +141,7 @@ def _check_writable(settings: Settings) -> None:
         )
 
 
-def warnings(settings: Settings) -> list[str]:
+def warnings(settings: ServerSettings) -> list[str]:
     """Return what the person who starts a server must know, one line each."""
     if is_loopback(settings.address):
         return []

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...engine.errors import PlinianError
 from ..facade.log import Log
-from .limits import Limit
+from .limits import AnswerLimit
 from .readers import WORK_SECONDS, Readers, ServerBusy
 
 MOST_KEPT = 8
@@ -32,7 +32,7 @@ class WorkStopped(PlinianError):
     """A work was stopped before it had a result."""
 
 
-class Watch(Limit):
+class WorkWatch(AnswerLimit):
     """What a work reports to, and asks whether it must end.
 
     :ivar words: what is done at present. :ivar done: how much of it, and ``total``: of how much;
@@ -61,10 +61,10 @@ class Watch(Limit):
             raise Stopped
 
 
-class Work:
+class RunningWork:
     """A question that runs, or has its answer."""
 
-    def __init__(self, watch: Watch, task: asyncio.Task[Any]) -> None:
+    def __init__(self, watch: WorkWatch, task: asyncio.Task[Any]) -> None:
         self.watch, self._task = watch, task
 
     @property
@@ -101,9 +101,9 @@ class Works:
 
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
-        self._works: dict[Hashable, Work] = {}
+        self._works: dict[Hashable, RunningWork] = {}
 
-    def of(self, key: Hashable, question: Callable[[Log, Watch], Any]) -> Work:
+    def of(self, key: Hashable, question: Callable[[Log, WorkWatch], Any]) -> RunningWork:
         """Return the work with a key; it begins if there is none.
 
         :param question: it reports to its watch now and then.
@@ -128,8 +128,8 @@ class Works:
         self.stop(key)
         self._works.pop(key, None)
 
-    def _begun(self, question: Callable[[Log, Watch], Any]) -> Work:
-        watch = Watch(WORK_SECONDS)
+    def _begun(self, question: Callable[[Log, WorkWatch], Any]) -> RunningWork:
+        watch = WorkWatch(WORK_SECONDS)
 
         def answer(log: Log) -> Any:
             try:
@@ -141,7 +141,7 @@ class Works:
 
         task = asyncio.create_task(self._readers.work(answer, watch))
         task.add_done_callback(_noted)
-        return Work(watch, task)
+        return RunningWork(watch, task)
 
 
 def _noted(task: asyncio.Task[Any]) -> None:

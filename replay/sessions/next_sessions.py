@@ -13,7 +13,7 @@ import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Object, Pod, PodGroup
-from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
+from ...engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.volcano.session.behaviours import Behaviours
 from .session import SessionAnswer, SessionInputs, session_in
 
@@ -114,7 +114,7 @@ def _with_decision(pod: Pod, result: SessionResult, node: str) -> Pod:
     )
 
 
-def _with_status(group: PodGroup, written: PodGroupStatus) -> PodGroup:
+def _with_status(group: PodGroup, written: ClosedPodGroupStatus) -> PodGroup:
     status = msgspec.structs.replace(
         group.status,
         phase=written.phase,

@@ -31,7 +31,7 @@ from ..moments.clock import time_of_moment
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown, document_of
 from ..tabular.columns import AmountColumns
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .external_inputs import lend_inputs
 from .step_words import outcome_text
@@ -58,7 +58,7 @@ class WaitingRow(NamedTuple):
     nominated: str
 
 
-class QueueRow(NamedTuple):
+class SessionQueue(NamedTuple):
     """A queue after the session."""
 
     queue: str
@@ -116,17 +116,18 @@ class SessionRun(Tabular):
     not_known: tuple[Unknown, ...] = ()
     refused: tuple[RefusedBind, ...] = ()
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return what was decided, why pods wait, the queues after it, and the trace."""
         result = self.result
         queues = (
-            QueueRow(name, queue.written, queue.allocated) for name, queue in result.queues.items()
+            SessionQueue(name, queue.written, queue.allocated)
+            for name, queue in result.queues.items()
         )
         steps = (StepRow(**step_document(step)) for step in result.trace)
         return {
             "decisions": table_of(DecisionRow, _decisions(result)),
             "waiting": table_of(WaitingRow, _waiting(result)),
-            "queues": table_of(QueueRow, queues),
+            "queues": table_of(SessionQueue, queues),
             "trace": table_of(StepRow, steps),
         }
 

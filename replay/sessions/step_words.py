@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
-from ...engine.session.framework.trace import Outcome, TraceStep
+from ...engine.session.framework.trace import StepOutcome, TraceStep
 
-_WORDS: Mapping[Outcome, str] = MappingProxyType(
+_WORDS: Mapping[StepOutcome, str] = MappingProxyType(
     {
-        Outcome.OVERUSED: "overused: skipped",
-        Outcome.NOT_OVERUSED: "not overused",
-        Outcome.ENQUEUED: "Inqueue",
-        Outcome.STAYS_PENDING: "stays Pending",
+        StepOutcome.OVERUSED: "overused: skipped",
+        StepOutcome.NOT_OVERUSED: "not overused",
+        StepOutcome.ENQUEUED: "Inqueue",
+        StepOutcome.STAYS_PENDING: "stays Pending",
     }
 )
 
@@ -21,14 +21,14 @@ _WORDS: Mapping[Outcome, str] = MappingProxyType(
 def outcome_text(step: TraceStep) -> str:
     """Return what came of a step in words."""
     match step.outcome:
-        case Outcome.NODE | Outcome.REASON:
+        case StepOutcome.NODE | StepOutcome.REASON:
             return step.named
-        case Outcome.PASSING:
+        case StepOutcome.PASSING:
             return f"{step.many} of {counted(step.of, 'node')}"
-        case Outcome.SCORED:
+        case StepOutcome.SCORED:
             return f"best of {counted(step.of, 'node')}"
-        case Outcome.VICTIMS:
+        case StepOutcome.VICTIMS:
             return f"{step.many} victims"
-        case Outcome.TAKEN_BACK:
+        case StepOutcome.TAKEN_BACK:
             return f"{step.many} operations"
     return _WORDS.get(step.outcome, step.outcome.value)

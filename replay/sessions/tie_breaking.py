@@ -8,7 +8,7 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.events.payloads import PodBound
-from ...engine.session.framework.chooser import Chooser, LeastName, Recorded, Seeded
+from ...engine.session.framework.chooser import Chooser, LeastName, RecordedChoice, Seeded
 from ..logs.log import Log
 from ..moments.moment import Moment
 
@@ -42,7 +42,7 @@ def chance_of(log: Log, moment: Moment, choose: str, *, samples_nodes: bool) -> 
     if choose == LEAST_NAME:
         return TieBreaking(LeastName(), samples_nodes)
     if choose == RECORDED:
-        return TieBreaking(Recorded(recorded_nodes(log, moment)), samples_nodes)
+        return TieBreaking(RecordedChoice(recorded_nodes(log, moment)), samples_nodes)
     if choose.isascii() and choose.isdecimal() and len(choose) <= _SEED_DIGITS:
         return TieBreaking(Seeded(int(choose)), samples_nodes)
     raise UsageError(

@@ -15,10 +15,10 @@ from .. import parallel
 from .cases import case_name, lacking, read_case
 from .results import case_result
 from .simulation import simulate
-from .what_if import NOTHING, WhatIf, changed
+from .what_if import NOTHING, ScenarioChanges, changed
 
 
-class Outcome(NamedTuple):
+class ScenarioOutcome(NamedTuple):
     """The outcome of one scenario: its result, the file with the result, or the error.
 
     :param result: None if it was not requested.
@@ -47,10 +47,10 @@ class Task(NamedTuple):
     now: int | None = None
     scores: bool | None = None
     shown: bool = False
-    what_if: WhatIf = NOTHING
+    what_if: ScenarioChanges = NOTHING
 
 
-def run_task(task: Task) -> Outcome:
+def run_task(task: Task) -> ScenarioOutcome:
     """Run one scenario, and write its result; an error is part of the outcome."""
     try:
         behaviours = resolve(task.release)
@@ -58,18 +58,20 @@ def run_task(task: Task) -> Outcome:
         case = changed(read.case, task.what_if)
         steps = simulate(case, behaviours, now=task.now, scores=task.scores)
     except PlinianError as fault:
-        return Outcome(task.path, task.release, fault=fault)
+        return ScenarioOutcome(task.path, task.release, fault=fault)
     except Exception as fault:
         if os.environ.get("PLINIAN_TRACEBACK"):
             raise
-        return Outcome(task.path, task.release, fault=_unforeseen(task.path, fault))
+        return ScenarioOutcome(task.path, task.release, fault=_unforeseen(task.path, fault))
     result = case_result(read.case.name or read.name, behaviours.release, steps)
     target = None
     if task.folder is not None:
         target = task.folder / result_name(task.path, behaviours.release)
         target.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
     lacks = tuple(lacking(case))
-    return Outcome(task.path, task.release, target, result if task.shown else None, lacks=lacks)
+    return ScenarioOutcome(
+        task.path, task.release, target, result if task.shown else None, lacks=lacks
+    )
 
 
 def _unforeseen(path: Path, fault: Exception) -> PlinianError:
@@ -87,7 +89,7 @@ def result_name(path: Path, release: str) -> str:
 
 def run_all(
     tasks: Sequence[Task], *, jobs: int, progress: parallel.Progress | None = None
-) -> Iterator[Outcome]:
+) -> Iterator[ScenarioOutcome]:
     """Yield the outcomes in the order of the tasks; see :func:`.parallel.run_all`.
 
     :param jobs: processes; 1 runs all in this one.

@@ -46,7 +46,7 @@ class Options(_Part):
     no_feedback: bool = False
 
 
-class Step(_Part):
+class CaseStep(_Part):
     """Events, and a session after them.
 
     :param events: each with a ``type``: a change of an ``object``, a control of the scheduler's
@@ -61,7 +61,7 @@ class Step(_Part):
 class Case(_Part):
     """A scenario."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[CaseStep, ...]
     name: str = ""
     conf: str | None = None
     options: Options = msgspec.field(default_factory=Options)

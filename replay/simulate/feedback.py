@@ -8,10 +8,10 @@ from typing import Any
 from ...engine.kubernetes.api_server import merged
 from ...engine.kubernetes.store import Document, Store
 from ...engine.session.framework.outcome import (
-    PodCondition,
-    PodGroupStatus,
-    QueueStatus,
+    ClosedPodGroupStatus,
+    ClosedQueueStatus,
     SessionResult,
+    UnscheduledCondition,
 )
 
 VOLCANO = "scheduling.volcano.sh"
@@ -69,14 +69,14 @@ def _annotated(known: Document, changes: Mapping[str, str | None]) -> Document:
     return merged(known, {"metadata": {"annotations": changes}})
 
 
-def _with_group(known: Document, group: PodGroupStatus) -> Document:
+def _with_group(known: Document, group: ClosedPodGroupStatus) -> Document:
     made = _copy(known, status=group_status(group))
     if group.hypernode is not None:
         made = _annotated(made, {JOB_HYPERNODE: group.hypernode})
     return made
 
 
-def group_status(group: PodGroupStatus) -> Document:
+def group_status(group: ClosedPodGroupStatus) -> Document:
     """Return the status of a PodGroup as JSON has it."""
     return {
         "phase": group.phase,
@@ -95,7 +95,7 @@ def group_status(group: PodGroupStatus) -> Document:
     }
 
 
-def _with_queue(known: Document, queue: QueueStatus) -> Document:
+def _with_queue(known: Document, queue: ClosedQueueStatus) -> Document:
     spec = dict(known.get("spec") or {})
     if queue.deserved is not None:
         spec["deserved"] = queue.deserved
@@ -105,7 +105,7 @@ def _with_queue(known: Document, queue: QueueStatus) -> Document:
     return _copy(known, spec=spec, status=status)
 
 
-def _with_condition(known: Document, condition: PodCondition) -> Document:
+def _with_condition(known: Document, condition: UnscheduledCondition) -> Document:
     status = dict(known.get("status") or {})
     written = {
         "type": "PodScheduled",

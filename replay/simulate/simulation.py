@@ -16,7 +16,7 @@ from ...engine.session.external_inputs import ExternalInputs
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.volcano.conf import conf_in_force
 from ...engine.volcano.session.behaviours import Behaviours
-from .cases import CHANGES, CONTROLS, Case, Step, time_of
+from .cases import CHANGES, CONTROLS, Case, CaseStep, time_of
 from .feedback import changes
 from .results import StepResult, step_result
 from .scheduler import Scheduler
@@ -94,7 +94,7 @@ class Simulation:
                 crashed = written.panic is not None
                 yield session
 
-    def _begin(self, step: Step) -> None:
+    def _begin(self, step: CaseStep) -> None:
         """Apply the events of a step."""
         if self._panic is not None:
             self._restart()

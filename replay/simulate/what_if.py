@@ -11,7 +11,7 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from ...engine.kubernetes.store import Document, fault_of
 from ..objects.kinds import ObjectName, object_named
-from .cases import CHANGES, Case, Step
+from .cases import CHANGES, Case, CaseStep
 
 _FORM = """write TYPE/NAME=JSON, as in 'queue/test={"spec":{"capability":{"cpu":"20"}}}'"""
 
@@ -27,7 +27,7 @@ class Patch(NamedTuple):
     change: Document
 
 
-class WhatIf(NamedTuple):
+class ScenarioChanges(NamedTuple):
     """Changes to a scenario; by default none.
 
     :param conf: the text of a volcano-scheduler.conf that replaces the scenario's.
@@ -37,7 +37,7 @@ class WhatIf(NamedTuple):
     patches: Sequence[Patch] = ()
 
 
-NOTHING = WhatIf()
+NOTHING = ScenarioChanges()
 
 
 def parse_patch(text: str) -> Patch:
@@ -64,7 +64,7 @@ def parse_patch(text: str) -> Patch:
     return Patch(named, namespace if slash else "default", document)
 
 
-def changed(case: Case, what_if: WhatIf) -> Case:
+def changed(case: Case, what_if: ScenarioChanges) -> Case:
     """Return a changed copy of a scenario.
 
     :raises UsageError: a patch is for an object that the scenario does not have, or its result is
@@ -84,7 +84,7 @@ def changed(case: Case, what_if: WhatIf) -> Case:
     return msgspec.structs.replace(case, conf=conf, steps=steps)
 
 
-def _changed_step(step: Step, what_if: WhatIf) -> Step:
+def _changed_step(step: CaseStep, what_if: ScenarioChanges) -> CaseStep:
     events = tuple(_changed_event(event, what_if.patches) for event in step.events)
     conf = step.conf if what_if.conf is None else None
     return msgspec.structs.replace(step, conf=conf, events=events)

@@ -28,7 +28,7 @@ _WHOLE = frozenset({"memory", "pods"})
 """Resources that Volcano counts in their own unit; all others in thousandths."""
 
 
-class Kind(Enum):
+class CellType(Enum):
     """What the cells of a column are."""
 
     TEXT = "text"
@@ -49,7 +49,7 @@ class Unit(NamedTuple):
 
 BASE_UNIT = "that of the resource: cores of cpu, bytes of memory and storage, else a count"
 
-Time: TypeAlias = Annotated[int, Kind.TIME]
+Time: TypeAlias = Annotated[int, CellType.TIME]
 """Microseconds since 1970 UTC."""
 
 Micros: TypeAlias = Annotated[int, Unit("microseconds")]
@@ -65,19 +65,19 @@ Amounts: TypeAlias = dict[str, str]
 A table has a column for each resource, as in ``used.cpu``.
 """
 
-AmountColumns: TypeAlias = Annotated[Amounts, Kind.AMOUNTS]
+AmountColumns: TypeAlias = Annotated[Amounts, CellType.AMOUNTS]
 
 
 class Column(NamedTuple):
     """A column. :param unit: of its numbers; empty if they only count, or are no numbers."""
 
     name: str
-    kind: Kind
+    kind: CellType
     unit: str = ""
 
 
-_PLAIN: Mapping[Any, Kind] = MappingProxyType(
-    {str: Kind.TEXT, int: Kind.WHOLE, float: Kind.NUMBER, bool: Kind.TRUTH}
+_PLAIN: Mapping[Any, CellType] = MappingProxyType(
+    {str: CellType.TEXT, int: CellType.WHOLE, float: CellType.NUMBER, bool: CellType.TRUTH}
 )
 _TEXTS = ((list[str],), (tuple[str, ...],))
 
@@ -105,7 +105,7 @@ def _column(name: str, hint: Any) -> Column:
     if get_origin(hint) is Annotated:
         hint, *marks = get_args(hint)
         unit = next((mark.name for mark in marks if isinstance(mark, Unit)), "")
-        kind = next((mark for mark in marks if isinstance(mark, Kind)), None)
+        kind = next((mark for mark in marks if isinstance(mark, CellType)), None)
     return Column(name, kind or _kind_of(_without_none(hint)), unit)
 
 
@@ -117,12 +117,12 @@ def _without_none(hint: Any) -> Any:
     return rest[0] if len(rest) == 1 else hint
 
 
-def _kind_of(hint: Any) -> Kind:
+def _kind_of(hint: Any) -> CellType:
     if hint in _PLAIN:
         return _PLAIN[hint]
     if isinstance(hint, type) and issubclass(hint, str | Enum):
-        return Kind.TEXT
-    return Kind.NAMES if (hint,) in _TEXTS else Kind.NESTED
+        return CellType.TEXT
+    return CellType.NAMES if (hint,) in _TEXTS else CellType.NESTED
 
 
 def _text(value: Any) -> str:
@@ -139,12 +139,12 @@ def _nested(value: Any) -> str:
     return msgspec.json.encode(value, order="deterministic").decode()
 
 
-_CELLS: Mapping[Kind, Callable[[Any], Any]] = MappingProxyType(
-    {Kind.TEXT: _text, Kind.NESTED: _nested, Kind.NAMES: _names, Kind.NUMBER: float}
+_CELLS: Mapping[CellType, Callable[[Any], Any]] = MappingProxyType(
+    {CellType.TEXT: _text, CellType.NESTED: _nested, CellType.NAMES: _names, CellType.NUMBER: float}
 )
 
 
-def cell(kind: Kind, value: Any) -> Any:
+def cell(kind: CellType, value: Any) -> Any:
     """Return a value as a cell of a column: None, a text, a number, a truth or a list of texts."""
     if value is None or value is msgspec.UNSET:
         return None

@@ -10,18 +10,18 @@ from html import escape
 from typing import Any
 
 from ...engine.kubernetes.units import format_time
-from .columns import Column, Kind
-from .table import Table
+from .columns import CellType, Column
+from .table import ColumnTable
 
 ROWS = 20
 """The most rows of a table that are shown."""
 
 _CHARACTERS = 120
 _TEXT, _NUMBER = "text-align:left", "text-align:right"
-_NUMBERS = frozenset({Kind.WHOLE, Kind.NUMBER})
+_NUMBERS = frozenset({CellType.WHOLE, CellType.NUMBER})
 
 
-def html_of(headline: str, tables: Mapping[str, Table]) -> str:
+def html_of(headline: str, tables: Mapping[str, ColumnTable]) -> str:
     """Return tables below a headline, each with its first rows; empty ones in one line.
 
     The text has the colour of the notebook, so it can be read on any background.
@@ -34,7 +34,7 @@ def html_of(headline: str, tables: Mapping[str, Table]) -> str:
     return f'<div style="color:inherit;background:transparent">{"".join(parts)}</div>'
 
 
-def _table(name: str, table: Table) -> Iterator[str]:
+def _table(name: str, table: ColumnTable) -> Iterator[str]:
     yield '<table style="border-collapse:collapse;color:inherit">'
     yield f'<caption style="text-align:left;color:inherit">{_safe(_caption(name, table))}</caption>'
     heads = (f'<th style="{_style(one)}">{_safe(_head(one))}</th>' for one in table.columns)
@@ -48,7 +48,7 @@ def _table(name: str, table: Table) -> Iterator[str]:
     yield "</tbody></table>"
 
 
-def _caption(name: str, table: Table) -> str:
+def _caption(name: str, table: ColumnTable) -> str:
     if table.count <= ROWS:
         return name
     return f"{name}: the first {ROWS} of {table.count} rows; to_pandas({name!r}) has all"
@@ -65,11 +65,11 @@ def _style(column: Column) -> str:
 def _shown(column: Column, value: Any) -> str:
     if value is None:
         return ""
-    if column.kind is Kind.TIME:
+    if column.kind is CellType.TIME:
         return format_time(value)
-    if column.kind is Kind.NUMBER:
+    if column.kind is CellType.NUMBER:
         return f"{value:.12g}"
-    text = ", ".join(value) if column.kind is Kind.NAMES else str(value)
+    text = ", ".join(value) if column.kind is CellType.NAMES else str(value)
     return text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…"
 
 

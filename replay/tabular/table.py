@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...engine.errors import UsageError
-from .columns import Column, Kind, cell, columns_of, quantity, unit_of
+from .columns import CellType, Column, cell, columns_of, quantity, unit_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 _PANDAS = MappingProxyType(
     {
-        Kind.TEXT: "string",
-        Kind.NESTED: "string",
-        Kind.WHOLE: "Int64",
-        Kind.NUMBER: "float64",
-        Kind.TRUTH: "boolean",
-        Kind.NAMES: "object",
+        CellType.TEXT: "string",
+        CellType.NESTED: "string",
+        CellType.WHOLE: "Int64",
+        CellType.NUMBER: "float64",
+        CellType.TRUTH: "boolean",
+        CellType.NAMES: "object",
     }
 )
 _ARROW = MappingProxyType(
     {
-        Kind.TEXT: "string",
-        Kind.NESTED: "string",
-        Kind.WHOLE: "int64",
-        Kind.NUMBER: "float64",
-        Kind.TRUTH: "bool_",
+        CellType.TEXT: "string",
+        CellType.NESTED: "string",
+        CellType.WHOLE: "int64",
+        CellType.NUMBER: "float64",
+        CellType.TRUTH: "bool_",
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ColumnTable:
     """Columns, and the cells of each: None, texts, numbers, truths, lists, times as microseconds.
 
     :param count: the number of rows.
@@ -76,7 +76,7 @@ class Table:
         return arrow.table(list(self.cells), schema=arrow_schema(self.columns))
 
 
-def table_of(shape: type, rows: Iterable[Any]) -> Table:
+def table_of(shape: type, rows: Iterable[Any]) -> ColumnTable:
     """Return a table of records.
 
     :param shape: the type of the records, which has the columns.
@@ -86,14 +86,14 @@ def table_of(shape: type, rows: Iterable[Any]) -> Table:
     cells: list[list[Any]] = []
     for column in columns_of(shape):
         values = [getattr(row, column.name) for row in some]
-        if column.kind is Kind.AMOUNTS:
+        if column.kind is CellType.AMOUNTS:
             for each, amounts in _by_resource(column.name, values):
                 columns.append(each)
                 cells.append(amounts)
         else:
             columns.append(column)
             cells.append([cell(column.kind, value) for value in values])
-    return Table(tuple(columns), tuple(cells), len(some))
+    return ColumnTable(tuple(columns), tuple(cells), len(some))
 
 
 def _by_resource(
@@ -101,12 +101,12 @@ def _by_resource(
 ) -> Iterator[tuple[Column, list[float | None]]]:
     """Yield a column for each resource of some amounts."""
     for resource in sorted({each for value in values for each in value}):
-        column = Column(f"{name}.{resource}", Kind.NUMBER, unit_of(resource))
+        column = Column(f"{name}.{resource}", CellType.NUMBER, unit_of(resource))
         texts = [value.get(resource) for value in values]
         yield column, [None if text is None else quantity(text) for text in texts]
 
 
-def texts(heads: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Table:
+def texts(heads: Sequence[str], rows: Iterable[Sequence[str | None]]) -> ColumnTable:
     """Return a table of texts, whose columns depend on what was asked.
 
     A head that occurs again gets a number.
@@ -114,12 +114,13 @@ def texts(heads: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Table:
     some = list(rows)
     columns = tuple(
         Column(
-            f"{head} ({number})" if (number := heads[: at + 1].count(head)) > 1 else head, Kind.TEXT
+            f"{head} ({number})" if (number := heads[: at + 1].count(head)) > 1 else head,
+            CellType.TEXT,
         )
         for at, head in enumerate(heads)
     )
-    cells = tuple([cell(Kind.TEXT, row[at]) for row in some] for at in range(len(heads)))
-    return Table(columns, cells, len(some))
+    cells = tuple([cell(CellType.TEXT, row[at]) for row in some] for at in range(len(heads)))
+    return ColumnTable(columns, cells, len(some))
 
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
@@ -138,17 +139,17 @@ def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     )
 
 
-def _arrow_type(kind: Kind) -> Any:
+def _arrow_type(kind: CellType) -> Any:
     arrow = _extra("pyarrow")
-    if kind is Kind.TIME:
+    if kind is CellType.TIME:
         return arrow.timestamp("us", tz="UTC")
-    if kind is Kind.NAMES:
+    if kind is CellType.NAMES:
         return arrow.list_(arrow.string())
     return getattr(arrow, _ARROW[kind])()
 
 
-def _series(pandas: Any, kind: Kind, cells: list[Any]) -> Any:
-    if kind is Kind.TIME:
+def _series(pandas: Any, kind: CellType, cells: list[Any]) -> Any:
+    if kind is CellType.TIME:
         whole = pandas.Series(cells, dtype="Int64")
         return pandas.to_datetime(whole, unit="us", utc=True).astype("datetime64[us, UTC]")
     return pandas.Series(cells, dtype=_PANDAS[kind])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engine.errors import UsageError
-from .table import Table, table_of
+from .table import ColumnTable, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ class Tabular:
 
     __slots__ = ()
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the tables by name, the main one first."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class Tabular:
         """
         return self._table(table).to_arrow()
 
-    def _table(self, name: str) -> Table:
+    def _table(self, name: str) -> ColumnTable:
         known = self.tables()
         if name and name not in known:
             raise UsageError(f"no table {name!r}", now=f"choose from: {', '.join(known)}")
@@ -78,7 +78,7 @@ class Records(list[T], Tabular):
         super().__init__(records)
         self._name, self._shape, self._row = name, shape, row
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the one table."""
         rows: Iterable[Any] = self if self._row is None else map(self._row, self)
         return {self._name: table_of(self._shape, rows)}

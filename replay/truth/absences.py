@@ -13,7 +13,7 @@ from ...engine.events import KINDS, Effect, Recorded, Reference, may_come_back
 from ...engine.events.complete_lists import CompleteLists
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
-from ...engine.state.clock import Clock, Span
+from ...engine.state.clock import Clock, TimeSpan
 from ..moments.clock import StoreKey
 from ..moments.later_events import SHOWING
 from ..moments.later_lists import later_lists
@@ -33,7 +33,7 @@ class Absence(NamedTuple):
 
     recorded: Recorded
     key: int
-    span: Span
+    span: TimeSpan
 
 
 class _Look(NamedTuple):
@@ -183,14 +183,14 @@ def _absence(
     return Absence(recorded, max(listed, last) * 2 + 1, _between(lows, high, span.estimate))
 
 
-def _between(lows: Sequence[int | None], high: int | None, estimate: int | None) -> Span:
+def _between(lows: Sequence[int | None], high: int | None, estimate: int | None) -> TimeSpan:
     """Return the time between the last that shows an object and what lacks it."""
     low = max((one for one in lows if one is not None), default=None)
     if high is None:
-        return Span(low, None, estimate if low is None else low)
+        return TimeSpan(low, None, estimate if low is None else low)
     if low is None or low > high:  # The inputs' clocks disagree.
-        return Span(None, high, high)
-    return Span(low, high, low + (high - low) // 2)
+        return TimeSpan(None, high, high)
+    return TimeSpan(low, high, low + (high - low) // 2)
 
 
 def lists_of(store: LogStore, moment: Moment, pair: tuple[str, str]) -> list[Recorded]:

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from ...engine.events import Effect, Recorded, Reference
 from ...engine.log.store import LogStore
-from ...engine.state.clock import Span
+from ...engine.state.clock import TimeSpan
 from ..moments.moment import Moment
 from ..objects.kinds import ObjectName
-from .object_events import Placed, events_of
+from .object_events import PlacedEvent, events_of
 from .settled_writes import deletes
 
 _SHOWING = (Effect.VERSION, Effect.BOUND)
@@ -26,7 +26,7 @@ class Ending(NamedTuple):
 
     recorded: Recorded
     key: int
-    span: Span
+    span: TimeSpan
     request: Recorded | None = None
 
     @property
@@ -51,11 +51,11 @@ def ending_of(store: LogStore, moment: Moment, about: Reference) -> Ending | Non
     return Ending(end.recorded, end.key, end.span, None if seen or not asked else asked[-1])
 
 
-def _shows(one: Placed, uid: str) -> bool:
+def _shows(one: PlacedEvent, uid: str) -> bool:
     return one.effect in _SHOWING and one.recorded.event.reference.uid == uid
 
 
-def _ends(one: Placed, uid: str) -> bool:
+def _ends(one: PlacedEvent, uid: str) -> bool:
     """Return whether an event after the last version of an object means that it is gone."""
     if one.effect is Effect.VERSION:
         return True
@@ -63,7 +63,7 @@ def _ends(one: Placed, uid: str) -> bool:
     return ends and one.recorded.event.reference.uid in {"", uid}
 
 
-def _asks(one: Placed, end: Placed, uid: str) -> bool:
+def _asks(one: PlacedEvent, end: PlacedEvent, uid: str) -> bool:
     """Return whether an event is a request that led to the end that another event shows.
 
     One that came before a list that still has the object did not. The place of a list may be before

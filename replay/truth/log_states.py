@@ -25,7 +25,7 @@ from .truth import documents, truth_at
 
 if TYPE_CHECKING:
     from ...engine.kubernetes.expressions.selectors import Selector
-    from ...engine.state.coverage import Coverage
+    from ...engine.state.coverage import LogCoverage
     from ..objects.field_selectors import FieldSelector
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class LogStates:
         """Return all objects at a moment; the last few results are cached."""
         return self._truths.of(self.moment(at))
 
-    def coverage(self, at: Point = "end") -> Coverage:
+    def coverage(self, at: Point = "end") -> LogCoverage:
         """Return what the log knew completely of the cluster by a moment's position."""
         moment = self.moment(at)
         return self._coverages(moment.branch, moment.cluster, moment.known)
@@ -214,7 +214,7 @@ class LogStates:
     def _fold(self, moment: Moment, like: Truth | None) -> Truth:
         return truth_at(self.store, moment, like=like)
 
-    def _cover(self, branch: str, cluster: str, known: int) -> Coverage:
+    def _cover(self, branch: str, cluster: str, known: int) -> LogCoverage:
         return read_coverage(self.store, branch=branch, cluster=cluster, known=known)
 
     def _find(

@@ -13,13 +13,13 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import LogStore, Query
-from ...engine.state.clock import END_KEY, Clock, Span
+from ...engine.state.clock import END_KEY, Clock, TimeSpan
 from ..moments.clock import clock_of
 from ..moments.collection_deletions import collection_deletions
 from ..moments.contradictions import Contents, Version, contradictions
 from ..moments.moment import Moment
 from ..moments.times import with_spans
-from ..moments.verbs import Told, VersionPlace, called, verbs_told
+from ..moments.verbs import VersionPlace, VersionVerb, called, verbs_told
 from ..objects.kinds import ObjectName
 from .absences import absences
 
@@ -29,7 +29,7 @@ _LAST = 2**65
 _CONTRADICTED = "version.contradicted"
 
 
-class Placed(NamedTuple):
+class PlacedEvent(NamedTuple):
     """An event in the order of happening.
 
     :param key: twice its revision; events without one are between two revisions.
@@ -39,7 +39,7 @@ class Placed(NamedTuple):
 
     recorded: Recorded
     key: int
-    span: Span
+    span: TimeSpan
     made: int = 0
     contents: Contents | None = None
 
@@ -71,9 +71,9 @@ class ObjectEvents(NamedTuple):
     namespace: str
     clock: Clock
     events: tuple[Recorded, ...]
-    told: Mapping[VersionPlace, Sequence[Told]]
+    told: Mapping[VersionPlace, Sequence[VersionVerb]]
 
-    def by(self, moment: Moment) -> list[Placed]:
+    def by(self, moment: Moment) -> list[PlacedEvent]:
         """Return the events that had happened by a moment, in order.
 
         The first complete list without an object is an event of it, too.
@@ -92,9 +92,9 @@ class ObjectEvents(NamedTuple):
         kept = [one for one in placed if _had_happened(one, moment)]
         return _with_chosen(self.store, kept, contradictions(self.store, moment))
 
-    def _absent(self, moment: Moment, events: Sequence[Recorded]) -> Iterator[Placed]:
+    def _absent(self, moment: Moment, events: Sequence[Recorded]) -> Iterator[PlacedEvent]:
         for one in absences(self.store, moment, self.named, events, self.clock):
-            yield Placed(one.recorded, one.key, one.span)
+            yield PlacedEvent(one.recorded, one.key, one.span)
 
 
 def events_of(
@@ -122,7 +122,7 @@ def effect_of(recorded: Recorded) -> Effect:
     return KINDS[recorded.event.kind].effect
 
 
-def placed_of(events: Sequence[Recorded], clock: Clock) -> Iterator[Placed]:
+def placed_of(events: Sequence[Recorded], clock: Clock) -> Iterator[PlacedEvent]:
     """Yield events with their places in the order of happening."""
     undated = [each.position for each in events if each.event.revision is None]
     made, keys = clock.loose_spans(undated), clock.loose_keys(undated)
@@ -133,7 +133,7 @@ def placed_of(events: Sequence[Recorded], clock: Clock) -> Iterator[Placed]:
         else:
             version = made.get(at, (span, 0))[1]
             key = keys[at] if at in keys else _key_at(span.estimate, clock)
-        yield Placed(recorded, key, span, version)
+        yield PlacedEvent(recorded, key, span, version)
 
 
 def _key_at(time: int | None, clock: Clock) -> int:
@@ -144,12 +144,12 @@ def _key_at(time: int | None, clock: Clock) -> int:
     return _LAST if time is None else END_KEY
 
 
-def in_order(one: Placed) -> tuple[int, int, int, int]:
+def in_order(one: PlacedEvent) -> tuple[int, int, int, int]:
     """Return what events are sorted by: the order of happening."""
     return one.key, one.span.estimate or 0, one.effect, one.position
 
 
-def _had_happened(one: Placed, moment: Moment) -> bool:
+def _had_happened(one: PlacedEvent, moment: Moment) -> bool:
     """Return whether an event had happened by a moment.
 
     One without a revision is after the last revision that its place follows, so at a revision it
@@ -166,8 +166,8 @@ def _had_happened(one: Placed, moment: Moment) -> bool:
 
 
 def _with_chosen(
-    store: LogStore, events: Sequence[Placed], contents: Mapping[Version, Contents]
-) -> list[Placed]:
+    store: LogStore, events: Sequence[PlacedEvent], contents: Mapping[Version, Contents]
+) -> list[PlacedEvent]:
     """Return events with the content that counts of each version, without the other contents."""
     found = []
     for one in events:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import COVERING, Coverage
+from ...engine.state.coverage import COVERING, LogCoverage
 from ...engine.state.coverage_events import coverage_of
 
 
 def read_coverage(
     store: LogStore, *, branch: str, cluster: str, known: int | None = None
-) -> Coverage:
+) -> LogCoverage:
     """Return what a log knows completely.
 
     :param known: considering only what had been appended by this position.

@@ -9,8 +9,8 @@ import msgspec
 from ...engine.events import Recorded
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import Coverage
-from ...engine.state.fold import Record
+from ...engine.state.coverage import LogCoverage
+from ...engine.state.fold import FoldRecord
 from ..moments.later_lists import later_lists
 from ..moments.moment import Moment
 from .read_coverage import read_coverage
@@ -29,7 +29,9 @@ class _Request(msgspec.Struct):
 _DECODE = msgspec.json.Decoder(_Request).decode
 
 
-def settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Collection[Record]:
+def settled(
+    store: LogStore, moment: Moment, records: Collection[FoldRecord]
+) -> Collection[FoldRecord]:
     """Return records without the marks of writes whose result the log shows.
 
     If it holds all versions of a kind, a write made one of these, or none. If a list that was
@@ -45,8 +47,8 @@ def settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Col
 class _Asked:
     """What the log says about some stale objects at a moment."""
 
-    def __init__(self, store: LogStore, moment: Moment, stale: Sequence[Record]) -> None:
-        self._coverage: Coverage = read_coverage(
+    def __init__(self, store: LogStore, moment: Moment, stale: Sequence[FoldRecord]) -> None:
+        self._coverage: LogCoverage = read_coverage(
             store, branch=moment.branch, cluster=moment.cluster, known=moment.known
         )
         positions = tuple(sorted({at for record in stale for at in record.touches}))
@@ -56,7 +58,7 @@ class _Asked:
         self._deletes = {at for at, one in self._writes.items() if deletes(one)}
         self._listed = _listed_at(store, moment)
 
-    def settled(self, record: Record) -> Record:
+    def settled(self, record: FoldRecord) -> FoldRecord:
         """Return an object with the writes that may have changed it."""
         reference = record.reference
         pair = (reference.group, reference.kind)

@@ -9,15 +9,15 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Reference
-from ...engine.log.store import MAIN, NO_REVISION, Checkpoint, FactBlock, LogStore, Window
+from ...engine.log.store import MAIN, NO_REVISION, Checkpoint, FactBlock, FoldWindow, LogStore
 from ...engine.state import VERSION, Entry, Fold, Truth
 from ...engine.state.checkpoint import decode_checkpoint, encode_checkpoint
 from ...engine.state.clock import Clock
 from ...engine.state.columns import (
     NO_ORIGIN,
     BlockReader,
-    Columns,
-    Times,
+    EventColumns,
+    EventTimes,
     concatenate,
     encode_block,
     encode_fact,
@@ -25,7 +25,7 @@ from ...engine.state.columns import (
 )
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
-from ...engine.state.fold import Record
+from ...engine.state.fold import FoldRecord
 from ..moments.clock import (
     clock_of,
     columns_of,
@@ -75,7 +75,7 @@ def truth_at(
         start = _Start(_empty_fold(store, moment.branch), NO_REVISION, 0)
     fold, after = start.fold, start.revision
     for until in _stages(store, moment, start):
-        window = Window(
+        window = FoldWindow(
             branch=moment.branch,
             cluster=moment.cluster,
             known=moment.known,
@@ -130,10 +130,10 @@ def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
 
 
 def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> Truth:
-    def lives_on(record: Record) -> bool:
+    def lives_on(record: FoldRecord) -> bool:
         return has_later_event(store, moment, record.reference)
 
-    def raw_facts(records: Sequence[Record]) -> list[bytes | None]:
+    def raw_facts(records: Sequence[FoldRecord]) -> list[bytes | None]:
         found: list[bytes | None] = [record.fact or None for record in records]
         stored = [row for row, record in enumerate(records) if record.origin != NO_ORIGIN]
         raws = reader.raw_facts([records[row].origin for row in stored])
@@ -173,7 +173,7 @@ def _nearest(
     """
     until = moment.revision if before is None else before - 1
     for _ in range(_TRIES):
-        window = Window(
+        window = FoldWindow(
             branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until
         )
         checkpoint = store.nearest_checkpoint(window, VERSION)
@@ -191,16 +191,16 @@ def _nearest(
 
 
 def _columns(
-    store: LogStore, window: Window, reader: BlockReader, *, sidecar: bool = True
-) -> Columns:
+    store: LogStore, window: FoldWindow, reader: BlockReader, *, sidecar: bool = True
+) -> EventColumns:
     """Read a window's events as columns: from the sidecar as far as it goes, then from the log."""
     return without_damage(lambda: _read_columns(store, window, reader, sidecar=sidecar))
 
 
 def _read_columns(
-    store: LogStore, window: Window, reader: BlockReader, *, sidecar: bool
-) -> Columns:
-    parts: list[Columns] = []
+    store: LogStore, window: FoldWindow, reader: BlockReader, *, sidecar: bool
+) -> EventColumns:
+    parts: list[EventColumns] = []
     reached = 0
     if sidecar:
         reached = store.facts_until(cluster=window.cluster, branch=window.branch, version=VERSION)
@@ -211,7 +211,7 @@ def _read_columns(
     return concatenate(parts)
 
 
-def _within(columns: Columns, window: Window) -> Columns:
+def _within(columns: EventColumns, window: FoldWindow) -> EventColumns:
     """Leave out the rows of a block that are outside the window."""
     revisions = columns.revisions
     keep = (revisions > window.after) | (revisions < 0)
@@ -280,7 +280,7 @@ def _build_facts(
     reached = store.facts_until(cluster=cluster, branch=branch, version=VERSION)
     if reached >= last:
         return
-    window = Window(branch=branch, cluster=cluster, known=last)
+    window = FoldWindow(branch=branch, cluster=cluster, known=last)
     pending: list[FactBlock] = []
     begin = reached
     for chunk in store.scan(window, after_position=reached):
@@ -304,7 +304,7 @@ def _build_facts(
 
 
 def _block(
-    part: Columns, times: Times, facts: Sequence[Fact | None], first: int, last: int
+    part: EventColumns, times: EventTimes, facts: Sequence[Fact | None], first: int, last: int
 ) -> FactBlock:
     revisions = part.revisions[part.revisions >= 0]
     return FactBlock(
@@ -327,7 +327,7 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
     spans = without_damage(lambda: _spans_after(store, end, after))
     for until in _boundaries(spans, every):
         reader = BlockReader()
-        window = Window(branch=branch, cluster=cluster, known=last, after=after, until=until)
+        window = FoldWindow(branch=branch, cluster=cluster, known=last, after=after, until=until)
         columns = _columns(store, window, reader)
         fold.advance(columns, placed(clock, end, after=after, until=until))
         after, known = until, max(known, int(columns.positions.max(initial=0)))
@@ -359,7 +359,7 @@ def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str)
 
 def _spans_after(store: LogStore, end: Moment, after: int) -> list[tuple[int, int]]:
     """Return (greatest revision, events) of the blocks that extend beyond a revision, in order."""
-    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, after=after)
+    window = FoldWindow(branch=end.branch, cluster=end.cluster, known=end.known, after=after)
     return sorted(
         (block.high_revision, block.last - block.first + 1)
         for block in store.facts(window, VERSION)

@@ -27,7 +27,7 @@ _SET_FORM = (
 _ALWAYS = "default"
 
 
-class Change(Protocol):
+class WhatIfChange(Protocol):
     """Something that is otherwise than in the log."""
 
     @property

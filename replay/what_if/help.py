@@ -20,17 +20,17 @@ from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..objects.kinds import ObjectName
-from ..tabular.table import Table, table_of
+from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .faults import FaultSearch, TimeOver
 from .next_obstacle import next_pairs
 from .pairs import Single, contains, distinct, pairs_of
-from .run import ORIGINAL, Sessions, Variant
-from .suggestion import KINDS, MORE, PAIR, RELEASE, SWITCH, Asked, Suggestion
+from .run import ORIGINAL, ChangedSessions, Variant
+from .suggestion import KINDS, MORE, PAIR, RELEASE, SWITCH, Suggestion, WaitingObject
 from .suggestions import in_turns, suggestions_for
 from .switches import Switches, factors_for
 from .together import SETS, switched, together
-from .trial import ENQUEUED, NOW, Remedy, Trial, Tried, sure
+from .trial import ENQUEUED, NOW, ChangeTrial, Remedy, TriedChange, sure
 
 ASK_INSTEAD = "ask about a pod, a job or a podgroup that waits"
 _NEVER_START = frozenset({QUEUE, NODE})
@@ -56,7 +56,7 @@ class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     in_vain: tuple[str, ...] = ()
     pairs: int = 0
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the changes that help, also those that do so only by a fault."""
         return {"remedies": table_of(Remedy, (*self.found, *self.by_fault))}
 
@@ -121,7 +121,7 @@ def what_would_help(
     :param conf: as for the answer. :param go_on: returns False when the time is over.
     :param progress: called with (changes tried, all).
     """
-    sessions = Sessions(log, moment, why.asked.release, conf)
+    sessions = ChangedSessions(log, moment, why.asked.release, conf)
     original = sessions.original()
     unchanged = sure(sessions, Variant(ORIGINAL), original, target)
     if unchanged in {NOW, ENQUEUED}:
@@ -135,9 +135,9 @@ def what_would_help(
         for one in switched(settings, (switch,), rank)
     ]
     placed = dict((*original.result.binds, *original.result.pipelined))
-    asked = Asked(why, target.podgroup, sessions.cache, settings.evicting, placed)
+    asked = WaitingObject(why, target.podgroup, sessions.cache, settings.evicting, placed)
     suggestions = in_turns(suggestions_for(asked, was, switches))
-    trial = Trial(sessions, target, original, unchanged)
+    trial = ChangeTrial(sessions, target, original, unchanged)
     count = _Count(progress, len(suggestions))
     tried = list(count.through(_tried(trial, suggestions, go_on)))
     left, pairs = len(suggestions) - len(tried), 0
@@ -152,7 +152,7 @@ def what_would_help(
     return _would_help(tried, left, unchanged, pairs)
 
 
-def _settings(sessions: Sessions, why: Why, target: Target) -> Switches:
+def _settings(sessions: ChangedSessions, why: Why, target: Target) -> Switches:
     """Return the changes of the configuration that may matter to an object."""
     job = sessions.cache.jobs.get(target.podgroup)
     group = None if job is None else job.pod_group
@@ -164,7 +164,7 @@ def _settings(sessions: Sessions, why: Why, target: Target) -> Switches:
     )
 
 
-def _any(tried: Sequence[Tried], *kinds: str) -> bool:
+def _any(tried: Sequence[TriedChange], *kinds: str) -> bool:
     """Return whether a change helps that is of some kinds; by default, of any but releases."""
     helping = (one.suggestion.kind for one in tried if one.remedy is not None)
     return any(kind in kinds if kinds else kind != RELEASE for kind in helping)
@@ -176,7 +176,7 @@ class _Count:
     def __init__(self, progress: Callable[[int, int], None] | None, whole: int) -> None:
         self._progress, self._done, self._whole = progress, 0, whole
 
-    def through(self, tried: Iterator[Tried], more: int = 0) -> Iterator[Tried]:
+    def through(self, tried: Iterator[TriedChange], more: int = 0) -> Iterator[TriedChange]:
         """Yield what is tried, and count it; ``more`` of them are added to the whole."""
         self._whole += more
         for one in tried:
@@ -187,8 +187,8 @@ class _Count:
 
 
 def _tried(
-    trial: Trial, suggestions: Sequence[Suggestion], go_on: Callable[[], bool]
-) -> Iterator[Tried]:
+    trial: ChangeTrial, suggestions: Sequence[Suggestion], go_on: Callable[[], bool]
+) -> Iterator[TriedChange]:
     """Yield what each change does, until the time is over.
 
     Of pairs, those are left out that make all the changes of one that helps, and more.
@@ -211,7 +211,7 @@ def _tried(
         yield one
 
 
-def _would_help(tried: Sequence[Tried], left: int, unchanged: str, pairs: int) -> WouldHelp:
+def _would_help(tried: Sequence[TriedChange], left: int, unchanged: str, pairs: int) -> WouldHelp:
     """Return what was found: the easiest kinds first, releases after all else."""
     ordered = sorted(tried, key=lambda one: _ease(one.suggestion))
     helping = [one.remedy for one in ordered if one.remedy is not None]

@@ -16,14 +16,14 @@ from ...engine.kubernetes.amounts import amounts
 from ...engine.kubernetes.objects import Pod
 from ...engine.model.job import JobInfo
 from ...engine.model.resource import Resource
-from ...engine.model.status import ALLOCATED_STATUS, Status
+from ...engine.model.status import ALLOCATED_STATUS, TaskStatus
 from ...engine.model.task import TaskInfo
 from ..answers.records import Gang, Held, Link, Nodes, Overcommitted, QueuePath
 from ..answers.run import title_of
 from ..objects.kinds import object_named
-from .changes import Change, Delete
+from .changes import Delete, WhatIfChange
 from .queue_room import lacking
-from .suggestion import GONE, Asked, Suggestion, finite, single
+from .suggestion import GONE, Suggestion, WaitingObject, finite, single
 
 MOST_GONE = 40
 """So many jobs are tried as gone."""
@@ -37,7 +37,7 @@ MOST_PODS_GONE = 10
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
-def holders(asked: Asked) -> Iterator[Suggestion]:
+def holders(asked: WaitingObject) -> Iterator[Suggestion]:
     """Yield other jobs as gone, and pods without a job.
 
     A job counts with what it holds, and with the nodes that the session gives to its pods.
@@ -69,7 +69,7 @@ def holding(job: JobInfo) -> list[TaskInfo]:
     """Return the pods of a job that hold resources, or for which a node is kept."""
     return [
         task
-        for status in (*sorted(ALLOCATED_STATUS), Status.PIPELINED)
+        for status in (*sorted(ALLOCATED_STATUS), TaskStatus.PIPELINED)
         for task in job.index.get(status, {}).values()
     ]
 
@@ -80,7 +80,7 @@ _Used = tuple[TaskInfo, str]
 
 def _used_by(job: JobInfo, placed: Mapping[str, str]) -> list[_Used]:
     """Return the pods of a job that hold resources, or get a node in the session."""
-    waiting = job.index.get(Status.PENDING, {}).values()
+    waiting = job.index.get(TaskStatus.PENDING, {}).values()
     return [
         *((task, task.node_name) for task in holding(job)),
         *((task, placed[task.key]) for task in waiting if task.key in placed),
@@ -139,7 +139,7 @@ class _Place(NamedTuple):
     other: frozenset[str]
 
     @classmethod
-    def of(cls, link: Link, asked: Asked) -> _Place | None:
+    def of(cls, link: Link, asked: WaitingObject) -> _Place | None:
         """Return it for a link about nodes; None if the cache does not have the pod."""
         if not isinstance(link, Nodes):
             return None
@@ -203,7 +203,7 @@ def _pods_gone(cache: SchedulerCache, place: _Place | None) -> Iterator[Suggesti
         yield single(GONE, MOST_GONE + rank, f"pod {key} is gone", change)
 
 
-def without(podgroup: str, cache: SchedulerCache, rank: int, *also: Change) -> Suggestion:
+def without(podgroup: str, cache: SchedulerCache, rank: int, *also: WhatIfChange) -> Suggestion:
     """Return a job or PodGroup that is gone, with its pods.
 
     :param also: what changes with that.

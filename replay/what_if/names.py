@@ -13,14 +13,14 @@ from ..logs.log import Log
 from ..moments.moment import Moment
 from ..objects.kinds import ObjectName
 from ..simulate.what_if import Patch, parse_patch
-from .changes import Apply, Change, SetField
+from .changes import Apply, SetField, WhatIfChange
 from .unread import unread_of, unread_texts
 from .world import Document
 
 _COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
 
 
-def checked(changes: Iterable[Change]) -> Iterator[Change]:
+def checked(changes: Iterable[WhatIfChange]) -> Iterator[WhatIfChange]:
     """Yield changes whose fields exist.
 
     :raises UsageError: a kind has no such field; the error lists those that it has there.
@@ -61,7 +61,7 @@ def check_fields(named: ObjectName, document: Document) -> None:
         raise UsageError(what, now=there_are(field.name, field.there, before=before))
 
 
-def remarks(log: Log, moment: Moment, changes: Iterable[Change]) -> tuple[str, ...]:
+def remarks(log: Log, moment: Moment, changes: Iterable[WhatIfChange]) -> tuple[str, ...]:
     """Return a sentence for each change that changes nothing, or names a resource not there.
 
     :raises UsageError: sessions do not count a resource of that name.

@@ -9,9 +9,9 @@ import msgspec
 from ...engine.errors import PlinianError
 from ..answers.why import finding_of
 from .pairs import joined
-from .suggestion import LIMIT, MOVE, OPEN, RELEASE, RESTORE, SWITCH, Asked, Suggestion
+from .suggestion import LIMIT, MOVE, OPEN, RELEASE, RESTORE, SWITCH, Suggestion, WaitingObject
 from .suggestions import suggestions_for
-from .trial import Trial, Tried
+from .trial import ChangeTrial, TriedChange
 
 _FIRST = (OPEN, RESTORE, LIMIT, MOVE, SWITCH)
 """The kinds of changes with which an object may meet another obstacle."""
@@ -24,7 +24,10 @@ _EACH = 12
 
 
 def next_pairs(
-    trial: Trial, asked: Asked, tried: Sequence[Tried], go_on: Callable[[], bool]
+    trial: ChangeTrial,
+    asked: WaitingObject,
+    tried: Sequence[TriedChange],
+    go_on: Callable[[], bool],
 ) -> list[Suggestion]:
     """Return pairs to try: a change that does not suffice, and one for what it uncovers.
 
@@ -40,7 +43,7 @@ def next_pairs(
     return list(found.values())
 
 
-def _after(trial: Trial, asked: Asked, first: Suggestion) -> Iterator[Suggestion]:
+def _after(trial: ChangeTrial, asked: WaitingObject, first: Suggestion) -> Iterator[Suggestion]:
     """Yield pairs of a change with those that the answer after it suggests."""
     try:
         run = trial.sessions.followed(first.variant, trial.target)

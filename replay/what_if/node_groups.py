@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Pod
-from ...engine.session.plugins.nodegroup import NODE_GROUP, Affinity
+from ...engine.session.plugins.nodegroup import NODE_GROUP, QueueGroupAffinity
 from ..answers.node_groups import OF_NODE_GROUPS, affinity_of, queue_of
 from ..answers.records import Link, NodeReason, Nodes
 from ..answers.run import NODE
@@ -44,7 +44,7 @@ def _allowing(queue: str, refused: NodeReason, cache: SchedulerCache) -> Iterato
         yield single(TOPOLOGY, rank, f"queue {queue} may use node group {group}", change)
 
 
-def _joining(affinity: Affinity, refused: NodeReason) -> Iterator[Suggestion]:
+def _joining(affinity: QueueGroupAffinity, refused: NodeReason) -> Iterator[Suggestion]:
     """Yield a node that refuses the pods in a group that their queue allows."""
     allowed = sorted(affinity.required | affinity.preferred)
     near = [miss.node for miss in refused.nearest] or list(refused.nodes)

@@ -21,7 +21,7 @@ from ..answers.target import Target
 from ..answers.tasks import job_spec
 from ..answers.why import closely
 from ..belief.stored_belief import CacheBasis, believed
-from ..compare.decisions import Differing, decisions_of, differing
+from ..compare.decisions import DifferingDecision, decisions_of, differing
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText
@@ -29,9 +29,9 @@ from ..moments.moment import Moment
 from ..moments.unknown import Unknown, document_of
 from ..sessions.next_sessions import NextSession, next_sessions
 from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
-from ..tabular.table import Table, texts
+from ..tabular.table import ColumnTable, texts
 from ..tabular.tabular import Tabular
-from .changes import Change
+from .changes import WhatIfChange
 from .names import remarks
 from .world import Beginning
 
@@ -47,7 +47,7 @@ class Variant(NamedTuple):
     """
 
     name: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[WhatIfChange, ...] = ()
     conf: ConfText | None = None
     release: str | None = None
     mended: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Variant(NamedTuple):
         return (*(change.text for change in self.changes), *conf, *release)
 
 
-class Side(NamedTuple):
+class SideSession(NamedTuple):
     """A session that was run. :param texts: what is otherwise; empty in the original."""
 
     name: str
@@ -76,18 +76,18 @@ class WhatIf(Tabular):
     :param unread: sentences: changed fields that no session reads, resources that nothing has.
     """
 
-    sides: tuple[Side, ...]
-    decisions: tuple[Differing, ...]
+    sides: tuple[SideSession, ...]
+    decisions: tuple[DifferingDecision, ...]
     not_known: tuple[Unknown, ...]
     unread: tuple[str, ...] = ()
 
-    def tables(self) -> Mapping[str, Table]:
+    def tables(self) -> Mapping[str, ColumnTable]:
         """Return the decisions that differ, with a column for each session."""
         heads = ["decision", "object", *(side.name for side in self.sides)]
         return {"decisions": texts(heads, ((*row[:2], *row.values) for row in self.decisions))}
 
 
-class Sessions:
+class ChangedSessions:
     """Runs sessions at a moment with changes; releases with the same cache behaviour share one."""
 
     def __init__(self, log: Log, moment: Moment, release: str, conf: ConfText | None) -> None:
@@ -183,10 +183,10 @@ def what_if(
         or makes it invalid; it names a resource that sessions do not count.
     """
     moment = log.moment(at) if isinstance(at, str) else at
-    sessions = Sessions(log, moment, release, conf)
-    sides = [Side(ORIGINAL, (), sessions.original())]
+    sessions = ChangedSessions(log, moment, release, conf)
+    sides = [SideSession(ORIGINAL, (), sessions.original())]
     for number, variant in enumerate(variants, start=1):
-        sides.append(Side(variant.name, variant.texts, sessions.run(variant)))
+        sides.append(SideSession(variant.name, variant.texts, sessions.run(variant)))
         if progress is not None:
             progress(number, len(variants))
     return WhatIf(

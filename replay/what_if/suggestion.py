@@ -13,7 +13,7 @@ from ..answers.answer import Why
 from ..answers.run import PODGROUP, QUEUE
 from ..objects.kinds import ObjectName
 from ..tabular.columns import Amounts
-from .changes import Apply, Change
+from .changes import Apply, WhatIfChange
 from .run import Variant
 
 UNCORDON, UNTAINT, OPEN, RESTORE, LIMIT = "uncordon", "untaint", "open", "restore", "limit"
@@ -38,7 +38,7 @@ class Suggestion(NamedTuple):
     variant: Variant
 
 
-class Asked(NamedTuple):
+class WaitingObject(NamedTuple):
     """An object that waits.
 
     :param podgroup: that it belongs to, ``ns/name``. :param cache: before the session.
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
     placed: Mapping[str, str] = MappingProxyType({})
 
 
-def single(kind: str, size: float, text: str, *changes: Change) -> Suggestion:
+def single(kind: str, size: float, text: str, *changes: WhatIfChange) -> Suggestion:
     """Return a suggestion of changes that are made together."""
     return Suggestion(kind, size, text, Variant(text, changes))
 
@@ -69,7 +69,7 @@ def group_name(podgroup: str) -> ObjectName:
     return ObjectName(*PODGROUP, name, place)
 
 
-def queue_spec(queue: str, spec: Mapping[str, object]) -> Change:
+def queue_spec(queue: str, spec: Mapping[str, object]) -> WhatIfChange:
     """Return the change of some fields of a queue's spec; None takes a field away."""
     return Apply(
         {
@@ -81,7 +81,7 @@ def queue_spec(queue: str, spec: Mapping[str, object]) -> Change:
     )
 
 
-def limit(queue: str, field: str, amount: Amounts) -> Change:
+def limit(queue: str, field: str, amount: Amounts) -> WhatIfChange:
     """Return the change of ``capability``, ``deserved`` or ``guarantee`` of a queue."""
     part = {"resource": dict(amount)} if field == "guarantee" else dict(amount)
     return queue_spec(queue, {field: part})

@@ -19,14 +19,24 @@ from ..answers.records import Nodes
 from ..answers.run import NODE
 from ..objects.kinds import ObjectName
 from ..tabular.columns import Amounts
-from .changes import AddNodes, Change, Cordon, SetField, new_name
+from .changes import AddNodes, Cordon, SetField, WhatIfChange, new_name
 from .holders import holders
 from .node_groups import of_node_groups
 from .own_fields import of_job, restored
 from .queue_room import of_queues
 from .quotas import of_quotas
 from .run import Variant
-from .suggestion import KINDS, MORE, RELEASE, UNCORDON, UNTAINT, Asked, Suggestion, single, words
+from .suggestion import (
+    KINDS,
+    MORE,
+    RELEASE,
+    UNCORDON,
+    UNTAINT,
+    Suggestion,
+    WaitingObject,
+    single,
+    words,
+)
 from .victims import of_victims
 
 _UNCORDONED = 4
@@ -48,7 +58,7 @@ _REPELS = frozenset({"NoSchedule", "NoExecute"})
 
 
 def suggestions_for(
-    asked: Asked, was: Mapping[str, Any] | None = None, confs: Iterable[Suggestion] = ()
+    asked: WaitingObject, was: Mapping[str, Any] | None = None, confs: Iterable[Suggestion] = ()
 ) -> list[Suggestion]:
     """Return the changes to try for an object that waits, the cheapest first.
 
@@ -106,7 +116,7 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
         kept = [to_builtins(one) for one in _own(node.spec.taints) if one not in repels]
         taints = ", ".join(one.text for one in repels)
         field = ("spec", "taints")
-        change: Change = SetField(ObjectName(*NODE, name), field, kept)
+        change: WhatIfChange = SetField(ObjectName(*NODE, name), field, kept)
         text = f"no taint {taints} on node {name}"
         if node.spec.unschedulable:
             both = f"uncordon node {name}, and {text}"
@@ -142,7 +152,7 @@ def _cordoned(cache: SchedulerCache) -> Iterator[Suggestion]:
             yield single(UNCORDON, 0, f"uncordon node {name}", Cordon(name, undo=True))
 
 
-def _new_nodes(asked: Asked) -> Iterator[Suggestion]:
+def _new_nodes(asked: WaitingObject) -> Iterator[Suggestion]:
     """Yield one more node of each shape: nodes with the same amounts, labels and taints.
 
     A pod that is too large for all of them gets one that has as much as it requests.

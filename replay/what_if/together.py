@@ -8,7 +8,7 @@ from ..compare.causes import Cause, smallest
 from .run import Variant
 from .suggestion import SWITCH, Suggestion
 from .switches import Switch, Switches, said
-from .trial import Trial, Tried
+from .trial import ChangeTrial, TriedChange
 
 SETS = 1_000
 """The size of several changes of the configuration: after single ones."""
@@ -22,7 +22,9 @@ def switched(settings: Switches, some: Sequence[Switch], rank: int) -> Iterator[
         yield Suggestion(SWITCH, rank, text, Variant(text, conf=conf))
 
 
-def together(trial: Trial, settings: Switches, go_on: Callable[[], bool]) -> Iterator[Tried]:
+def together(
+    trial: ChangeTrial, settings: Switches, go_on: Callable[[], bool]
+) -> Iterator[TriedChange]:
     """Yield the smallest set of changes of the configuration with which the object starts.
 
     All are made at once; if that helps, those are left out without which it still does. If it does
@@ -41,10 +43,12 @@ def together(trial: Trial, settings: Switches, go_on: Callable[[], bool]) -> Ite
             return
 
 
-def _least(trial: Trial, settings: Switches, some: Sequence[Switch]) -> dict[Cause, Tried]:
+def _least(
+    trial: ChangeTrial, settings: Switches, some: Sequence[Switch]
+) -> dict[Cause, TriedChange]:
     """Return the smallest part of some changes that helps, and a milder form; none if none does."""
     known = {one.text: one for one in (*some, *settings.singles)}
-    ran: dict[Cause, Tried] = {}
+    ran: dict[Cause, TriedChange] = {}
 
     def helps(names: Cause) -> bool:
         for one in switched(settings, [known[name] for name in names], SETS):

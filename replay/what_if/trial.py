@@ -8,13 +8,13 @@ import msgspec
 
 from ...engine.errors import PlinianError
 from ...engine.model.job import JobInfo
-from ...engine.model.status import READY_STATUS, Status
+from ...engine.model.status import READY_STATUS, TaskStatus
 from ..answers.run import POD
 from ..answers.target import Target
 from ..sessions.session import SessionAnswer
 from .ignored import Ignored, ignored_in
 from .made_pods import made_pods
-from .run import Sessions, Variant
+from .run import ChangedSessions, Variant
 from .suggestion import Suggestion
 
 NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"
@@ -42,7 +42,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     faults: tuple[str, ...] = ()
 
 
-class Tried(NamedTuple):
+class TriedChange(NamedTuple):
     """A change that was tried.
 
     :param nearer: it does not help, but the session says something else of the object.
@@ -53,13 +53,13 @@ class Tried(NamedTuple):
     nearer: bool = False
 
 
-class Trial(NamedTuple):
+class ChangeTrial(NamedTuple):
     """Runs the session with changes, and says whether the object starts then.
 
     :param unchanged: when it starts without any.
     """
 
-    sessions: Sessions
+    sessions: ChangedSessions
     target: Target
     original: SessionAnswer
     unchanged: str
@@ -72,16 +72,16 @@ class Trial(NamedTuple):
         """Return what the object asks for and a release does not read."""
         return ignored_in(release, self.target.podgroup, self.sessions.cache)
 
-    def tried(self, suggestion: Suggestion) -> Tried:
+    def tried(self, suggestion: Suggestion) -> TriedChange:
         """Return what a change does; no remedy if it does not help, or cannot be made."""
         try:
             answer = self.sessions.run(suggestion.variant)
         except PlinianError:
-            return Tried(suggestion, None)  # For instance because the log lacks the object.
+            return TriedChange(suggestion, None)  # For instance because the log lacks the object.
         starts = self._sooner(suggestion.variant, answer)
         if not starts:
             nearer = _said_of(answer, self.target) != _said_of(self.original, self.target)
-            return Tried(suggestion, None, nearer)
+            return TriedChange(suggestion, None, nearer)
         binds, evicted = dict(answer.result.binds), dict(self.original.result.evictions)
         remedy = Remedy(
             kind=suggestion.kind,
@@ -90,7 +90,7 @@ class Trial(NamedTuple):
             evicts=tuple(pod for pod, _ in answer.result.evictions if pod not in evicted),
             no_longer=tuple(pod for pod, _ in self.original.result.binds if pod not in binds),
         )
-        return Tried(suggestion, remedy)
+        return TriedChange(suggestion, remedy)
 
     def _sooner(self, variant: Variant, answer: SessionAnswer) -> str:
         starts = sure(self.sessions, variant, answer, self.target)
@@ -141,7 +141,7 @@ def starts_in(answer: SessionAnswer, target: Target) -> str:
     job = answer.cache.jobs.get(target.podgroup)
     if job is None:
         return ""
-    pending = [task.key for task in job.index.get(Status.PENDING, {}).values()]
+    pending = [task.key for task in job.index.get(TaskStatus.PENDING, {}).values()]
     if not pending:
         return ENQUEUED if target.podgroup in result.enqueued else ""
     now = sum(pod in bound for pod in pending)
@@ -152,7 +152,7 @@ def starts_in(answer: SessionAnswer, target: Target) -> str:
     return AFTER_EVICTIONS if waits and ready + waits >= job.min_available else ""
 
 
-def sure(sessions: Sessions, variant: Variant, answer: SessionAnswer, target: Target) -> str:
+def sure(sessions: ChangedSessions, variant: Variant, answer: SessionAnswer, target: Target) -> str:
     """Return when an object starts, if the next sessions let it; else nothing.
 
     They are run to see whether what a session keeps for it suffices, and whether they place the
@@ -171,7 +171,7 @@ def sure(sessions: Sessions, variant: Variant, answer: SessionAnswer, target: Ta
 
 
 def _starts_with_pods(
-    sessions: Sessions, variant: Variant, answer: SessionAnswer, target: Target
+    sessions: ChangedSessions, variant: Variant, answer: SessionAnswer, target: Target
 ) -> bool:
     """Return whether the next sessions start a job that one enqueues and that has no pods yet."""
     release = variant.release or sessions.release

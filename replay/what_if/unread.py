@@ -7,11 +7,11 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ...engine.cache.projector import WATCHED
-from .changes import Change, SetField
+from .changes import SetField, WhatIfChange
 from .field_types import fields_of, inspected, value_of
 
 
-class Unread(NamedTuple):
+class UnreadField(NamedTuple):
     """A field that no session reads.
 
     :param field: its path up to the first name that is not read.
@@ -37,13 +37,13 @@ class Unread(NamedTuple):
         return f"no session reads {self.field} of a {self.kind}, so it changes nothing{similar}"
 
 
-def unread_texts(changes: Iterable[Change]) -> tuple[str, ...]:
+def unread_texts(changes: Iterable[WhatIfChange]) -> tuple[str, ...]:
     """Return a sentence for each field that is changed and that no session reads."""
     found = (unread_of(change) for change in changes if isinstance(change, SetField))
     return tuple(dict.fromkeys(unread.text for unread in found if unread is not None))
 
 
-def unread_of(change: SetField) -> Unread | None:
+def unread_of(change: SetField) -> UnreadField | None:
     """Return the field of a change if no session reads it; None if one does.
 
     Of kinds that the scheduler does not watch, nothing is said: controllers may read them.
@@ -62,9 +62,9 @@ def unread_of(change: SetField) -> Unread | None:
     return None
 
 
-def _unread(change: SetField, number: int, known: Sequence[str]) -> Unread:
+def _unread(change: SetField, number: int, known: Sequence[str]) -> UnreadField:
     before = change.path[:number]
     near = get_close_matches(change.path[number], known, n=1)
     similar = ".".join((*before, *near)) if near else ""
     field = ".".join(change.path[: number + 1])
-    return Unread(change.named.kind, field, similar, tuple(sorted(known)))
+    return UnreadField(change.named.kind, field, similar, tuple(sorted(known)))

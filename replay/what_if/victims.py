@@ -14,7 +14,7 @@ from ..answers.amounts import amounts_of
 from ..answers.records import EvictionTry, Gang, Link
 from ..answers.run import title_of
 from ..objects.kinds import object_named
-from .changes import Change, Delete, SetField
+from .changes import Delete, SetField, WhatIfChange
 from .queue_room import heavier, less
 from .suggestion import (
     LIMIT,
@@ -128,7 +128,7 @@ def _deserves_more(
         return
     if plugin != _CAPACITY and not any(one.queue.spec.deserved for one in cache.queues.values()):
         return  # Nothing reads the field.
-    found: list[tuple[str, Change]] = []
+    found: list[tuple[str, WhatIfChange]] = []
     for name in _path(queue, cache):
         more = _deserved(name, needed, cache)
         if more and (name == queue or cache.queues[name].queue.spec.deserved):

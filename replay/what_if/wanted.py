@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ..logs.scheduler_confs import ConfText
-from .changes import AddNodes, Change, Cordon, Delete, manifests, named_in, set_field
+from .changes import AddNodes, Cordon, Delete, WhatIfChange, manifests, named_in, set_field
 from .names import checked
 from .run import Variant
 
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
     delete: Sequence[str] = ()
     namespace: str | None = None
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[WhatIfChange]:
         """Yield the changes: manifests first, then fields, nodes, deletions.
 
         :raises UsageError: one of them has a wrong form, or there is no such kind or field.

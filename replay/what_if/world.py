@@ -73,11 +73,11 @@ class Beginning:
         """The scheduler's cache at the moment; callers must not change it."""
         return self._projector.cache
 
-    def world(self) -> World:
+    def world(self) -> ChangedWorld:
         """Return a world in which nothing is changed yet."""
         if not self._packed:
             self._packed = pack(self._projector)
-        return World(self, unpack(self._packed, self._behaviours, self._read))
+        return ChangedWorld(self, unpack(self._packed, self._behaviours, self._read))
 
     def _read(self, positions: Sequence[int]) -> Mapping[int, bytes]:
         new = [position for position in positions if position not in self._payloads]
@@ -86,7 +86,7 @@ class Beginning:
         return self._payloads
 
 
-class World:
+class ChangedWorld:
     """The cluster at a moment, with changes.
 
     :ivar projector: drives the scheduler's cache, which gets each change at once.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from answer_worlds import NODES, PROPORTION, Document
 
-from plinian.engine.session.framework.details import NodeGroup
+from plinian.engine.session.framework.details import RefusingNodes
 from plinian.engine.session.framework.process import ExternalValues, NodeUsage, ProcessState
 from plinian.engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS
 from plinian.replay.answers.node_words import refusals
@@ -354,7 +354,7 @@ def test_a_refusal_of_usage_has_the_limit_and_what_was_measured() -> None:
     cpu, memory, _ = (ssn.reasons.objections(verdict) for verdict in verdicts.tolist())
     assert [one.message for one in (*cpu, *memory)] == [CPU_EXCEEDS, MEMORY_EXCEEDS]
     alone, several = (
-        NodeGroup(reasons, True, names, ())
+        RefusingNodes(reasons, True, names, ())
         for reasons, names in ((cpu, ("n1",)), (memory, ("n2", "n3")))
     )
     assert refusals([alone]) == (

@@ -14,8 +14,8 @@ from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.why import why_lines
 from plinian.replay.what_if.help import what_would_help
-from plinian.replay.what_if.run import Sessions
-from plinian.replay.what_if.suggestion import Asked
+from plinian.replay.what_if.run import ChangedSessions
+from plinian.replay.what_if.suggestion import WaitingObject
 from plinian.replay.what_if.suggestions import suggestions_for
 from plinian.replay.what_if.trial import Remedy
 from sessions import document, group, node, pod, queue
@@ -239,8 +239,8 @@ def test_of_many_cordoned_nodes_those_with_the_most_free_are_tried(tmp_path: Pat
         moment, name = log.moment(), log.object("podgroup/pg")
         why = why_at(log, name, moment, namespace="ns", release="v1.12.1")
         found = what_would_help(log, moment, target_of(log, name, "ns", moment), why)
-        cache = Sessions(log, moment, "v1.12.1", None).cache
-        every = suggestions_for(Asked(why, "ns/pg", cache))
+        cache = ChangedSessions(log, moment, "v1.12.1", None).cache
+        every = suggestions_for(WaitingObject(why, "ns/pg", cache))
         tried = [one.text for one in every if one.kind == "uncordon"]
     assert [one.text for one in found.found if one.kind == "uncordon"] == ["uncordon node n8"]
     assert tried == [f"uncordon node n{number}" for number in (0, 1, 2, 8)]

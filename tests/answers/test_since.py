@@ -10,11 +10,11 @@ import pytest
 from answer_worlds import CAPACITY, NODES, OTHER, log_of, versions, watched_log
 
 from clusters import initial_end, watched
-from plinian.engine.state.clock import Span
+from plinian.engine.state.clock import TimeSpan
 from plinian.replay.answers import since
 from plinian.replay.answers.answer import Why
 from plinian.replay.answers.evidence import dated
-from plinian.replay.answers.stages import Since, Stage
+from plinian.replay.answers.stages import Stage, StageBegin
 from plinian.replay.answers.why import why_at
 from plinian.replay.ingest.run import ingest
 from plinian.replay.logs.log import opened
@@ -272,9 +272,9 @@ def test_an_object_that_a_list_shows_may_be_older(tmp_path: Path, make: Any, say
 
 def test_an_earlier_reason_is_not_said_to_begin_after_a_later_one() -> None:
     def stage(at: str, cause: str, earliest: int, *, or_earlier: bool) -> Stage:
-        span = Span(earliest * 60_000_000, 600_000_000, None)
+        span = TimeSpan(earliest * 60_000_000, 600_000_000, None)
         fields = {**dated(span), "or_earlier": or_earlier}
-        return Stage(cause=cause, sentence="", since=Since(at=at, **fields))
+        return Stage(cause=cause, sentence="", since=StageBegin(at=at, **fields))
 
     first = stage("rv:7", "full", 0, or_earlier=True)
     stages = [first, stage("rv:9", "no-node", 0, or_earlier=False)]

@@ -10,7 +10,7 @@ from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.status import Status
+from plinian.engine.model.status import TaskStatus
 from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, document, group, node, pod, queue
 
@@ -39,7 +39,7 @@ class Cluster:
             self.cache.deliver_deletion(each["kind"], _decoded(each))
         return self
 
-    def status(self, key: str, uid: str) -> Status:
+    def status(self, key: str, uid: str) -> TaskStatus:
         """Return the status of a task."""
         return self.cache.jobs[key].tasks[uid].status
 
@@ -64,8 +64,8 @@ def test_a_pod_counts_on_its_node_and_in_its_job() -> None:
     assert (info.idle.cpu, info.used.cpu, list(info.tasks)) == (7000, 1000, ["ns/a"])
     assert (job.allocated.cpu, job.total_request.cpu) == (1000, 4000)
     assert {status: list(tasks) for status, tasks in job.index.items()} == {
-        Status.RUNNING: ["uid-a"],
-        Status.PENDING: ["uid-b"],
+        TaskStatus.RUNNING: ["uid-a"],
+        TaskStatus.PENDING: ["uid-b"],
     }
 
 
@@ -114,17 +114,17 @@ def test_a_finished_pod_is_in_the_job_and_not_on_the_node() -> None:
     seen = cluster(group("g"), pod("a", "g", on="n1"))
     seen.see(pod("a", "g", on="n1", status={"phase": "Succeeded"}))
     assert seen.cache.nodes["n1"].tasks == {}
-    assert seen.status("ns/g", "uid-a") == Status.SUCCEEDED
+    assert seen.status("ns/g", "uid-a") == TaskStatus.SUCCEEDED
 
 
 def test_binding_survives_the_pod_s_updates_until_one_has_the_node() -> None:
     seen = cluster(group("g"), pod("a", "g"))
     assert seen.cache.add_bind_task("ns/g", "uid-a", "n1") is None
     seen.see(pod("a", "g", labels={"touched": "yes"}))
-    assert seen.status("ns/g", "uid-a") == Status.BINDING
+    assert seen.status("ns/g", "uid-a") == TaskStatus.BINDING
     assert seen.cache.nodes["n1"].used.cpu == 1000
     seen.see(pod("a", "g", on="n1", status={"phase": "Pending"}))
-    assert seen.status("ns/g", "uid-a") == Status.BOUND
+    assert seen.status("ns/g", "uid-a") == TaskStatus.BOUND
     assert seen.cache.nodes["n1"].used.cpu == 1000
 
 
@@ -133,7 +133,7 @@ def test_a_bind_that_does_not_fit_is_refused_and_leaves_the_task_pending() -> No
     error = seen.cache.add_bind_task("ns/g", "uid-a", "n1")
     assert error is not None
     assert error.startswith("node n1 resources [cpu] are not enough to put task <ns/a>, idle: cpu")
-    assert seen.status("ns/g", "uid-a") == Status.PENDING
+    assert seen.status("ns/g", "uid-a") == TaskStatus.PENDING
     assert seen.cache.nodes["n1"].used.cpu == 0
 
 
@@ -170,7 +170,7 @@ def test_evicting_without_a_podgroup_is_an_error_after_the_fact() -> None:
     seen = cluster(group("g"), pod("a", "g", on="n1")).lose(group("g"))
     error = seen.cache.evict("ns/g", "uid-a", "preempt")
     assert error == "the PodGroup of Job <ns/g> is nil"
-    assert seen.status("ns/g", "uid-a") == Status.RELEASING
+    assert seen.status("ns/g", "uid-a") == TaskStatus.RELEASING
 
 
 def test_a_late_deletion_of_a_podgroup_unsets_the_one_created_again() -> None:

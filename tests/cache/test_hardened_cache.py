@@ -13,7 +13,7 @@ from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
-from plinian.engine.model.status import COMPLETED_STATUS, Status, status_of
+from plinian.engine.model.status import COMPLETED_STATUS, TaskStatus, status_of
 from plinian.engine.model.subtraction import rest, take
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import Simulation
@@ -145,7 +145,7 @@ def _conserved(cache: SchedulerCache) -> list[str]:
     pods = cache.stores.of("Pod").values()
     found = []
     for name, info in cache.nodes.items():
-        told = {key for key, placed in info.tasks.items() if placed.status != Status.BINDING}
+        told = {key for key, placed in info.tasks.items() if placed.status != TaskStatus.BINDING}
         true = {
             each.key
             for each in pods

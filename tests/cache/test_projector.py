@@ -12,13 +12,13 @@ from happenings import version_of as event
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.cache.drift.drift import Comparison
+from plinian.engine.cache.drift.drift import CacheComparison
 from plinian.engine.cache.drift.history import DriftHistory
 from plinian.engine.cache.projector import Projector, options_of
 from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.events import Event, Reference
 from plinian.engine.events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
-from plinian.engine.model.status import Status
+from plinian.engine.model.status import TaskStatus
 from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, document, group, node, pod, queue
 
@@ -60,7 +60,7 @@ BEGIN = (queue("default"), node("n1"), group("g"))
 def test_a_pod_is_followed_from_creation_to_deletion() -> None:
     one, bound = pod("a", "g"), pod("a", "g", on="n1")
     made = projected(*seen(*BEGIN, one), event("updated", bound, 9))
-    assert made.cache.jobs["ns/g"].tasks["uid-a"].status == Status.RUNNING
+    assert made.cache.jobs["ns/g"].tasks["uid-a"].status == TaskStatus.RUNNING
     assert made.cache.nodes["n1"].used.cpu == 1000
     made.apply(event("deleted", bound, 10))
     assert (made.cache.jobs["ns/g"].tasks, made.cache.nodes["n1"].used.cpu) == ({}, 0)
@@ -86,7 +86,7 @@ def test_a_binding_that_no_version_shows_gives_the_pod_its_node() -> None:
         *seen(*BEGIN, pod("a", "g")), event_of("pod.bound", PodBound(node="n1"), about)
     )
     task = made.cache.jobs["ns/g"].tasks["uid-a"]
-    assert (task.status, task.node_name) == (Status.BOUND, "n1")
+    assert (task.status, task.node_name) == (TaskStatus.BOUND, "n1")
     made.apply(event_of("pod.bound", PodBound(node="n2"), about))
     assert made.cache.jobs["ns/g"].tasks["uid-a"].node_name == "n1"
 
@@ -251,4 +251,4 @@ def test_comparing_what_an_event_reaches_finds_all(history: list[tuple[str, Any]
         made.apply(one)
         drift.after(one, position)
     found = [difference for difference, _ in drift.differences()]
-    assert found == Comparison(made.cache, made.cache.stores).all()
+    assert found == CacheComparison(made.cache, made.cache.stores).all()

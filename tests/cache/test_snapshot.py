@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plinian.engine.cache.cache import SchedulerCache
-from plinian.engine.cache.dirty_marks import Changes
+from plinian.engine.cache.dirty_marks import DirtyMarks
 from plinian.engine.cache.snapshot import Snapshot, SnapshotBuilder
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.node import NodeInfo
-from plinian.engine.model.status import ALLOCATED_STATUS, Status
+from plinian.engine.model.status import ALLOCATED_STATUS, TaskStatus
 from plinian.engine.model.tables import NO_JOB, NO_NODE
 from plinian.engine.model.task_classes import TaskClasses
 from plinian.engine.volcano.session.history import resolve
@@ -157,7 +157,7 @@ class Player:
     def _bind(self, name: str, host: str) -> None:
         for job in list(self.cache.jobs.values()):
             for task in list(job.tasks.values()):
-                if task.name == name and task.status == Status.PENDING:
+                if task.name == name and task.status == TaskStatus.PENDING:
                     self.cache.add_bind_task(job.key, task.uid, host)
 
     def _evict(self, name: str) -> None:
@@ -165,7 +165,7 @@ class Player:
             for task in list(job.tasks.values()):
                 # Sessions only evict what runs on a node that they see.
                 noted = self.cache.nodes.get(task.node_name, NodeInfo("")).tasks
-                if task.name == name and task.key in noted and task.status == Status.RUNNING:
+                if task.name == name and task.key in noted and task.status == TaskStatus.RUNNING:
                     self.cache.evict(job.key, task.uid, "preempt")
 
     def _work(self) -> None:
@@ -191,7 +191,7 @@ def _node(snapshot: Snapshot, row: int) -> dict[str, Any]:
     return {
         **{account: _amounts(snapshot, getattr(nodes, account)[row]) for account in ACCOUNTS},
         "tasks": {
-            key: (_task(snapshot, held), Status(status))
+            key: (_task(snapshot, held), TaskStatus(status))
             for key, (held, status) in nodes.tasks(row).items()
         },
         "rest": (nodes.row[nodes.names[row]], int(nodes.max_pods[row]), nodes.no_scalars[row]),
@@ -218,7 +218,7 @@ def _task(snapshot: Snapshot, row: int) -> tuple[Any, ...]:
     on, of = int(tasks.node[row]), int(tasks.job[row])
     return (
         tasks.info[row].uid,
-        Status(int(tasks.status[row])),
+        TaskStatus(int(tasks.status[row])),
         "" if on == NO_NODE else snapshot.nodes.names[on],
         "" if of == NO_JOB else snapshot.jobs.keys[of],
         _amounts(snapshot, tasks.request[row]),
@@ -232,7 +232,7 @@ def _amounts(snapshot: Snapshot, row: Any) -> dict[str, float]:
 
 def anew(cache: SchedulerCache) -> Snapshot:
     """Return the snapshot that a builder makes which sees the cache for the first time."""
-    changes = Changes()
+    changes = DirtyMarks()
     for name in cache.nodes:
         changes.node(name)
     for key in cache.jobs:
@@ -282,8 +282,8 @@ def test_accounts_are_the_sums_of_what_they_account_for(history: list[tuple[str,
     for info in cache.nodes.values():
         if info.ready:
             noted = [(task.request.cpu, status) for task, status in info.tasks.values()]
-            used = sum(cpu for cpu, status in noted if status != Status.PIPELINED)
-            leaving = sum(cpu for cpu, status in noted if status == Status.RELEASING)
+            used = sum(cpu for cpu, status in noted if status != TaskStatus.PIPELINED)
+            leaving = sum(cpu for cpu, status in noted if status == TaskStatus.RELEASING)
             assert (info.used.cpu, info.releasing.cpu) == (used, leaving)
             assert info.idle.cpu == info.allocatable.cpu - used
     for job in cache.jobs.values():
@@ -332,10 +332,10 @@ def test_pods_without_a_visible_job_are_tasks_of_their_node() -> None:
     cache = cache_of(node("n1"), pod("a", "g", on="n1"), pod("b", "", on="n1"))
     taken = cache.snapshot()
     assert taken.tasks.job.tolist() == [NO_JOB] * 2
-    assert taken.tasks.status.tolist() == [Status.RUNNING] * 2
+    assert taken.tasks.status.tolist() == [TaskStatus.RUNNING] * 2
     assert {key: status for key, (_, status) in taken.nodes.tasks(0).items()} == {
-        "ns/a": Status.RUNNING,
-        "ns/b": Status.RUNNING,
+        "ns/a": TaskStatus.RUNNING,
+        "ns/b": TaskStatus.RUNNING,
     }
 
 
@@ -359,7 +359,7 @@ def test_a_session_s_copy_does_not_write_to_the_snapshot() -> None:
     said = told(taken)
     nodes, tasks = taken.nodes.copy(), taken.tasks.copy()
     nodes.idle -= 1
-    tasks.status[:] = Status.RELEASING
+    tasks.status[:] = TaskStatus.RELEASING
     nodes.own_tasks(0).clear()
     assert told(taken) == said
     assert np.array_equal(taken.nodes.allocatable, nodes.allocatable)

@@ -21,11 +21,11 @@ from plinian.engine.state.extract import extract_fact
 from plinian.engine.state.truth import Entry
 from plinian.replay.server.kubernetes.read.forms import Shaper
 from plinian.replay.server.kubernetes.read.openapi_v3 import schema_of
-from plinian.replay.server.kubernetes.wire.api_paths import Place
+from plinian.replay.server.kubernetes.wire.api_paths import ApiPath
 from plinian.replay.server.kubernetes.wire.api_status import StatusError
-from plinian.replay.server.kubernetes.wire.list_options import Form, Shape
-from plinian.replay.server.kubernetes.wire.resources import Resource, catalog_of
-from plinian.replay.server.kubernetes.write.changing import Asking
+from plinian.replay.server.kubernetes.wire.list_options import AnswerForm, ObjectShape
+from plinian.replay.server.kubernetes.wire.resources import ApiResource, catalog_of
+from plinian.replay.server.kubernetes.write.changing import WriteRequest
 from plinian.replay.server.kubernetes.write.validation import validated
 
 NOW = span_at(1_800_000_000_000_000)
@@ -44,12 +44,12 @@ class Figures(NamedTuple):
     faults: tuple[str, ...]
 
 
-def resources() -> list[Resource]:
+def resources() -> list[ApiResource]:
     """Return the resources whose kind has a schema."""
     return [one for one in catalog_of({}, []).resources if schema_of(one) is not None]
 
 
-def document_of(resource: Resource) -> dict[str, Any]:
+def document_of(resource: ApiResource) -> dict[str, Any]:
     """Return an object of a kind with all its fields."""
     schema = schema_of(resource)
     assert schema is not None
@@ -80,13 +80,15 @@ def run(seed: int = 1, count: int = 200, seconds: float = 60.0) -> Figures:
     return Figures(tried, len(known), tuple(faults))
 
 
-def faults_of(resource: Resource, document: dict[str, Any]) -> Iterator[str]:
+def faults_of(resource: ApiResource, document: dict[str, Any]) -> Iterator[str]:
     """Yield what fails of an object."""
     try:
         _row(resource, document)
     except Exception as fault:  # noqa: BLE001 -- whatever it is, it is what is looked for
         yield f"its row: {fault!r}"
-    asking = Asking("POST", Place(resource, "ml", "a", ""), b"{}", "application/json", {}, "")
+    asking = WriteRequest(
+        "POST", ApiPath(resource, "ml", "a", ""), b"{}", "application/json", {}, ""
+    )
     try:
         validated(asking, document, None)
     except StatusError as fault:
@@ -96,7 +98,7 @@ def faults_of(resource: Resource, document: dict[str, Any]) -> Iterator[str]:
         yield f"its write: {fault!r}"
 
 
-def _row(resource: Resource, document: dict[str, Any]) -> None:
+def _row(resource: ApiResource, document: dict[str, Any]) -> None:
     body = msgspec.json.encode(document)
     try:
         fact = extract_fact(*resource.pair, body)
@@ -104,4 +106,4 @@ def _row(resource: Resource, document: dict[str, Any]) -> None:
         return
     reference = Reference(*resource.pair, "ml", "a", "u")
     entry = Entry(reference=reference, position=1, revision=1, fact=fact)
-    Shaper(Form(Shape.TABLE, "v1", "Object"), resource, NOW).one(entry, body)
+    Shaper(AnswerForm(ObjectShape.TABLE, "v1", "Object"), resource, NOW).one(entry, body)

@@ -19,7 +19,7 @@ from plinian.engine.model.panic import Panic
 from plinian.engine.state.clock import UNDATED
 from plinian.replay.cli.main import app
 from plinian.replay.compare import log_bisection
-from plinian.replay.compare.crashes import Crash, likeness
+from plinian.replay.compare.crashes import LoggedCrash, likeness
 
 ARTICLE = Path(__file__).parents[2] / "docs" / "articles" / "000-allocatable-shrinks.case.json"
 STACK = (
@@ -167,7 +167,7 @@ def test_a_crash_that_no_release_dies_of_is_said_to_be_one(tmp_path: Path) -> No
 def test_crashes_are_told_apart_by_stack_and_words(
     place: Sequence[str], message: str, like: int
 ) -> None:
-    crash = Crash(7, UNDATED, 7, MESSAGE, STACK)
+    crash = LoggedCrash(7, UNDATED, 7, MESSAGE, STACK)
     assert likeness(Panic(message, tuple(place)), crash) == like
     words = " sub ".join(reversed(MESSAGE.split(" sub ")))
-    assert likeness(Panic(words), Crash(7, UNDATED, 7, MESSAGE, "")) == 1
+    assert likeness(Panic(words), LoggedCrash(7, UNDATED, 7, MESSAGE, "")) == 1

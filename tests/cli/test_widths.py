@@ -16,7 +16,7 @@ from click.testing import Result
 from processes import PLINIAN
 
 from plinian.engine.kubernetes.amount_texts import exact_amount, short_amount
-from plinian.replay.objects.field_changes import Change
+from plinian.replay.objects.field_changes import FieldDifference
 from plinian.replay.render.amounts import resource_list
 from plinian.replay.render.differences import change_lines
 from plinian.replay.render.session import number_text
@@ -86,7 +86,7 @@ def test_a_message_in_a_list_of_events_is_whole(run: Run, demo_log: str) -> None
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_changed_values_are_whole_and_go_on_in_the_next_line(width: int) -> None:
     taints = [{"effect": "NoSchedule", "key": f"pool-{number}"} for number in range(9)]
-    change = Change(path="spec.taints", old=taints[:8], new=taints)
+    change = FieldDifference(path="spec.taints", old=taints[:8], new=taints)
     (piped,) = change_lines([change], indent="  ")
     shown = list(change_lines([change], indent="  ", style=Style(width=width)))
     assert len(shown) > 1
@@ -96,7 +96,7 @@ def test_changed_values_are_whole_and_go_on_in_the_next_line(width: int) -> None
 
 
 def test_a_terminal_shows_the_begin_of_a_value_of_several_pages() -> None:
-    change = Change(path="data.x", old="", new="word " * 5_000)
+    change = FieldDifference(path="data.x", old="", new="word " * 5_000)
     shown = "".join(change_lines([change], indent="  ", style=Style(width=80)))
     assert shown.endswith("…\n")
     assert len(shown) < 3_000

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.errors import UsageError
-from plinian.engine.session.framework.trace import Outcome, Trace, TraceStep
+from plinian.engine.session.framework.trace import StepOutcome, Trace, TraceStep
 from plinian.replay.compare.bisection import Probe, first_change, first_flip, releases_between
 from plinian.replay.compare.bounded_traces import (
     ComparedTrace,
@@ -20,7 +20,7 @@ from plinian.replay.compare.bounded_traces import (
 )
 from plinian.replay.compare.causes import causes, smallest, suspects
 from plinian.replay.compare.decisions import CONTEXT, Decision, differing, first_differences
-from plinian.replay.compare.session_claims import Answer, SessionClaim, claim_of
+from plinian.replay.compare.session_claims import ClaimAnswer, SessionClaim, claim_of
 from plinian.replay.moments.moment import Moment
 from plinian.replay.sessions.session_moments import SessionMoment, evenly
 
@@ -29,7 +29,7 @@ NAMES = tuple("abcdefgh")
 
 def probe(place: int, *, holds: bool) -> Probe:
     """Return an answer given at a place."""
-    return Probe(str(place), Answer(holds, ""))
+    return Probe(str(place), ClaimAnswer(holds, ""))
 
 
 @given(st.data())
@@ -116,7 +116,11 @@ def traced(trace: Trace, steps: Sequence[TraceStep]) -> list[TraceStep]:
 STEPS = st.lists(
     st.builds(
         lambda about, outcome, cpu: step(about, outcome, cpu=cpu),
-        *(st.integers(0, 1), st.sampled_from([Outcome.PERMIT, Outcome.REJECT]), st.integers(0, 1)),
+        *(
+            st.integers(0, 1),
+            st.sampled_from([StepOutcome.PERMIT, StepOutcome.REJECT]),
+            st.integers(0, 1),
+        ),
     ),
     max_size=30,
 )
@@ -153,7 +157,7 @@ def test_only_what_is_not_the_same_everywhere_differs() -> None:
     assert differing([sides[0], sides[0]]) == []
 
 
-def step(number: int, outcome: Outcome = Outcome.PERMIT, **numbers: object) -> TraceStep:
+def step(number: int, outcome: StepOutcome = StepOutcome.PERMIT, **numbers: object) -> TraceStep:
     """Return a step of a trace."""
     about = (f"d/p{number}",)
     return TraceStep("allocate", "Allocatable", about, "capacity", outcome, numbers=numbers)
@@ -161,7 +165,7 @@ def step(number: int, outcome: Outcome = Outcome.PERMIT, **numbers: object) -> T
 
 def test_traces_part_first_in_numbers_and_then_in_a_step() -> None:
     common = [step(i) for i in range(6)]
-    left = [*common, step(6, cpu=1), step(7), step(8), step(9, Outcome.REJECT, cpu=1)]
+    left = [*common, step(6, cpu=1), step(7), step(8), step(9, StepOutcome.REJECT, cpu=1)]
     right = [*common, step(6, cpu=2), step(7), step(8), step(9, cpu=1), step(10)]
     numbers, outcome = first_differences([left, right])
     assert (numbers.number, numbers.what) == (6, "numbers")

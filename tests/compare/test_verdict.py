@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from plinian.replay.cli.main import app
 from plinian.replay.compare.causes import most_specific_first
-from plinian.replay.compare.upgrade import ChangedDecision, Group, Upgrade
+from plinian.replay.compare.upgrade import CauseGroup, ChangedDecision, Upgrade
 from plinian.replay.compare.verdict import VerdictEffect, level_of, verdict_of
 from plinian.replay.questions.upgrade_check import UpgradeCheckQuestion
 from plinian.replay.render.comparison import cause_text
@@ -26,7 +26,7 @@ def differs(kind: str, one: str | None, other: str | None, about: str = "d/p", a
 def upgrade(*every: ChangedDecision, sessions: int = 9) -> Upgrade:
     """Return the answer that has these differences, for one reason."""
     at = len({one.at for one in every})
-    groups = (Group((("some_behaviour",),), every, at),) if every else ()
+    groups = (CauseGroup((("some_behaviour",),), every, at),) if every else ()
     return Upgrade(RELEASES, True, sessions, sessions, at, groups, ())
 
 

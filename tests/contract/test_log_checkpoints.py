@@ -10,7 +10,7 @@ import pytest
 from pods import bound, listing, message, pod, pods
 
 from plinian.engine.events import Event
-from plinian.engine.log import Checkpoint, LogStore, Window, open_log
+from plinian.engine.log import Checkpoint, FoldWindow, LogStore, open_log
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def left(log: LogStore, cluster: str = "default") -> list[int]:
 def nearest(log: LogStore, until: int | None, **more: object) -> int | None:
     """Return the revision of the checkpoint that a fold would start from."""
     asked: dict[str, Any] = {"cluster": "default", "known": log.last(), "until": until, **more}
-    window = Window(**asked)
+    window = FoldWindow(**asked)
     found = log.nearest_checkpoint(window, 1)
     return None if found is None else found.revision
 
@@ -53,8 +53,8 @@ def nearest(log: LogStore, until: int | None, **more: object) -> int | None:
 def test_the_nearest_before_the_moment_is_found(log: LogStore) -> None:
     assert [nearest(log, until) for until in (9, 10, 55, 100, None)] == [None, 10, 50, 100, 100]
     assert nearest(log, 55, cluster="other") is None
-    assert log.nearest_checkpoint(Window(cluster="default", known=10), 2) is None
-    found = log.nearest_checkpoint(Window(cluster="default", known=10, until=35), 1)
+    assert log.nearest_checkpoint(FoldWindow(cluster="default", known=10), 2) is None
+    found = log.nearest_checkpoint(FoldWindow(cluster="default", known=10, until=35), 1)
     assert found is not None
     assert (found.data, found.known, found.branch) == (b"state at 30", 10, "main")
 

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from pods import SECOND, START, bound, listing, message, pod, pods
 
 from plinian.engine.events import Effect
-from plinian.engine.log import NO_REVISION, NO_TIME, Extent, FactBlock, LogStore, Query, Window
+from plinian.engine.log import NO_REVISION, NO_TIME, Extent, FactBlock, FoldWindow, LogStore, Query
 
 
-def window(known: int, **bounds: int) -> Window:
+def window(known: int, **bounds: int) -> FoldWindow:
     """Return a window on the default cluster."""
-    return Window(cluster="default", known=known, **bounds)
+    return FoldWindow(cluster="default", known=known, **bounds)
 
 
-def positions(log: LogStore, asked: Window) -> list[int]:
+def positions(log: LogStore, asked: FoldWindow) -> list[int]:
     """Return the positions that a scan yields."""
     return [int(p) for chunk in log.scan(asked) for p in chunk.positions]
 
@@ -53,8 +53,8 @@ class TestScanning:
     def test_other_clusters_are_left_out(self, log: LogStore) -> None:
         log.append([*pods(1, 2, cluster="a"), *pods(3), *pods(4, cluster="a")])
         assert positions(log, window(4)) == [3]
-        assert positions(log, Window(cluster="a", known=4)) == [1, 2, 4]
-        assert positions(log, Window(cluster="none", known=4)) == []
+        assert positions(log, FoldWindow(cluster="a", known=4)) == [1, 2, 4]
+        assert positions(log, FoldWindow(cluster="none", known=4)) == []
 
     def test_long_scans_come_in_chunks(self, log: LogStore) -> None:
         log.append(pods(*range(5000)))

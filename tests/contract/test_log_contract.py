@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pods import SECOND, START, bound, listing, message, pod, pods
 
 from plinian.engine.errors import PointUnknown, PositionConflict, UsageError
-from plinian.engine.log import Cut, FactBlock, LogStore, Query, Window, open_log
+from plinian.engine.log import Cut, FactBlock, FoldWindow, LogStore, Query, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sql_log import SqlLog
 
@@ -21,12 +21,12 @@ def read(log: LogStore, **query: object) -> list[int]:
     return [recorded.position for recorded in log.read(Query(**query))]  # type: ignore[arg-type]
 
 
-def window(known: int, **bounds: int) -> Window:
+def window(known: int, **bounds: int) -> FoldWindow:
     """Return a window on the default cluster."""
-    return Window(cluster="default", known=known, **bounds)
+    return FoldWindow(cluster="default", known=known, **bounds)
 
 
-def positions(log: LogStore, asked: Window) -> list[int]:
+def positions(log: LogStore, asked: FoldWindow) -> list[int]:
     """Return the positions that a scan yields."""
     return [int(p) for chunk in log.scan(asked) for p in chunk.positions]
 
@@ -296,7 +296,7 @@ class TestBranches:
         log.create_branch("b", parent="a", fork=2)
         log.append(pods(9), branch="b")
         assert [r.event.revision for r in log.read(Query(branch="b"))] == [1, 2, 9]
-        asked = Window(branch="b", cluster="default", known=3)
+        asked = FoldWindow(branch="b", cluster="default", known=3)
         assert positions(log, asked) == [1, 2, 3]
         assert log.payloads([1, 3], branch="b")[3] == pods(9)[0].payload
         assert [(i.name, i.parent, i.fork, i.last) for i in log.branches()] == [
@@ -328,7 +328,7 @@ class TestBranches:
         log.append(pods(7, 8), branch="b")
         log.put_facts([_block(5, 8)], cluster="default", branch="b", version=1)
         assert log.facts_until(cluster="default", branch="b", version=1) == 8
-        asked = Window(branch="b", cluster="default", known=8)
+        asked = FoldWindow(branch="b", cluster="default", known=8)
         assert [(b.first, b.last) for b in log.facts(asked, 1)] == [(1, 4), (5, 8)]
         assert [b.first for b in log.facts(window(10, after=4), 1)] == [5]
         assert [b.first for b in log.facts(window(3), 1)] == [1]

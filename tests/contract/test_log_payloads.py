@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pods import message, pod, pods
 
 from plinian.engine.errors import LogCorrupt
-from plinian.engine.log import LogStore, Query, Window
+from plinian.engine.log import FoldWindow, LogStore, Query
 from plinian.engine.log.packing import BLOCK_BYTES, BLOCK_EVENTS, block_ends
 
 
@@ -60,7 +60,7 @@ def test_a_chunk_loads_its_payloads_in_any_order(log: LogStore) -> None:
     events = pods(*range(2500))
     log.append([*events[:2000], message("between")])
     log.append(events[2000:])
-    (chunk,) = log.scan(Window(cluster="default", known=2501))
+    (chunk,) = log.scan(FoldWindow(cluster="default", known=2501))
     order = [*range(2500), *range(2499, -1, -7), 3, 2400, 1000, 1001]
     assert all(chunk.load(row) == events[row].payload for row in order)
 

@@ -16,7 +16,7 @@ from pods import bound, message, pod
 from plinian.engine.errors import LogNewer
 from plinian.engine.events import KINDS, KindInfo
 from plinian.engine.events.upcast import Upcaster, upcast
-from plinian.engine.log import LogStore, Query, Window, open_log
+from plinian.engine.log import FoldWindow, LogStore, Query, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.migrating import upgrade
 from plinian.engine.log.sql_log import SqlLog
@@ -91,7 +91,7 @@ def test_a_vocabulary_of_schema_2_reads_it_lifted(stored: str) -> None:
         assert [found[p].schema for p in (1, 2, 3)] == [3, 2, 1]
         assert found[3].payload == bound("web-0", "node-1", at=2).payload
         assert msgspec.json.decode(log.payloads([5])[5])["words"] == 1
-        (chunk,) = log.scan(Window(cluster="default", known=5))
+        (chunk,) = log.scan(FoldWindow(cluster="default", known=5))
         assert msgspec.json.decode(chunk.load(0))["third"] is True
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from plinian.engine.controllers.job.controller import DELAYED, FORGET, JobController
-from plinian.engine.controllers.job.delays import Delays
-from plinian.engine.controllers.job.names import Act, Event
-from plinian.engine.controllers.job.request import Request
+from plinian.engine.controllers.job.delays import DelayedActions
+from plinian.engine.controllers.job.names import JobAction, JobEvent
+from plinian.engine.controllers.job.request import JobRequest
 from plinian.engine.kubernetes.api_server import ApiServer, Document
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.volcano.table import controller_behaviours
@@ -120,24 +120,27 @@ def test_a_pod_that_stays_pending_aborts_its_job_after_the_timeout() -> None:
 
 
 def test_an_action_that_was_due_while_its_job_was_unknown_keeps_others_of_its_pod_away() -> None:
-    delays, request = Delays(), Request("default", "train", Event.POD_FAILED, pod="train-work-0")
-    delays.add(request, Act.RESTART, 1)
+    delays, request = (
+        DelayedActions(),
+        JobRequest("default", "train", JobEvent.POD_FAILED, pod="train-work-0"),
+    )
+    delays.add(request, JobAction.RESTART, 1)
     delays.advance(1)
-    assert delays.take().action == Act.RESTART
-    delays.add(request, Act.RESTART, 1)
+    assert delays.take().action == JobAction.RESTART
+    delays.add(request, JobAction.RESTART, 1)
     assert (delays.due(), delays.ready()) == (None, False)
-    delays.add(request, Act.ABORT, 1)
+    delays.add(request, JobAction.ABORT, 1)
     assert delays.due() == 1
 
 
 def test_an_action_done_calls_off_those_on_the_same_part_only() -> None:
-    delays = Delays()
+    delays = DelayedActions()
     for pod, task in (("a-0", "a"), ("b-0", "b")):
-        request = Request("default", "train", Event.POD_FAILED, task=task, pod=pod)
-        delays.add(request, Act.RESTART_TASK, 1)
-    delays.done(Request("default", "train", task="a", pod="a-1"), Act.RESTART_TASK)
+        request = JobRequest("default", "train", JobEvent.POD_FAILED, task=task, pod=pod)
+        delays.add(request, JobAction.RESTART_TASK, 1)
+    delays.done(JobRequest("default", "train", task="a", pod="a-1"), JobAction.RESTART_TASK)
     assert [one.request.task for one in delays.kept()] == ["b"]
-    delays.done(Request("default", "train"), Act.ABORT)
+    delays.done(JobRequest("default", "train"), JobAction.ABORT)
     assert [one.request.task for one in delays.kept()] == ["b"]
 
 

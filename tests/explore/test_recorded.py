@@ -14,7 +14,7 @@ from plinian.engine.errors import UsageError
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import ScenarioDeclared
 from plinian.engine.ingest.objects.versions import version_event
-from plinian.engine.kubernetes.api_server import Place, place_of
+from plinian.engine.kubernetes.api_server import ObjectKey, place_of
 from plinian.engine.machine.cluster import COMPONENTS
 from plinian.engine.machine.natural import USER, Natural
 from plinian.replay.explore.recorded import case_at, is_user
@@ -122,7 +122,7 @@ def recording(tmp_path: Path) -> Iterator[Recording]:
         yield made
 
 
-def told(found: Any) -> list[tuple[str, Place]]:
+def told(found: Any) -> list[tuple[str, ObjectKey]]:
     """Return the writes of users as verbs and places."""
     return [(act.verb, place_of(act.document)) for act in found.case.writes]
 
@@ -151,7 +151,7 @@ def test_writes_of_components_are_no_writes_of_users(recording: Recording) -> No
     recording.write(DOWN, "updated", "system:kube-controller-manager")
     recording.write(stored(OTHER, "other", replicas=0), "updated", ADMIN)
     assert told(case_at(recording.log, "rv:7", BREAKS)) == [
-        ("MODIFIED", Place("Deployment", "default/other"))
+        ("MODIFIED", ObjectKey("Deployment", "default/other"))
     ]
 
 
@@ -160,7 +160,7 @@ def test_of_unknown_writers_only_changes_of_a_spec_are_a_users(recording: Record
     recording.write(stored(SET, "web-x", replicas=0), "updated")
     recording.write(DOWN, "updated")
     found = case_at(recording.log, "rv:7", BREAKS)
-    assert told(found) == [("MODIFIED", Place("Deployment", "default/web"))]
+    assert told(found) == [("MODIFIED", ObjectKey("Deployment", "default/web"))]
     assert "Of 1 of them the log does not say who wrote" in " ".join(found.assumed)
 
 
@@ -177,8 +177,8 @@ def test_a_deletion_begins_only_once(recording: Recording) -> None:
     recording.write(ending, "deleted", ADMIN)
     recording.write(STRANGE, "created", ADMIN)
     assert told(case_at(recording.log, "rv:7", BREAKS)) == [
-        ("DELETED", Place("Pod", "default/strange")),
-        ("ADDED", Place("Pod", "default/strange")),
+        ("DELETED", ObjectKey("Pod", "default/strange")),
+        ("ADDED", ObjectKey("Pod", "default/strange")),
     ]
 
 
@@ -187,7 +187,7 @@ def test_only_the_objects_that_are_named_and_only_until_a_moment(recording: Reco
     recording.write(DOWN, "updated", ADMIN)
     recording.write(WEB, "updated", ADMIN)
     found = case_at(recording.log, "rv:7", BREAKS, until="rv:9", objects=["deployment/web"])
-    assert told(found) == [("MODIFIED", Place("Deployment", "default/web"))]
+    assert told(found) == [("MODIFIED", ObjectKey("Deployment", "default/web"))]
     for objects in (["deployment/nothing"], ["replicaset/web-x"]):
         with pytest.raises(UsageError, match="no write of a user between"):
             case_at(recording.log, "rv:7", BREAKS, objects=objects)
@@ -250,7 +250,7 @@ def test_of_many_objects_the_one_that_users_wrote_most_is_taken(recording: Recor
     for number in (0, 2, 3, 4, 5, 6):
         recording.write(stored(WEB, "web", replicas=number), "updated", ADMIN)
     found = case_at(recording.log, "rv:7", BREAKS)
-    assert set(told(found)) == {("MODIFIED", Place("Deployment", "default/web"))}
+    assert set(told(found)) == {("MODIFIED", ObjectKey("Deployment", "default/web"))}
     assert "to 2 objects that do not belong together" in " ".join(found.assumed)
     assert "to Deployment web and what belongs to it, because users wrote to it most" in " ".join(
         found.assumed
@@ -273,7 +273,7 @@ def test_of_several_objects_the_one_that_the_log_later_shows_wrong_is_taken(
     recording.write(GROUP, "deleted", CONTROLLER)
     recording.declare()
     found = case_at(recording.log, "rv:7", BREAKS)
-    assert told(found) == [("MODIFIED", Place("Deployment", "default/web"))]
+    assert told(found) == [("MODIFIED", ObjectKey("Deployment", "default/web"))]
     assert "what belongs to it, because the log later shows I-04 for Pod web-x-a" in " ".join(
         found.assumed
     )

@@ -12,19 +12,19 @@ import pytest
 from machine_cases import BREAKS, HOLDS, one_pod, scaled
 
 from plinian.engine.errors import UsageError
-from plinian.engine.machine.layout import Step
-from plinian.engine.machine.walks import Bound
+from plinian.engine.machine.layout import MachineStep
+from plinian.engine.machine.walks import WalkBound
 from plinian.engine.volcano.table import Part
 from plinian.replay.budget import budget_seconds
 from plinian.replay.compare.releases import release_diff
 from plinian.replay.explore import releases
-from plinian.replay.explore.coverage import Coverage, bound_together, together
+from plinian.replay.explore.coverage import StepCoverage, bound_together, together
 from plinian.replay.explore.replaying import replay
-from plinian.replay.explore.run import Exploration, Plan, Search
+from plinian.replay.explore.run import Exploration, Search, SearchPlan
 from plinian.replay.explore.scenario import MachineCase, parse_machine_case
 from plinian.replay.explore.story import story_of
 from plinian.replay.explore.task import (
-    Watcher,
+    SearchWatcher,
     asked_invariants,
     explore_world,
     prepared,
@@ -53,7 +53,7 @@ def found() -> Iterator[Exploration]:
     """Search until the lost PodGroup is found, and try two neighbouring releases and one more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(releases, "RELEASES", tuple(r for r in releases.RELEASES if str(r) in TRIED))
-        world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS, delays=None), PROMPT)
+        world, plan = prepared(SCALED, SearchPlan(BREAKS, steps=TURNS, delays=None), PROMPT)
         yield explore_world(world, plan, 600)
 
 
@@ -103,8 +103,12 @@ def test_a_token_runs_the_same_order_to_the_same_end(found: Exploration) -> None
 
 
 FIXED = (
-    *(Step("user", "", "acts"), Step("statefulsets", "StatefulSet")),
-    *(Step("statefulsets", "", "statefulSet"), Step("user", "", "acts"), Step("user", "", "acts")),
+    *(MachineStep("user", "", "acts"), MachineStep("statefulsets", "StatefulSet")),
+    *(
+        MachineStep("statefulsets", "", "statefulSet"),
+        MachineStep("user", "", "acts"),
+        MachineStep("user", "", "acts"),
+    ),
 )
 
 
@@ -144,7 +148,7 @@ def test_a_report_fits_a_hundred_columns_but_for_its_token(found: Exploration) -
 @pytest.fixture(scope="module")
 def complete() -> Exploration:
     """Search until every state was seen."""
-    world, plan = prepared(case_of(one_pod()), Plan("v1.12.1"), "none")
+    world, plan = prepared(case_of(one_pod()), SearchPlan("v1.12.1"), "none")
     return explore_world(world, plan, 600)
 
 
@@ -164,9 +168,9 @@ def test_the_kinds_of_steps_that_were_made_and_not_made_are_told(complete: Explo
 
 
 def test_several_searches_cover_what_any_of_them_covers() -> None:
-    both = together([Coverage(("a", "b"), ("c", "d")), Coverage(("c",), ("b", "d"))])
-    assert both == Coverage(("a", "b", "c"), ("d",))
-    one = Bound(depth=3, kinds=5, steps=100, walks=2)
+    both = together([StepCoverage(("a", "b"), ("c", "d")), StepCoverage(("c",), ("b", "d"))])
+    assert both == StepCoverage(("a", "b", "c"), ("d",))
+    one = WalkBound(depth=3, kinds=5, steps=100, walks=2)
     assert bound_together([one, None, one._replace(kinds=6)]) == one._replace(kinds=6, walks=4)
     assert bound_together([None]) is None
 
@@ -174,7 +178,7 @@ def test_several_searches_cover_what_any_of_them_covers() -> None:
 @pytest.mark.parametrize("strategy", ["random", "pct", "delay"])
 def test_walks_with_a_seed_are_the_same_twice(strategy: str) -> None:
     def documents() -> Any:
-        world, plan = prepared(SCALED, Plan(BREAKS, strategy, seed=3, steps=500), "none")
+        world, plan = prepared(SCALED, SearchPlan(BREAKS, strategy, seed=3, steps=500), "none")
         search = Search(world, plan)
         search.run(lambda _: False)
         return exploration_document(search.result(search.anomalies))
@@ -217,8 +221,8 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS, delays=None), PROMPT)
-    result = explore_world(world, plan, 600, Watcher(notice=stop))
+    world, plan = prepared(SCALED, SearchPlan(BREAKS, steps=TURNS, delays=None), PROMPT)
+    result = explore_world(world, plan, 600, SearchWatcher(notice=stop))
     assert result.interrupted
     (anomaly,) = result.anomalies
     assert anomaly.releases.breaks == (BREAKS,)
@@ -228,7 +232,7 @@ def test_an_interrupt_keeps_what_was_found() -> None:
 
 def test_only_the_invariants_that_are_asked_for_are_found() -> None:
     world, plan = prepared(
-        SCALED, Plan(BREAKS, steps=TURNS, delays=None, invariants=("I-05",)), PROMPT
+        SCALED, SearchPlan(BREAKS, steps=TURNS, delays=None, invariants=("I-05",)), PROMPT
     )
     assert explore_world(world, plan, 600).anomalies == ()
     assert asked_invariants(["i-04", "I-19", "I-04"]) == ("I-04", "I-19")
@@ -256,4 +260,4 @@ def test_an_invariant_that_no_search_checks_is_refused(name: str) -> None:
 
 def test_a_component_that_the_scenario_has_not_is_refused() -> None:
     with pytest.raises(UsageError, match="no component 'rockets'"):
-        prepared(SCALED, Plan(BREAKS), "rockets")
+        prepared(SCALED, SearchPlan(BREAKS), "rockets")

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from machine_cases import one_pod, scaled
 
 from plinian.engine.errors import UsageError
-from plinian.engine.machine.layout import Step
+from plinian.engine.machine.layout import MachineStep
 from plinian.replay.explore.scenario import parse_machine_case
 from plinian.replay.explore.token import Token, decoded, encoded, is_token
 
 FAULTY = {**scaled(), "faults": {"watch": 1}}
 CASES = [parse_machine_case(json.dumps(case).encode()) for case in (scaled(), one_pod(), FAULTY)]
 NAMES = st.text(max_size=12)
-STEPS = st.lists(st.builds(Step, NAMES, NAMES, NAMES, NAMES), max_size=40).map(tuple)
+STEPS = st.lists(st.builds(MachineStep, NAMES, NAMES, NAMES, NAMES), max_size=40).map(tuple)
 TOKENS = st.builds(Token, st.sampled_from(CASES), NAMES, STEPS, NAMES, NAMES, NAMES)
 
 
 def some_token() -> Token:
     """Return a token of two steps."""
-    steps = (Step("user", "", "acts"), Step("scheduler", "Pod"))
+    steps = (MachineStep("user", "", "acts"), MachineStep("scheduler", "Pod"))
     return Token(CASES[0], "v1.15.1", steps, "I-04", "00ff")
 
 

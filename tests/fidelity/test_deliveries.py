@@ -10,9 +10,9 @@ import plinian
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.fidelity import rerun
 from plinian.replay.fidelity.attempts import Attempt
-from plinian.replay.fidelity.deliveries import Cut, Deliveries
-from plinian.replay.fidelity.one_run import SessionRun
-from plinian.replay.fidelity.search import Found, Limits, Search
+from plinian.replay.fidelity.deliveries import Deliveries, DeliveryCut
+from plinian.replay.fidelity.one_run import OneRun
+from plinian.replay.fidelity.search import NearestRun, SearchLimits, SessionSearch
 from plinian.replay.logs.log import Log
 
 
@@ -30,7 +30,7 @@ def decided(attempt: Attempt | None) -> tuple[object, ...]:
     return result.binds, result.evictions, result.pod_groups, result.fit_errors
 
 
-class _Comparing(Search):
+class _Comparing(SessionSearch):
     """Runs the session on each place twice: as it was delivered, and delivered again from before.
 
     :ivar places: how many were compared.
@@ -38,16 +38,18 @@ class _Comparing(Search):
 
     places = 0
 
-    def __init__(self, deliveries: Deliveries, place: int, run: SessionRun, limits: Limits) -> None:
+    def __init__(
+        self, deliveries: Deliveries, place: int, run: OneRun, limits: SearchLimits
+    ) -> None:
         super().__init__(deliveries, place, run, limits)
         self._given = (deliveries, run)
 
-    def nearest(self) -> Found:
+    def nearest(self) -> NearestRun:
         """Compare, then search as always."""
         deliveries, run = self._given
         for place in deliveries.places()[::7]:
             for kind in deliveries.kinds():
-                ((cut, again),) = deliveries.along(Cut(place), kind, [place])
+                ((cut, again),) = deliveries.along(DeliveryCut(place), kind, [place])
                 assert cut.place(kind) == place
                 assert decided(run(again)) == decided(run(deliveries.seen(place)))
                 type(self).places += 1
@@ -58,7 +60,7 @@ class _Comparing(Search):
 def test_what_is_delivered_again_makes_the_same_cache(
     demo: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rerun, "Search", _Comparing)
+    monkeypatch.setattr(rerun, "SessionSearch", _Comparing)
     rerun.rerun_sessions(demo.store, demo.moment("session:30"), resolve("v1.12.1"))
     assert _Comparing.places > 20
 
@@ -79,6 +81,6 @@ def test_changes_without_a_meaning_for_sessions_are_no_places(
 
 
 def test_a_cut_moves_one_kind_and_leaves_the_others() -> None:
-    cut = Cut(5).moved("Pod", 3).moved("Node", 7).moved("Pod", 2)
+    cut = DeliveryCut(5).moved("Pod", 3).moved("Node", 7).moved("Pod", 2)
     assert [cut.place(kind) for kind in ("Pod", "Node", "Queue")] == [2, 7, 5]
-    assert cut == Cut(5, (("Node", 7), ("Pod", 2)))
+    assert cut == DeliveryCut(5, (("Node", 7), ("Pod", 2)))

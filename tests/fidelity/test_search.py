@@ -8,11 +8,17 @@ from typing import cast
 
 from plinian.engine.events import Event, Reference
 from plinian.engine.session.framework.outcome import SessionResult
-from plinian.replay.fidelity.attempts import Aspect, Attempt, Differing
-from plinian.replay.fidelity.claims import Claims
+from plinian.replay.fidelity.attempts import Aspect, Attempt, DifferingResult
+from plinian.replay.fidelity.claims import TakenSessions
 from plinian.replay.fidelity.deliveries import Arrival, Deliveries
-from plinian.replay.fidelity.one_run import SessionRun
-from plinian.replay.fidelity.search import GIVEN_UP, LEADS_AWAY, Limits, Search, _Places
+from plinian.replay.fidelity.one_run import OneRun
+from plinian.replay.fidelity.search import (
+    GIVEN_UP,
+    LEADS_AWAY,
+    SearchLimits,
+    SessionSearch,
+    _Places,
+)
 
 START = 10
 
@@ -61,28 +67,28 @@ class Window:
         return list(range(21))
 
 
-def places(changed: set[int], *differing: Differing) -> list[int]:
+def places(changed: set[int], *differing: DifferingResult) -> list[int]:
     """Return the places to try after a first run, if the pod that differs changes at some."""
     window = Window(changed)
-    search = Search(cast("Deliveries", window), START, cast("SessionRun", None), Limits())
+    search = SessionSearch(cast("Deliveries", window), START, cast("OneRun", None), SearchLimits())
     found = search._places(Attempt(differing, {}, SessionResult()))
     assert sorted([*found, START]) == window.places()
     return found
 
 
 def test_places_beside_changes_of_what_differs_come_first() -> None:
-    moved = Differing(Aspect.BINDING, "ns/p", "n1", "n2")
+    moved = DifferingResult(Aspect.BINDING, "ns/p", "n1", "n2")
     assert places({2, 7, 15}, moved)[:5] == [7, 16, 2, 9, 11]
 
 
 def test_the_place_before_a_pod_that_only_the_run_binds_comes_first_of_all() -> None:
-    invented = Differing(Aspect.BINDING, "ns/p", "", "n2")
+    invented = DifferingResult(Aspect.BINDING, "ns/p", "", "n2")
     assert places({2, 7, 15}, invented)[:5] == [2, 7, 16, 9, 11]
     assert places({15}, invented)[:3] == [16, 9, 11]
 
 
 def test_each_session_is_taken_once(tmp_path: Path) -> None:
-    claims, numbers = Claims(str(tmp_path)), list(range(200))
+    claims, numbers = TakenSessions(str(tmp_path)), list(range(200))
 
     def takes(_: int) -> list[int]:
         return [number for number in numbers if claims.take(number)]

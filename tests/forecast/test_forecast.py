@@ -23,7 +23,7 @@ from forecasts import (
 from plinian.engine.errors import NotKnown, ObjectNotFound, UsageError
 from plinian.engine.machine.live_scheduler import LiveScheduler
 from plinian.replay.forecast.outcome import differences, forecast_document, summaries
-from plinian.replay.forecast.run import Question, forecast
+from plinian.replay.forecast.run import ForecastRequest, forecast
 from plinian.replay.forecast.times import Wish
 from plinian.replay.render.forecast import forecast_lines
 from plinian.replay.what_if.changes import AddNodes, Apply, Cordon, Delete, named_in, set_field
@@ -90,7 +90,7 @@ def test_a_change_that_changes_nothing_makes_no_difference(tmp_path: Path) -> No
 def test_the_same_question_has_the_same_answer_also_in_other_processes(tmp_path: Path) -> None:
     changes = (set_field("queue/top.spec.capability.cpu=4"),)
     with living_log(tmp_path, CAPACITY, THREE) as log:
-        question = Question(
+        question = ForecastRequest(
             log.moment(f"rv:{LISTED}"),
             (Variant("more", changes),),
             Wish(100_000_000),
@@ -324,7 +324,7 @@ def test_an_interrupt_leaves_the_courses_that_are_finished(
     with living_log(tmp_path, CAPACITY, TWO_ON_ONE) as log:
         names = ("a", "b", "c")
         variants = tuple(Variant(name, (AddNodes("n1", 1),)) for name in names)
-        question = Question(log.moment(f"rv:{LISTED}"), variants, Wish(60_000_000), RELEASE)
+        question = ForecastRequest(log.moment(f"rv:{LISTED}"), variants, Wish(60_000_000), RELEASE)
 
         def interrupt(done: int, total: int) -> None:
             if done > total * share:

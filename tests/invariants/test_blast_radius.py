@@ -9,12 +9,12 @@ from plinian.engine.invariants.view import QueueLimits, SessionView
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.replay.invariants.blast_radius import blast_radius
 from plinian.replay.invariants.queue_tree import queue_tree
-from plinian.replay.lint.findings import Subject
+from plinian.replay.lint.findings import FindingSubject
 from plinian.replay.lint.inputs import Configuration
 from sessions import group, node, queue
 
 CONF = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: capacity\n    enableHierarchy: true\n'
-GIVEN = Configuration(CONF, Subject("", "SchedulerConfiguration", "conf"))
+GIVEN = Configuration(CONF, FindingSubject("", "SchedulerConfiguration", "conf"))
 
 
 class Without:

@@ -8,7 +8,7 @@ import pytest
 from invariant_views import Story, deleting, owned, with_uid
 
 from plinian.engine.events import GENERATED
-from plinian.engine.session.framework.outcome import PodGroupStatus, SessionResult
+from plinian.engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
 from sessions import Document, document, group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1"))
@@ -34,7 +34,7 @@ def test_a_podgroup_leaves_running_when_its_pods_are_gone() -> None:
 
 
 def decides(story: Story, phase: str) -> None:
-    status = PodGroupStatus("uid-g", phase, (), 0, 0, 0, written=True)
+    status = ClosedPodGroupStatus("uid-g", phase, (), 0, 0, 0, written=True)
     made = SessionResult(pod_groups={"ns/g": status})
     story.view.phases.decide(made, story.view.truth.of("PodGroup"))
 

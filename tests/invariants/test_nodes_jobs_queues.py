@@ -8,9 +8,9 @@ import pytest
 from invariant_views import Story
 
 from plinian.engine.invariants.invariant import Severity
-from plinian.engine.model.status import Status
+from plinian.engine.model.status import TaskStatus
 from plinian.replay.invariants.queue_tree import queue_tree
-from plinian.replay.lint.findings import Subject
+from plinian.replay.lint.findings import FindingSubject
 from plinian.replay.lint.inputs import Configuration
 from sessions import group, node, pod, queue
 
@@ -55,7 +55,7 @@ def test_a_node_shrinks_below_what_its_pods_request() -> None:
 
 def test_a_task_with_another_status_than_on_its_node() -> None:
     story = Story(*BEGIN, group("g"), pod("a", "g", on="n1"))
-    story.view.cache.jobs["ns/g"].tasks["uid-a"].status = Status.BINDING
+    story.view.cache.jobs["ns/g"].tasks["uid-a"].status = TaskStatus.BINDING
     (found,) = story.violations("I-06")
     assert "Binding, but counts as Running" in found.message
 
@@ -105,7 +105,7 @@ def counted(name: str, **counts: int) -> dict[str, Any]:
 
 def test_a_queue_above_its_parent_is_as_severe_as_its_effect_in_the_release() -> None:
     conf = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: capacity\n    enableHierarchy: true\n'
-    given = Configuration(conf, Subject("", "SchedulerConfiguration", "conf"))
+    given = Configuration(conf, FindingSubject("", "SchedulerConfiguration", "conf"))
     tree = queue_tree(lambda: given)
     for release, severity in (("v1.12.1", Severity.CRITICAL), ("v1.15.1", Severity.MEDIUM)):
         story = Story(node("n1"), queue("root"), release=release)

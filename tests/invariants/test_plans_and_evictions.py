@@ -10,8 +10,8 @@ from invariant_views import Story
 from plinian.engine.invariants.evictions import INVARIANTS as OF_EVICTIONS
 from plinian.engine.invariants.view import QueueLimits, SessionView
 from plinian.engine.model.resource import Resource
-from plinian.engine.session.framework.outcome import PodCondition, SessionResult
-from plinian.engine.session.framework.trace import Outcome, TraceStep
+from plinian.engine.session.framework.outcome import SessionResult, UnscheduledCondition
+from plinian.engine.session.framework.trace import StepOutcome, TraceStep
 from sessions import Document, group, node, pod, queue
 
 BEGIN = (queue("default"), queue("other"), node("n1"), node("n2"))
@@ -138,7 +138,7 @@ def test_what_a_queue_does_not_deserve_may_be_reclaimed() -> None:
 
 
 def promise(about: str, action: str) -> TraceStep:
-    return TraceStep(action, "pipeline", (about,), "", Outcome.NODE, "n1")
+    return TraceStep(action, "pipeline", (about,), "", StepOutcome.NODE, "n1")
 
 
 @pytest.mark.parametrize(("action", "names"), [("allocate", ["ns/g"]), ("preempt", [])])
@@ -153,11 +153,11 @@ def test_allocate_promises_nodes_to_whole_gangs_only(action: str, names: list[st
 
 def test_a_gang_that_waits_for_one_node_keeps_the_others() -> None:
     story = Story(*BEGIN, group("g", 2), pod("a", "g"), pod("b", "g"))
-    given = TraceStep("allocate", "allocate", ("ns/a",), "", Outcome.NODE, "n1")
+    given = TraceStep("allocate", "allocate", ("ns/a",), "", StepOutcome.NODE, "n1")
     steps = [given, promise("ns/b", "allocate")]
     plans(story, "gang", pipelined=[("ns/b", "n1")], trace=steps)
     assert story.violated("I-06b") == []
-    taken_back = TraceStep("allocate", "discard", (), "", Outcome.TAKEN_BACK, many=1)
+    taken_back = TraceStep("allocate", "discard", (), "", StepOutcome.TAKEN_BACK, many=1)
     plans(story, "gang", pipelined=[("ns/b", "n1")], trace=[given, taken_back, steps[1]])
     assert story.violated("I-06b") == ["ns/g"]
 
@@ -171,7 +171,7 @@ def test_reclaim_promises_its_node_to_a_pod_that_allocate_had_tried() -> None:
 
 def test_a_nomination_of_a_plan_that_was_taken_back() -> None:
     story = Story(*BEGIN, group("g"), pod("a", "g"))
-    condition = {"ns/a": PodCondition("Unschedulable", "", "n1")}
+    condition = {"ns/a": UnscheduledCondition("Unschedulable", "", "n1")}
     (found,) = plans(story, pod_conditions=condition).violations("I-06b")
     assert "ns/a on n1" in found.message
     kept = plans(story, pod_conditions=condition, pipelined=[("ns/a", "n1")])
@@ -181,7 +181,7 @@ def test_a_nomination_of_a_plan_that_was_taken_back() -> None:
 def vote(inqueue: dict[str, float]) -> TraceStep:
     numbers: dict[str, Any] = {"queue": "default", "inqueue": inqueue}
     return TraceStep(
-        *("enqueue", "JobEnqueueable", ("ns/h",), "capacity", Outcome.PERMIT), numbers=numbers
+        *("enqueue", "JobEnqueueable", ("ns/h",), "capacity", StepOutcome.PERMIT), numbers=numbers
     )
 
 

@@ -7,7 +7,7 @@ from invariant_views import Story, deleting, owned, with_uid
 
 from plinian.engine.invariants.podgroups import VOLCANO
 from plinian.engine.kubernetes.objects import PodGroup, decode
-from plinian.engine.session.framework.outcome import PodGroupStatus
+from plinian.engine.session.framework.outcome import ClosedPodGroupStatus
 from sessions import Document, document, group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1"))
@@ -194,7 +194,7 @@ def test_a_completed_podgroup_has_no_pod_that_waits() -> None:
 
 def test_no_session_completes_a_podgroup_of_which_a_pod_waits() -> None:
     story = Story(*BEGIN, group("g", 1, "Running"), ended(pod("a", "g", on="n1")), pod("b", "g"))
-    decided = PodGroupStatus("uid-g", "Completed", (), 0, 1, 0, written=True)
+    decided = ClosedPodGroupStatus("uid-g", "Completed", (), 0, 1, 0, written=True)
     story.session(pod_groups={"ns/g": decided})
     assert story.violated("I-12e") == ["ns/g"]
     story.session(pod_groups={"ns/g": decided}, binds=[("ns/b", "n1")])

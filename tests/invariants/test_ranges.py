@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from plinian.engine.invariants.runs import Life, Mark, needless_retries, pauses
-from plinian.engine.invariants.writers import Write, contested
+from plinian.engine.invariants.runs import LoggedMark, ObjectLife, needless_retries, pauses
+from plinian.engine.invariants.writers import WrittenVersion, contested
 from plinian.engine.kubernetes.units import SECOND_US
 
 
-def marks(*seconds: int) -> list[Mark]:
-    return [Mark(second + 1, second * SECOND_US) for second in seconds]
+def marks(*seconds: int) -> list[LoggedMark]:
+    return [LoggedMark(second + 1, second * SECOND_US) for second in seconds]
 
 
 def test_a_minute_without_a_session() -> None:
@@ -19,15 +19,15 @@ def test_a_minute_without_a_session() -> None:
 
 
 def test_a_cleanup_that_goes_on_although_the_podgroup_exists() -> None:
-    lives = {"ns/g": [Life(0, None)]}
+    lives = {"ns/g": [ObjectLife(0, None)]}
     (found,) = needless_retries({"ns/g": marks(5, 31, 35, 40)}, lives)
     assert "3 times" in found.violation.message
-    assert list(needless_retries({"ns/g": marks(31, 35, 40)}, {"ns/g": [Life(0, 1)]})) == []
+    assert list(needless_retries({"ns/g": marks(31, 35, 40)}, {"ns/g": [ObjectLife(0, 1)]})) == []
     assert list(needless_retries({"ns/g": marks(5, 10, 15, 20)}, lives)) == []
 
 
-def write(second: int, actor: str, **fields: str) -> Write:
-    return Write(second, second * SECOND_US, "Queue", "q", "uid", actor, fields)
+def write(second: int, actor: str, **fields: str) -> WrittenVersion:
+    return WrittenVersion(second, second * SECOND_US, "Queue", "q", "uid", actor, fields)
 
 
 def test_two_writers_that_take_turns() -> None:

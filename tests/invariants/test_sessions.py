@@ -8,7 +8,7 @@ from invariant_views import Story
 
 from plinian.engine.invariants.view import QueueLimits
 from plinian.engine.model.panic import NIL_POINTER, Panic
-from plinian.engine.session.framework.trace import Outcome, TraceStep
+from plinian.engine.session.framework.trace import StepOutcome, TraceStep
 from sessions import group, node, pod, queue
 
 BEGIN = (queue("default", capability={"cpu": "4"}), node("n1"))
@@ -64,12 +64,12 @@ def test_what_a_job_holds_beyond_its_minimum_is_elastic() -> None:
 def _vote(about: str, inqueue: dict[str, float]) -> TraceStep:
     numbers: dict[str, Any] = {"queue": "default", "inqueue": inqueue}
     return TraceStep(
-        *("enqueue", "JobEnqueueable", (about,), "capacity", Outcome.PERMIT), numbers=numbers
+        *("enqueue", "JobEnqueueable", (about,), "capacity", StepOutcome.PERMIT), numbers=numbers
     )
 
 
 def _enqueue(about: str) -> TraceStep:
-    return TraceStep("enqueue", "enqueue", (about,), "", Outcome.ENQUEUED)
+    return TraceStep("enqueue", "enqueue", (about,), "", StepOutcome.ENQUEUED)
 
 
 def test_what_is_reserved_is_what_inqueue_podgroups_need() -> None:

@@ -7,8 +7,14 @@ from invariant_views import BY_ID
 from plinian.engine.invariants.catalogue import INVARIANTS
 from plinian.engine.invariants.ids import IDS
 from plinian.engine.invariants.invariant import Violation
-from plinian.engine.invariants.timeline import SECOND_US, SETTLE_US, Place, Timeline, has_settled
-from plinian.engine.invariants.versions import Report, going_back
+from plinian.engine.invariants.timeline import (
+    SECOND_US,
+    SETTLE_US,
+    HappeningPlace,
+    ViolationTimeline,
+    has_settled,
+)
+from plinian.engine.invariants.versions import WatchedVersion, going_back
 from plinian.replay.invariants.task import ALL
 
 SETTLING, AT_ONCE = BY_ID["I-04"], BY_ID["I-03"]
@@ -16,12 +22,12 @@ UNIT = ("Pod", "ns/a")
 FOUND = [Violation("Pod", "ns/a", "it names nothing")]
 
 
-def place(second: int) -> Place:
-    return Place(second, second, second * SECOND_US)
+def place(second: int) -> HappeningPlace:
+    return HappeningPlace(second, second, second * SECOND_US)
 
 
 def test_a_violation_begins_where_it_was_first_seen() -> None:
-    timeline = Timeline()
+    timeline = ViolationTimeline()
     for second in (1, 2, 4):
         timeline.compare(SETTLING, UNIT, FOUND, place(second))
     (held,) = timeline.holding(place(9))
@@ -32,7 +38,7 @@ def test_a_violation_begins_where_it_was_first_seen() -> None:
 
 
 def test_a_short_violation_counts_only_without_a_settle_window() -> None:
-    timeline = Timeline()
+    timeline = ViolationTimeline()
     for one in (SETTLING, AT_ONCE):
         timeline.compare(one, UNIT, FOUND, place(1))
         timeline.compare(one, UNIT, [], place(4))
@@ -43,7 +49,7 @@ def test_a_short_violation_counts_only_without_a_settle_window() -> None:
 
 
 def test_a_violation_of_unknown_age_does_not_count_as_settled() -> None:
-    timeline = Timeline()
+    timeline = ViolationTimeline()
     timeline.compare(SETTLING, UNIT, FOUND, place(1), began=[None])
     (held,) = timeline.holding(place(60))
     assert (held.before, held.lasted) == (True, None)
@@ -51,15 +57,15 @@ def test_a_violation_of_unknown_age_does_not_count_as_settled() -> None:
 
 
 def test_a_violation_that_the_log_begins_with_is_as_old_as_its_newest_object() -> None:
-    timeline = Timeline()
+    timeline = ViolationTimeline()
     timeline.compare(SETTLING, UNIT, FOUND, place(100), began=[40 * SECOND_US])
     (held,) = timeline.holding(place(100))
     assert (held.before, held.lasted) == (True, 60 * SECOND_US)
 
 
 def test_a_watch_reports_an_older_version() -> None:
-    def report(position: int, revision: int, generation: int = 1, uid: str = "u") -> Report:
-        return Report(position, "Pod", "ns/a", uid, revision, generation)
+    def report(position: int, revision: int, generation: int = 1, uid: str = "u") -> WatchedVersion:
+        return WatchedVersion(position, "Pod", "ns/a", uid, revision, generation)
 
     assert list(going_back([report(1, 5), report(2, 5), report(3, 7), report(4, 1, uid="v")])) == []
     ((one, violation),) = going_back([report(1, 7), report(2, 5)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.engine.kubernetes.work_queue import LONGEST_DELAY_US, Rate, WorkQueue
+from plinian.engine.kubernetes.work_queue import LONGEST_DELAY_US, TokenRate, WorkQueue
 
 
 def test_an_item_is_queued_once_and_first_in_is_first_out() -> None:
@@ -92,7 +92,7 @@ def test_an_item_that_waits_already_keeps_the_earlier_time() -> None:
 
 
 def test_beyond_what_the_bucket_holds_items_wait_for_permits() -> None:
-    queue: WorkQueue[int] = WorkQueue(Rate(per_second=10, at_once=3))
+    queue: WorkQueue[int] = WorkQueue(TokenRate(per_second=10, at_once=3))
     for item in range(5):
         queue.add_rate_limited(item)
     assert [*queue.due().values()] == [5_000, 5_000, 5_000, 100_000, 200_000]
@@ -112,11 +112,11 @@ def test_controllers_let_a_hundred_items_fail_at_once_and_then_ten_in_a_second()
 
 
 def test_another_queue_goes_on_from_what_one_held() -> None:
-    one: WorkQueue[str] = WorkQueue(Rate(per_second=10, at_once=1))
+    one: WorkQueue[str] = WorkQueue(TokenRate(per_second=10, at_once=1))
     one.add("a")
     one.add_rate_limited(one.take())
     one.add("b")
-    other: WorkQueue[str] = WorkQueue(Rate(per_second=10, at_once=1))
+    other: WorkQueue[str] = WorkQueue(TokenRate(per_second=10, at_once=1))
     other.hold(one.waiting())
     assert other.waiting() == one.waiting()
     for queue in (one, other):

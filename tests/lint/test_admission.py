@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from linting import FLAT, RELEASES, TREE, Document, found, inputs_of, names, queue
 
-from plinian.replay.lint.findings import Effect
+from plinian.replay.lint.findings import FaultEffect
 from plinian.replay.lint.run import lint
 
 NEVER: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ def since(first: str, last: str = "") -> tuple[str, ...]:
 def refusing(rule: str, *documents: Document, conf: str | None = None) -> tuple[str, ...]:
     """Return the releases whose webhook refuses any of some queues."""
     issues = found(*documents, conf=conf, rule=rule)
-    assert all(one.issue.effect is Effect.REFUSED for one in issues)
+    assert all(one.issue.effect is FaultEffect.REFUSED for one in issues)
     releases = {release for one in issues for release in one.releases}
     return tuple(name for name in NAMES if name in releases)
 
@@ -130,7 +130,7 @@ def test_a_queue_that_is_there_without_its_parent_stops_all_scheduling() -> None
 
 def test_a_queue_after_its_parent_is_a_matter_of_the_order_of_files() -> None:
     (finding,) = found(queue("a", parent="b"), queue("b"), rule="queue-before-parent")
-    assert finding.issue.effect is Effect.ODD
+    assert finding.issue.effect is FaultEffect.ODD
     assert finding.releases == since("v1.11.0")
     assert found(queue("a", parent="b"), rule="queue-before-parent") == []
 

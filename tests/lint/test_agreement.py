@@ -16,7 +16,7 @@ from plinian.engine.volcano.session.history import resolve
 from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint
-from plinian.replay.simulate.cases import Case, Step, parse_case
+from plinian.replay.simulate.cases import Case, CaseStep, parse_case
 from plinian.replay.simulate.simulation import Simulation
 
 TOLD = (
@@ -117,7 +117,7 @@ def stopped(case: Case, how: Behaviours) -> list[str]:
 def scenario(objects: list[Document], conf: str) -> Case:
     """Return a scenario of one session, in which all of this is there."""
     events = tuple({"type": "ADDED", "object": document} for document in objects)
-    return Case(steps=(Step(events=events),), conf=conf)
+    return Case(steps=(CaseStep(events=events),), conf=conf)
 
 
 @pytest.mark.slow

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from linting import Document, found, inputs_of, names, queue
 
-from plinian.replay.lint.assumed import Plugin, assumption
+from plinian.replay.lint.assumed import LimitingPlugin, assumption
 
 CPU = {"cpu": "1"}
 RESERVED = {"resource": CPU}
-CAPACITY, PROPORTION = Plugin.CAPACITY, Plugin.PROPORTION
+CAPACITY, PROPORTION = LimitingPlugin.CAPACITY, LimitingPlugin.PROPORTION
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ CAPACITY, PROPORTION = Plugin.CAPACITY, Plugin.PROPORTION
     ],
 )
 def test_the_plugin_is_the_one_that_alone_reads_what_queues_write(
-    spec: Document, plugins: tuple[Plugin, ...]
+    spec: Document, plugins: tuple[LimitingPlugin, ...]
 ) -> None:
     assert assumption(inputs_of(queue("a", **spec))).plugins == plugins
 

@@ -7,7 +7,7 @@ from linting import FILE, PROPORTION, RELEASES, conf_of, names, queue
 
 from plinian.engine.errors import UsageError
 from plinian.replay.lint.background import Background
-from plinian.replay.lint.findings import FilePlace, Subject
+from plinian.replay.lint.findings import FilePlace, FindingSubject
 from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.reading import WrittenFiles
 from plinian.replay.lint.task import LintTask, Report, check
@@ -17,7 +17,7 @@ NEWEST = [RELEASES[-1].release]
 
 def against_log(document: dict[str, object], conf: str) -> Report:
     """Check a file against a log that has a configuration."""
-    subject = Subject("", "SchedulerConfiguration", "scheduler.conf")
+    subject = FindingSubject("", "SchedulerConfiguration", "scheduler.conf")
     behind = Background((), conf_of(conf)._replace(subject=subject))
     written = WrittenFiles((Manifest(document, FilePlace(FILE, 1, 1)),), ())
     return check(LintTask(written, behind), NEWEST)

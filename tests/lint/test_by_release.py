@@ -11,7 +11,7 @@ from plinian.engine.session.plugins import BUILDERS
 from plinian.engine.volcano.admission import Partitions, partitions_of, task_minimum
 from plinian.engine.volcano.conf import ConfInvalid, parse_scheduler_conf
 from plinian.engine.volcano.session.history import SUPPORTED
-from plinian.replay.lint.findings import Effect
+from plinian.replay.lint.findings import FaultEffect
 from plinian.replay.lint.reading import WrittenFiles
 from plinian.replay.lint.run import lint
 from plinian.replay.lint.task import LintTask, check, in_order
@@ -34,10 +34,10 @@ def test_a_misspelt_action_is_rejected_where_the_release_rejects_it() -> None:
             rejected = False
         except ConfInvalid:
             rejected = True
-        expected = Effect.REFUSED if rejected else Effect.UNKNOWN
+        expected = FaultEffect.REFUSED if rejected else FaultEffect.UNKNOWN
         assert told[how.release] is expected, how.release
-    assert told["v1.11.2"] is Effect.REFUSED
-    assert told["v1.12.0"] is Effect.UNKNOWN
+    assert told["v1.11.2"] is FaultEffect.REFUSED
+    assert told["v1.12.0"] is FaultEffect.UNKNOWN
 
 
 PARTED = {"totalPartitions": 4, "partitionSize": 2, "minPartitions": 1}

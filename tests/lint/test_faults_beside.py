@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linting import FILE, PROPORTION, RELEASES, TREE, found, names, node, queue
 
-from plinian.replay.lint.findings import FilePlace, Severity
+from plinian.replay.lint.findings import FilePlace, FindingSeverity
 from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.reading import WrittenFiles
 from plinian.replay.lint.task import LintTask, check
@@ -69,7 +69,7 @@ def test_findings_of_one_severity_are_in_the_order_of_files_and_lines() -> None:
         queue("c", deserved={"cpu": "x"}),
         conf=TREE,
     )
-    errors = [one.issue.subject.place for one in told if one.severity is Severity.ERROR]
+    errors = [one.issue.subject.place for one in told if one.severity is FindingSeverity.ERROR]
     places = [place for place in errors if place is not None]
     assert places == errors
     assert len(places) >= 4

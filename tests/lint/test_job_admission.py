@@ -22,7 +22,7 @@ from linting import (
     task,
 )
 
-from plinian.replay.lint.findings import Effect
+from plinian.replay.lint.findings import FaultEffect
 from plinian.replay.lint.run import lint
 
 NAMES = [how.release for how in RELEASES]
@@ -40,7 +40,7 @@ def before(first: str) -> tuple[str, ...]:
 
 def refusing(rule: str, *documents: Document, conf: str | None = None) -> tuple[str, ...]:
     issues = found(*documents, conf=conf, rule=rule)
-    assert all(one.issue.effect is Effect.REFUSED for one in issues)
+    assert all(one.issue.effect is FaultEffect.REFUSED for one in issues)
     releases = {release for one in issues for release in one.releases}
     return tuple(name for name in NAMES if name in releases)
 

@@ -8,7 +8,7 @@ import pytest
 from linting import TREE, Document, cron_job, flow, found, inputs_of, job, queue, task
 
 from plinian.engine.errors import InputError
-from plinian.replay.lint.findings import Effect
+from plinian.replay.lint.findings import FaultEffect
 from plinian.replay.lint.reading import read_files
 
 QUEUE = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
@@ -65,7 +65,7 @@ def test_actions_without_commas_are_to_be_divided() -> None:
 def test_an_unknown_action_of_a_rejected_configuration_does_not_let_others_run() -> None:
     conf = "actions: allocat\ntiers:\n- plugins: gang\n"
     (only,) = found(conf=conf, rule="action-unknown")
-    assert only.issue.effect is Effect.REFUSED
+    assert only.issue.effect is FaultEffect.REFUSED
 
 
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n"

@@ -26,7 +26,7 @@ from linting import (
 )
 
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.lint.findings import Effect, Severity
+from plinian.replay.lint.findings import FaultEffect, FindingSeverity
 from plinian.replay.lint.rules import RULES
 from plinian.replay.lint.run import lint
 
@@ -83,7 +83,7 @@ def test_the_worst_is_told_first() -> None:
     findings = found(
         queue("z", parent="lost", weight=3), queue("a", capability={"gpu": 1}), conf=TREE
     )
-    severities = [list(Severity).index(finding.severity) for finding in findings]
+    severities = [list(FindingSeverity).index(finding.severity) for finding in findings]
     assert severities == sorted(severities)
     assert len(set(severities)) == 3
 
@@ -177,7 +177,7 @@ def test_nodeorder_without_predicates_is_told_of_the_releases_that_crash() -> No
     for conf in (bare, off):
         (finding,) = found(conf=conf, rule="nodeorder-without-predicates")
         assert list(finding.releases) == ["v1.12.0", "v1.12.1"]
-        assert finding.issue.effect is Effect.CRASHES
+        assert finding.issue.effect is FaultEffect.CRASHES
     unscored = bare.replace("nodeorder\n", "nodeorder\n    enableNodeOrder: false\n")
     assert found(conf=unscored, rule="nodeorder-without-predicates") == []
 

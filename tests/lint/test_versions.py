@@ -9,7 +9,7 @@ import pytest
 from linting import Document, cron_job, flow, found, group, hypernode, job, node, queue, task
 
 from plinian.engine.kubernetes.resources import VOLCANO_KINDS, VOLCANO_VERSIONS
-from plinian.replay.lint.findings import Effect
+from plinian.replay.lint.findings import FaultEffect
 from plinian.replay.lint.reading import read_files
 from plinian.replay.lint.task import LintTask, check
 from plinian.replay.render.lint import lint_summary
@@ -21,7 +21,7 @@ GANG = task("w", 1)
 
 def told(document: Document) -> list[tuple[str, str, str]]:
     issues = [one.issue for one in found(document) if one.rule in RULES]
-    assert all(one.effect is Effect.REFUSED for one in issues)
+    assert all(one.effect is FaultEffect.REFUSED for one in issues)
     return [(one.field, one.message, one.now) for one in issues]
 
 

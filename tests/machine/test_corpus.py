@@ -13,7 +13,7 @@ import corpus
 from corpus import BREAKS, HOLDS, OTHERWISE, PAGES, Entry, Expected, Fact
 from pages import text_of
 from plinian.engine.machine.checks import checked_ids
-from plinian.engine.machine.layout import WAIT, Step
+from plinian.engine.machine.layout import WAIT, MachineStep
 from plinian.engine.volcano.releases import RELEASES
 from plinian.replay.explore.scenario import MODE, lacking, read_machine_case
 from plinian.replay.render.simulation import spans
@@ -168,9 +168,9 @@ def test_an_order_that_is_given_in_words_is_made_of_steps() -> None:
     words = ["user acts", "scheduler sees Pod", "kubelets end default/a", "wait"]
     steps = [corpus.step_in(each) for each in words]
     assert steps == [
-        Step("user", name="acts"),
-        Step("scheduler", kind="Pod"),
-        Step("kubelets", name="end default/a"),
+        MachineStep("user", name="acts"),
+        MachineStep("scheduler", kind="Pod"),
+        MachineStep("kubelets", name="end default/a"),
         WAIT,
     ]
     assert [str(step) for step in steps] == words

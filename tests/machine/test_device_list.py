@@ -12,17 +12,17 @@ from plinian.engine.machine.device_list import (
     WRITER,
     DeviceListMemory,
     Header,
+    ListReaderState,
     Memory,
-    Outcome,
-    Reader,
+    ReaderOutcome,
     listed,
 )
 from plinian.engine.machine.device_race import (
     DEVICES,
     WATCHED,
-    Anomaly,
-    Kind,
+    DeviceAnomaly,
     Race,
+    ReaderFault,
     explore_device_list,
     machine_of,
     memory_in,
@@ -37,12 +37,13 @@ from plinian.engine.volcano.table import cache_behaviours
 EVERY = [str(release) for release in RELEASES]
 BROKEN = ["v1.8.0", "v1.8.1", "v1.8.2"]
 BEYOND = "so it compares memory that is not the list's"
+IGNORED = f"{WATCHED}, which is ignored"
 TORN_AND_SILENT = {
-    f"{Kind.TORN}: the session has the pointer to 0 elements and the length 1, {BEYOND}",
-    f"{Kind.TORN}: the session has the pointer to 0 elements and the length 4, {BEYOND}",
-    f"{Kind.TORN}: the session has the pointer to 1 element and the length 4, {BEYOND}",
-    f"{Kind.SILENT}: the session saw a list of length 0 and counts {WATCHED}, which is ignored",
-    f"{Kind.SILENT}: the session saw a list of length 1 and counts {WATCHED}, which is ignored",
+    f"{ReaderFault.TORN}: the session has the pointer to 0 elements and the length 1, {BEYOND}",
+    f"{ReaderFault.TORN}: the session has the pointer to 0 elements and the length 4, {BEYOND}",
+    f"{ReaderFault.TORN}: the session has the pointer to 1 element and the length 4, {BEYOND}",
+    f"{ReaderFault.SILENT}: the session saw a list of length 0 and counts {IGNORED}",
+    f"{ReaderFault.SILENT}: the session saw a list of length 1 and counts {IGNORED}",
 }
 
 
@@ -81,7 +82,7 @@ def test_it_is_the_behaviour_that_decides_and_not_the_release() -> None:
 
 def test_the_shortest_way_to_the_silent_form_is_three_steps() -> None:
     first = explore_device_list(cache_behaviours("v1.8.2")).anomalies[0]
-    assert first.kind is Kind.SILENT
+    assert first.kind is ReaderFault.SILENT
     assert [f"{one.actor} {one.verb}" for one in first.moments] == [
         "writer stores length",
         "session loads pointer",
@@ -93,7 +94,7 @@ def test_the_shortest_way_to_the_silent_form_is_three_steps() -> None:
 def test_a_name_that_no_device_puts_on_the_list_is_counted_rightly() -> None:
     race = Race(name="nvidia.com/gpu")
     found = explore_device_list(cache_behaviours("v1.8.2"), race)
-    assert {one.kind for one in found.anomalies} == {Kind.TORN}
+    assert {one.kind for one in found.anomalies} == {ReaderFault.TORN}
 
 
 # -- compared with goroutines that live on -------------------------------------------------------
@@ -214,7 +215,7 @@ def test_a_reader_under_a_lock_reads_what_a_writer_left(
     race = Race(devices=devices, readers=("session", "resync"))
     behaviours = cache_behaviours("v1.9.0", ignored_devices_list=form)
     memory = DeviceListMemory(setting_of(behaviours, race))
-    expected = Outcome.IGNORED if WATCHED in sum(devices, ()) else Outcome.COUNTED
+    expected = ReaderOutcome.IGNORED if WATCHED in sum(devices, ()) else ReaderOutcome.COUNTED
     for now in walk(memory, choices):
         assert {one.outcome for one in now.readers} <= {None, expected}
         assert not (now.locked and any(one.holds for one in now.readers))
@@ -249,10 +250,10 @@ def test_a_word_that_is_read_was_written_by_somebody(choices: list[int]) -> None
 
 def test_a_reader_that_is_wrong_is_named() -> None:
     header = Header(0, 0, 0)
-    reader = Reader(pointer=0, length=1, outcome=Outcome.BEYOND)
-    memory = Memory(header, ((),), False, 0, (), header, (Reader(), reader))
+    reader = ListReaderState(pointer=0, length=1, outcome=ReaderOutcome.BEYOND)
+    memory = Memory(header, ((),), False, 0, (), header, (ListReaderState(), reader))
     said = wrong_with(memory, Race(readers=("session", "resync")))
-    assert said.startswith(f"{Kind.TORN}: the resync has the pointer to 0 elements")
+    assert said.startswith(f"{ReaderFault.TORN}: the resync has the pointer to 0 elements")
 
 
 def test_memory_watches_nothing() -> None:
@@ -264,7 +265,7 @@ def test_memory_watches_nothing() -> None:
     assert memory.steps()[0].startswith(WRITER)
 
 
-def steps_of(anomaly: Anomaly) -> list[str]:
+def steps_of(anomaly: DeviceAnomaly) -> list[str]:
     """Return the steps of an anomaly as text."""
     return [f"{one.actor} {one.verb}" for one in anomaly.moments]
 

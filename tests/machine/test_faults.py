@@ -12,14 +12,14 @@ from plinian.engine.controllers.queue import QueueController
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.machine.cluster import cluster
 from plinian.engine.machine.faults import FaultLimits, Faults
-from plinian.engine.machine.layout import FAULTS, Layout, Part
+from plinian.engine.machine.layout import FAULTS, ComponentPart, MachineLayout
 from plinian.engine.machine.machine import Machine
 from plinian.engine.machine.natural import Natural
 from plinian.engine.machine.processes import Processes
 from plinian.engine.machine.scheduler import SchedulerComponent
 from plinian.engine.machine.search import EachStep, Exhaustive
 from plinian.engine.machine.turns import Turns
-from plinian.engine.machine.user import Act
+from plinian.engine.machine.user import UserAct
 from plinian.replay.explore.scenario import MachineCase
 from plinian.replay.explore.world import world_of
 
@@ -39,7 +39,7 @@ def pod(name: str, **metadata: Any) -> Document:
     }
 
 
-def walked(limits: FaultLimits, *script: Act, release: str = "v1.15.1") -> WalkedMachine:
+def walked(limits: FaultLimits, *script: UserAct, release: str = "v1.15.1") -> WalkedMachine:
     """Return a cluster in which something may fail."""
     machine, start = cluster(settings(release, script)._replace(faults=limits))
     return WalkedMachine(machine, start)
@@ -52,12 +52,12 @@ def waiting(cluster: WalkedMachine, part: str, kind: str) -> list[tuple[str, str
 
 
 def test_nothing_fails_in_a_cluster_unless_it_may() -> None:
-    plain = walked(FaultLimits(), Act("ADDED", pod("a")))
+    plain = walked(FaultLimits(), UserAct("ADDED", pod("a")))
     assert plain.machine.faults is None
     assert not any(step.startswith(FAULTS) for step in plain.can())
     kinds = {"watch": "break", "restart": "restart", "resync": "resync"}
     for kind, word in kinds.items():
-        one = walked(FaultLimits(**{kind: 1}), Act("ADDED", pod("a")))
+        one = walked(FaultLimits(**{kind: 1}), UserAct("ADDED", pod("a")))
         words = {step.split()[1] for step in one.can() if step.startswith(FAULTS)}
         assert words == ({word} if kind != "resync" else set())
 
@@ -65,10 +65,10 @@ def test_nothing_fails_in_a_cluster_unless_it_may() -> None:
 def test_a_process_whose_watch_is_broken_sees_afterwards_what_came_of_it() -> None:
     known, changed, gone = pod("known"), pod("changed"), pod("gone")
     script = [
-        *(Act("ADDED", one) for one in (known, changed, gone)),
-        Act("MODIFIED", pod("changed", labels={"new": "yes"})),
-        Act("DELETED", gone),
-        Act("ADDED", pod("created")),
+        *(UserAct("ADDED", one) for one in (known, changed, gone)),
+        UserAct("MODIFIED", pod("changed", labels={"new": "yes"})),
+        UserAct("DELETED", gone),
+        UserAct("ADDED", pod("created")),
     ]
     one = walked(FaultLimits(watch=1), *script)
     one.make("user acts", "user acts", "user acts", *["scheduler sees Pod"] * 3)
@@ -88,7 +88,7 @@ def test_a_process_whose_watch_is_broken_sees_afterwards_what_came_of_it() -> No
 def test_an_object_that_was_created_again_meanwhile_is_a_changed_one() -> None:
     one = walked(
         FaultLimits(watch=1),
-        *(Act(verb, pod("a")) for verb in ("ADDED", "DELETED", "ADDED")),
+        *(UserAct(verb, pod("a")) for verb in ("ADDED", "DELETED", "ADDED")),
     )
     one.make("user acts", "scheduler sees Pod", BREAK.format("Pod", SCHEDULER))
     one.make("user acts", "user acts", LIST.format(SCHEDULER, "Pod"))
@@ -101,7 +101,7 @@ def test_an_object_that_was_created_again_meanwhile_is_a_changed_one() -> None:
 
 
 def test_watches_of_one_process_break_together() -> None:
-    one = walked(FaultLimits(watch=1), Act("ADDED", job()))
+    one = walked(FaultLimits(watch=1), UserAct("ADDED", job()))
     one.make(BREAK.format("PodGroup", CONTROLLERS), "user acts", "jobs sees Job")
     one.make(next(step for step in one.can() if step.startswith("jobs ") and "sees" not in step))
     assert one.find("PodGroup", "default/train-job-default-train-1") is not None
@@ -113,7 +113,7 @@ def test_watches_of_one_process_break_together() -> None:
 
 
 def test_a_broken_watch_comes_back_by_itself_if_nothing_else_happens() -> None:
-    one = walked(FaultLimits(watch=1), Act("ADDED", pod("a")))
+    one = walked(FaultLimits(watch=1), UserAct("ADDED", pod("a")))
     one.make(BREAK.format("Pod", CONTROLLERS), "user acts")
     one.rest()
     found = one.find("Pod", "default/a")
@@ -123,7 +123,7 @@ def test_a_broken_watch_comes_back_by_itself_if_nothing_else_happens() -> None:
 
 @pytest.mark.parametrize(("release", "waits"), [("v1.15.1", True), ("v1.8.2", False)])
 def test_a_process_that_starts_waits_for_its_lists(release: str, *, waits: bool) -> None:
-    one = walked(FaultLimits(restart=1), Act("ADDED", pod("a")), release=release)
+    one = walked(FaultLimits(restart=1), UserAct("ADDED", pod("a")), release=release)
     one.make("user acts", "scheduler sees Pod", f"faults restart {SCHEDULER}")
     assert ("scheduler session" in one.can()) is not waits
     for kind in [kind for name, kind in one.machine.layout.channels if name == "scheduler"]:
@@ -137,7 +137,7 @@ def test_a_process_that_starts_waits_for_its_lists(release: str, *, waits: bool)
 
 
 def test_components_of_one_process_start_again_together() -> None:
-    one = walked(FaultLimits(restart=1), Act("ADDED", job()))
+    one = walked(FaultLimits(restart=1), UserAct("ADDED", job()))
     one.make("user acts", "jobs sees Job", f"faults restart {CONTROLLERS}")
     assert waiting(one, "jobs", "Job") == [("ADDED", "default/train"), ("SYNCED", "")]
     assert waiting(one, "queues", "Queue")[-1] == ("SYNCED", "")
@@ -148,7 +148,7 @@ def test_components_of_one_process_start_again_together() -> None:
 
 
 def test_a_watch_that_was_broken_is_new_after_a_restart() -> None:
-    one = walked(FaultLimits(watch=1, restart=1), Act("ADDED", pod("a")))
+    one = walked(FaultLimits(watch=1, restart=1), UserAct("ADDED", pod("a")))
     one.make(BREAK.format("Pod", SCHEDULER), "user acts", f"faults restart {SCHEDULER}")
     assert waiting(one, "scheduler", "Pod") == [("ADDED", "default/a"), ("SYNCED", "")]
     assert LIST.format(SCHEDULER, "Pod") not in one.can()
@@ -156,7 +156,7 @@ def test_a_watch_that_was_broken_is_new_after_a_restart() -> None:
 
 def test_a_request_fails_before_or_after_it_is_carried_out() -> None:
     for how, created in (("is refused", False), ("is done but not answered", True)):
-        one = walked(FaultLimits(request=1), Act("ADDED", pod("a")))
+        one = walked(FaultLimits(request=1), UserAct("ADDED", pod("a")))
         one.make("user acts", "podgroups sees Pod")
         step = next(step for step in one.can() if step.endswith(f"request 1 {how}"))
         one.make(step)
@@ -191,7 +191,7 @@ def test_a_queue_keeps_a_podgroup_whose_deletion_its_controller_missed() -> None
         "metadata": {"name": "g", "namespace": "default"},
         "spec": {"minMember": 1, "queue": "default"},
     }
-    script = (Act("ADDED", job()), Act("ADDED", group), Act("DELETED", group))
+    script = (UserAct("ADDED", job()), UserAct("ADDED", group), UserAct("DELETED", group))
     for release, goes_on in (("v1.8.2", False), ("v1.15.1", True)):
         one = walked(FaultLimits(watch=1), *script, release=release)
         one.make("user acts", "user acts", *["queues sees PodGroup"])
@@ -211,12 +211,12 @@ def test_a_queue_keeps_a_podgroup_whose_deletion_its_controller_missed() -> None
 def failing(names: tuple[str, ...], limits: FaultLimits) -> Machine:
     """Return a machine of two writers and a reader, whose process can fail."""
     parts = {
-        "one": Part((), lambda: Writer("a", "b"), process="writers"),
-        "other": Part((), lambda: Writer(*names), process="writers"),
-        "reader": Part(("Pod",), Reader, process="reader"),
+        "one": ComponentPart((), lambda: Writer("a", "b"), process="writers"),
+        "other": ComponentPart((), lambda: Writer(*names), process="writers"),
+        "reader": ComponentPart(("Pod",), Reader, process="reader"),
     }
 
-    def faults(layout: Layout, processes: Processes) -> Faults:
+    def faults(layout: MachineLayout, processes: Processes) -> Faults:
         return Faults(limits, layout, processes, ("reader",), ("reader",))
 
     return Machine(parts, None, faults)
@@ -236,7 +236,7 @@ def test_a_search_by_turns_comes_to_the_same_ends_where_something_fails(
 
 
 def test_a_job_is_forgotten_whose_podgroup_is_admitted_while_the_watch_is_broken() -> None:
-    one = walked(FaultLimits(watch=1), Act("ADDED", job()))
+    one = walked(FaultLimits(watch=1), UserAct("ADDED", job()))
     one.make(BREAK.format("PodGroup", CONTROLLERS), "user acts")
     one.rest()
     group = one.find("PodGroup", "default/train-job-default-train-1")
@@ -247,7 +247,7 @@ def test_a_job_is_forgotten_whose_podgroup_is_admitted_while_the_watch_is_broken
 
 def test_other_releases_are_tried_with_the_same_faults() -> None:
     case = MachineCase(
-        "f", "", "", tuple(settings("v1.15.1").existing[2:]), (Act("ADDED", pod("a")),)
+        "f", "", "", tuple(settings("v1.15.1").existing[2:]), (UserAct("ADDED", pod("a")),)
     )
     for release in ("v1.8.2", "v1.15.1"):
         world = world_of(case._replace(faults=FaultLimits(restart=1)), release)

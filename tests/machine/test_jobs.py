@@ -15,17 +15,17 @@ from plinian.engine.machine.cluster import COMPONENTS, cluster, parts_of
 from plinian.engine.machine.job_checks import JOB_IDS, JobsAtRest
 from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
-from plinian.engine.machine.natural import USER, Natural, Violation
+from plinian.engine.machine.natural import USER, Natural, StateViolation
 from plinian.engine.machine.seen import of_collector, of_kubelets, of_owners
-from plinian.engine.machine.user import Act
-from plinian.engine.machine.walks import Plan, Strategy, Walks
+from plinian.engine.machine.user import UserAct
+from plinian.engine.machine.walks import WalkPlan, Walks, WalkStrategy
 
 RELEASES = ["v1.8.2", "v1.12.1", "v1.15.1"]
 TERMINATES = job(policies=[{"event": "PodEvicted", "action": "TerminateJob"}])
 PLAIN = ["user", "jobs", "queues", "podgroups", "kubelets", "scheduler"]
 
 
-def run(release: str, script: Sequence[Act]) -> tuple[Machine, State]:
+def run(release: str, script: Sequence[UserAct]) -> tuple[Machine, State]:
     """Return a machine and what it comes to if its user waits long before each write."""
     machine, state = cluster(settings(release, script))
     natural = Natural(machine)
@@ -59,7 +59,7 @@ def changed(machine: Machine, state: State, change: Callable[[ApiServer], object
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_job_left_to_itself_runs(release: str) -> None:
-    machine, state = run(release, [Act("ADDED", job())])
+    machine, state = run(release, [UserAct("ADDED", job())])
     assert phases(machine, state, "Job") == phases(machine, state, "Pod") == ["Running"]
     (pod,) = server_of(machine, state).list("Pod")
     assert pod["spec"]["nodeName"] == "n1"
@@ -68,10 +68,10 @@ def test_a_job_left_to_itself_runs(release: str) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_job_whose_pod_ends_is_completed_and_collected_in_time(release: str) -> None:
-    machine, state = run(release, [Act("ADDED", job(ends_as="Succeeded"))])
+    machine, state = run(release, [UserAct("ADDED", job(ends_as="Succeeded"))])
     assert phases(machine, state, "Job") == ["Completed"]
     lasting = job(ends_as="Succeeded", ttlSecondsAfterFinished=5)
-    machine, state = run(release, [Act("ADDED", lasting)])
+    machine, state = run(release, [UserAct("ADDED", lasting)])
     for kind in ("Job", "Pod", "PodGroup"):
         assert not server_of(machine, state).list(kind), kind
 
@@ -92,7 +92,7 @@ def test_a_flow_makes_one_job_after_the_other() -> None:
     last: Document = {**given, "metadata": {**given["metadata"], "name": "last"}}
     spec = {"jobRetainPolicy": "retain", "flows": [first, second]}
     flow = {**object_of("JobFlow", "flow", spec=spec), "apiVersion": "flow.volcano.sh/v1alpha1"}
-    machine, state = run("v1.12.1", [Act("ADDED", one) for one in (given, last, flow)])
+    machine, state = run("v1.12.1", [UserAct("ADDED", one) for one in (given, last, flow)])
     names = [one["metadata"]["name"] for one in server_of(machine, state).list("Job")]
     assert names == ["flow-last", "flow-step"]
     assert phases(machine, state, "Job") == ["Completed", "Completed"]
@@ -101,16 +101,19 @@ def test_a_flow_makes_one_job_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("script", "components"),
     [
-        ([Act("ADDED", job())], PLAIN),
-        ([Act("ADDED", job()), Act("DELETED", job())], [*PLAIN[:-1], "owners", "scheduler"]),
+        ([UserAct("ADDED", job())], PLAIN),
         (
-            [Act("ADDED", job(ttlSecondsAfterFinished=5))],
+            [UserAct("ADDED", job()), UserAct("DELETED", job())],
+            [*PLAIN[:-1], "owners", "scheduler"],
+        ),
+        (
+            [UserAct("ADDED", job(ttlSecondsAfterFinished=5))],
             ["user", "jobs", "gc", "queues", "podgroups", "kubelets", "owners", "scheduler"],
         ),
     ],
 )
 def test_a_cluster_has_the_components_that_its_objects_need(
-    script: list[Act], components: list[str]
+    script: list[UserAct], components: list[str]
 ) -> None:
     assert [*parts_of(settings("v1.12.1", script), ObjectTable())] == components
 
@@ -123,7 +126,7 @@ def test_every_component_that_a_cluster_can_have_is_listed() -> None:
     ]
     other = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"schedulerName": "mine"}}
     given = [flow, *workloads, job(ttlSecondsAfterFinished=5), other]
-    script = [Act("ADDED", one) for one in given]
+    script = [UserAct("ADDED", one) for one in given]
     assert {*parts_of(settings("v1.12.1", script), ObjectTable())} == {USER, *COMPONENTS}
 
 
@@ -146,10 +149,10 @@ def test_components_see_only_what_they_use() -> None:
 # -- what is found wrong ---------------------------------------------------------------------------
 
 
-def first_found(release: str, one: Document, ids: Sequence[str]) -> Violation | None:
+def first_found(release: str, one: Document, ids: Sequence[str]) -> StateViolation | None:
     """Return what walks find wrong first if a user deletes a job and creates it again."""
     machine, start = cluster(settings(release, again(one)))
-    search = Walks(machine, start, violations_in(machine, ids), Plan(Strategy.DELAY, 1))
+    search = Walks(machine, start, violations_in(machine, ids), WalkPlan(WalkStrategy.DELAY, 1))
     found = next(search.run(lambda now: now.waiting >= 60), None)
     return None if found is None else found.violation
 
@@ -161,7 +164,7 @@ def test_the_checks_of_jobs_are_among_those_of_machines() -> None:
 @pytest.mark.parametrize("release", ["v1.9.0", "v1.12.3", "v1.15.1"])
 def test_the_cleanup_of_a_job_may_forget_its_successor(release: str) -> None:
     sentence = "the job controller's cache has no job default/train"
-    assert first_found(release, job(), ["I-02"]) == Violation("I-02", sentence)
+    assert first_found(release, job(), ["I-02"]) == StateViolation("I-02", sentence)
 
 
 def test_no_job_is_forgotten_where_uids_are_compared() -> None:
@@ -170,20 +173,20 @@ def test_no_job_is_forgotten_where_uids_are_compared() -> None:
 
 def test_an_event_about_an_old_pod_ends_a_new_job_until_uids_are_compared() -> None:
     sentence = "job default/train is Terminated for pods of an earlier job"
-    assert first_found("v1.10.2", TERMINATES, ["I-02b"]) == Violation("I-02b", sentence)
+    assert first_found("v1.10.2", TERMINATES, ["I-02b"]) == StateViolation("I-02b", sentence)
     assert first_found("v1.11.0", TERMINATES, ["I-02b"]) is None
 
 
 def test_a_job_may_end_where_something_ends_its_pods() -> None:
     pod = object_of("Pod", "train-work-0")
-    script = [*again(TERMINATES), Act("DELETED", {**pod, "apiVersion": "v1"})]
+    script = [*again(TERMINATES), UserAct("DELETED", {**pod, "apiVersion": "v1"})]
     machine, state = run("v1.12.1", script)
     assert phases(machine, state, "Job") == ["Terminated"]
     assert not JobsAtRest(machine)(state)
 
 
 def test_a_job_without_what_belongs_to_it_is_found() -> None:
-    machine, state = run("v1.15.1", [Act("ADDED", job())])
+    machine, state = run("v1.15.1", [UserAct("ADDED", job())])
     check = JobsAtRest(machine)
     (group,) = (one["metadata"]["name"] for one in server_of(machine, state).list("PodGroup"))
     lacks = {
@@ -201,7 +204,7 @@ def test_a_job_without_what_belongs_to_it_is_found() -> None:
 
 
 def test_a_job_that_another_one_replaced_unseen_is_found() -> None:
-    machine, state = run("v1.15.1", [Act("ADDED", job())])
+    machine, state = run("v1.15.1", [UserAct("ADDED", job())])
 
     def replace(server: ApiServer) -> None:
         server.delete("Job", "default/train")

@@ -15,8 +15,8 @@ from plinian.engine.machine.checks import violations_in
 from plinian.engine.machine.cluster import Cluster
 from plinian.engine.machine.machine import Machine
 from plinian.engine.machine.scheduler import SCHEDULER
-from plinian.engine.machine.search import Found
-from plinian.engine.machine.walks import Plan, Strategy, Walks
+from plinian.engine.machine.search import FaultyState
+from plinian.engine.machine.walks import WalkPlan, Walks, WalkStrategy
 from plinian.engine.session.run import SessionInput, run_session
 from plinian.replay.explore.scenario import read_machine_case
 from plinian.replay.explore.world import world_of
@@ -34,8 +34,8 @@ class Walked:
 
         monkeypatch.setattr(scheduler, "run_session", counted)
         machine, start = cluster_of(name, release)
-        search = Walks(machine, start, violations_in(machine), Plan(Strategy.DELAY, seed=1))
-        self.found: list[Found] = list(search.run(lambda now: now.waiting >= 12))
+        search = Walks(machine, start, violations_in(machine), WalkPlan(WalkStrategy.DELAY, seed=1))
+        self.found: list[FaultyState] = list(search.run(lambda now: now.waiting >= 12))
         self.steps = search.made, search.seen, search.steps_made
         self.held = [*_held(machine)]
         self.sessions = self._run

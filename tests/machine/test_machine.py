@@ -11,9 +11,9 @@ from small_machines import nothing, settings, small
 from plinian.engine.machine.cluster import cluster, parts_of
 from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
-from plinian.engine.machine.natural import Natural, Violation, of_panic
+from plinian.engine.machine.natural import Natural, StateViolation, of_panic
 from plinian.engine.machine.search import EachStep, EveryState, Exhaustive
-from plinian.engine.machine.user import Act
+from plinian.engine.machine.user import UserAct
 
 
 def brute(machine: Machine, state: State, seen: set[State]) -> None:
@@ -63,9 +63,9 @@ def test_a_state_that_is_wrong_is_found_with_the_fewest_steps() -> None:
     machine = small("c")
     queue = machine.layout.channels["reader", "Pod"]
 
-    three = Violation("I-00", "three wait")
+    three = StateViolation("I-00", "three wait")
 
-    def three_wait(state: State) -> tuple[Violation, ...]:
+    def three_wait(state: State) -> tuple[StateViolation, ...]:
         return (three,) if len(machine.queue(state[queue])) == 3 else ()
 
     search = Exhaustive(EveryState(machine), machine.start, three_wait)
@@ -91,7 +91,7 @@ def test_steps_that_are_looked_up_are_those_of_components_that_live_on(
     release: str, seed: int
 ) -> None:
     whole = settings(release)
-    before = [Act("ADDED", one) for one in whole.existing]
+    before = [UserAct("ADDED", one) for one in whole.existing]
     given = whole._replace(script=[*before, *whole.script], existing=())
     (machine, state), chooser = cluster(given), random.Random(seed)
     plain = PlainMachine(parts_of(given, machine.objects))

@@ -11,7 +11,7 @@ from walked_machines import WalkedMachine
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.machine.cluster import cluster
 from plinian.engine.machine.natural import Natural
-from plinian.engine.machine.user import Act
+from plinian.engine.machine.user import UserAct
 
 
 def pod(name: str, cpu: str = "3", scheduler: str | None = None, **spec: Any) -> Document:
@@ -42,7 +42,7 @@ def node(name: str, cpu: str, *, labels: dict[str, str] | None = None, **spec: A
 
 def walked(nodes: list[Document], *pods: Document, release: str = "v1.15.1") -> WalkedMachine:
     """Return a cluster with these nodes, in which a user creates these pods."""
-    given = settings(release, [Act("ADDED", one) for one in pods])
+    given = settings(release, [UserAct("ADDED", one) for one in pods])
     machine, start = cluster(given._replace(existing=[*given.existing[:-1], *nodes]))
     return WalkedMachine(machine, start)
 

@@ -9,7 +9,7 @@ from plinian.engine.cache.driver import Worker
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.machine.cluster import cluster
 from plinian.engine.machine.scheduler import SchedulerComponent
-from plinian.engine.machine.user import Act
+from plinian.engine.machine.user import UserAct
 from plinian.engine.volcano.conf import conf_in_force
 
 PREEMPTING = """
@@ -37,7 +37,7 @@ def pod(name: str, group_name: str, cpu: str = "8", **spec: object) -> Document:
     return {**made, "spec": {"schedulerName": "volcano", "containers": [container], **spec}}
 
 
-def walked(existing: list[Document], script: list[Act], conf: str = "") -> WalkedMachine:
+def walked(existing: list[Document], script: list[UserAct], conf: str = "") -> WalkedMachine:
     """Return the newest release's cluster with a node of 8 CPUs and more."""
     given = settings("v1.15.1")
     if conf:
@@ -56,9 +56,9 @@ def tasks_to_resync(run: WalkedMachine) -> int:
 
 def test_a_binding_names_its_pod() -> None:
     again = [
-        Act("ADDED", pod("a", "g")),
-        Act("DELETED", pod("a", "g")),
-        Act("ADDED", pod("a", "g")),
+        UserAct("ADDED", pod("a", "g")),
+        UserAct("DELETED", pod("a", "g")),
+        UserAct("ADDED", pod("a", "g")),
     ]
     run = walked([group("g")], again)
     run.make("user acts", "scheduler sees Pod", "scheduler session")
@@ -74,8 +74,8 @@ def test_a_pod_that_was_changed_is_not_evicted() -> None:
     low = pod("low", "low", nodeName="n1")
     existing = [high, group("low"), {**low, "status": {"phase": "Running"}}]
     urgent = [
-        Act("ADDED", group("urgent", priorityClassName="high")),
-        Act("ADDED", pod("urgent", "urgent", priority=100)),
+        UserAct("ADDED", group("urgent", priorityClassName="high")),
+        UserAct("ADDED", pod("urgent", "urgent", priority=100)),
     ]
     label = object_of("Pod", "low")
     label["metadata"]["labels"] = {"changed": "yes"}
@@ -84,7 +84,7 @@ def test_a_pod_that_was_changed_is_not_evicted() -> None:
     evicted.make("scheduler session")
     assert is_deleted(evicted.find("Pod", "default/low"))
 
-    run = walked(existing, [*urgent, Act("MODIFIED", label)], PREEMPTING)
+    run = walked(existing, [*urgent, UserAct("MODIFIED", label)], PREEMPTING)
     run.make("user acts", "user acts", "scheduler sees PodGroup", "scheduler sees Pod")
     run.make("user acts", "scheduler session")
     assert not is_deleted(run.find("Pod", "default/low"))

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from machine_cases import one_pod
 
-from plinian.engine.machine.layout import Step
-from plinian.engine.machine.natural import USER, Violation
+from plinian.engine.machine.layout import MachineStep
+from plinian.engine.machine.natural import USER, StateViolation
 from plinian.engine.machine.user import ACTS
-from plinian.engine.machine.windows import Window, Windows
+from plinian.engine.machine.windows import BadWindow, Windows
 from plinian.replay.explore.replaying import replay
 from plinian.replay.explore.scenario import parse_machine_case
 from plinian.replay.explore.windows import windows_in
-from plinian.replay.explore.world import World, number_of, world_of
+from plinian.replay.explore.world import ScenarioWorld, number_of, world_of
 from plinian.replay.render.windows import windows_document, windows_lines
 
 CASE = Path(__file__).parents[2] / "docs/articles/002-deployment-scaled.case.json"
@@ -28,7 +28,7 @@ Source: a separate model of the work queue of client-go, in virtual time.
 """
 
 
-def scaled(grace: int, release: str) -> World:
+def scaled(grace: int, release: str) -> ScenarioWorld:
     """Return the machine of the article's scenario with another grace period."""
     given: Any = json.loads(CASE.read_text("utf-8"))
     template = given["steps"][0]["events"][1]["object"]["spec"]["template"]
@@ -36,7 +36,7 @@ def scaled(grace: int, release: str) -> World:
     return world_of(parse_machine_case(json.dumps(given).encode()), release)
 
 
-def windows(world: World) -> list[list[Window]]:
+def windows(world: ScenarioWorld) -> list[list[BadWindow]]:
     """Return the windows of each write after the first."""
     found = Windows(world.machine, world.start, world.check).of_all_writes()
     return [[*one.windows] for one in found]
@@ -67,10 +67,10 @@ def test_a_window_begins_and_ends_at_the_very_microsecond() -> None:
     assert set(put_off(world, window.begin + 123_456)) == set(window.violations)
 
 
-def put_off(world: World, by: int) -> tuple[Violation, ...]:
+def put_off(world: ScenarioWorld, by: int) -> tuple[StateViolation, ...]:
     """Return what is wrong in the end if the last write comes so late; another way to run it."""
     machine, natural = world.machine, world.natural
-    acts = number_of(world, Step(USER, "", ACTS))
+    acts = number_of(world, MachineStep(USER, "", ACTS))
     state, _ = machine.after(world.start, acts)
     while (moved := natural.move(state, user=False, wait=False)) is not None:
         state = moved.state
@@ -131,7 +131,7 @@ def test_a_user_who_writes_once_puts_nothing_off() -> None:
 
 def test_a_fault_that_time_does_not_cure_is_a_window_without_end() -> None:
     world = scaled(1, CURED)
-    wrong = (Violation("I-01", "always"),)
+    wrong = (StateViolation("I-01", "always"),)
     found = [*Windows(world.machine, world.start, lambda _: wrong).of_all_writes()]
     assert [[(w.begin, w.end, w.violations) for w in one.windows] for one in found] == [
         [(0, None, wrong)],
@@ -146,9 +146,9 @@ def test_an_end_that_changes_while_nothing_is_due_is_found() -> None:
     """Here the end depends on how much time is left until something is due."""
     world = scaled(1, ALPHA)
 
-    def check(state: tuple[int, ...]) -> tuple[Violation, ...]:
+    def check(state: tuple[int, ...]) -> tuple[StateViolation, ...]:
         left = world.machine.due(state)
-        return (Violation("I-01", "late"),) if left is not None and left < 7000 else ()
+        return (StateViolation("I-01", "late"),) if left is not None and left < 7000 else ()
 
     changed = world._replace(check=check)
     _, to_one = windows(changed)

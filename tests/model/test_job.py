@@ -7,7 +7,7 @@ import pytest
 from plinian.engine.kubernetes.objects import Pod, PodGroup, decode
 from plinian.engine.model.job import DisruptionBudget, JobInfo
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.status import Status
+from plinian.engine.model.status import TaskStatus
 from plinian.engine.model.task import TaskBuilder, TaskInfo
 from plinian.engine.model.task_classes import TaskClasses
 from sessions import group, pod
@@ -25,7 +25,7 @@ def job(**annotations: str) -> JobInfo:
     return made
 
 
-def task(name: str = "a", cpu: int = 1, status: Status = Status.PENDING) -> TaskInfo:
+def task(name: str = "a", cpu: int = 1, status: TaskStatus = TaskStatus.PENDING) -> TaskInfo:
     """Return a task of the job."""
     made = TaskBuilder(TaskClasses()).task(decode(Pod, pod(name, "g", cpu=cpu)))
     made.status = status
@@ -80,9 +80,9 @@ def test_a_budget_has_one_side() -> None:
 def test_a_task_moves_between_statuses_with_what_it_holds() -> None:
     made, one = job(), task()
     made.add_task(one)
-    made.update_task_status(one, Status.BINDING)
-    assert (made.allocated.cpu, list(made.index)) == (1000, [Status.BINDING])
-    made.update_task_status(one, Status.RELEASING)
+    made.update_task_status(one, TaskStatus.BINDING)
+    assert (made.allocated.cpu, list(made.index)) == (1000, [TaskStatus.BINDING])
+    made.update_task_status(one, TaskStatus.RELEASING)
     assert (made.allocated.cpu, made.total_request.cpu) == (0, 1000)
     assert made.delete_task("uid-a")
     assert not made.delete_task("uid-a")
@@ -92,9 +92,9 @@ def test_a_task_moves_between_statuses_with_what_it_holds() -> None:
 def test_a_task_added_twice_counts_twice() -> None:
     made = job()
     made.add_task(task())
-    made.add_task(task(status=Status.RUNNING))
+    made.add_task(task(status=TaskStatus.RUNNING))
     assert (made.total_request.cpu, list(made.tasks)) == (2000, ["uid-a"])
-    assert list(made.index) == [Status.PENDING, Status.RUNNING]
+    assert list(made.index) == [TaskStatus.PENDING, TaskStatus.RUNNING]
 
 
 def test_taking_away_more_than_there_is_is_a_crash() -> None:
@@ -102,7 +102,7 @@ def test_taking_away_more_than_there_is_is_a_crash() -> None:
     made.add_task(task())
     made.total_request.cpu = 0.0
     with pytest.raises(Panic) as caught:
-        made.update_task_status(made.tasks["uid-a"], Status.BINDING)
+        made.update_task_status(made.tasks["uid-a"], TaskStatus.BINDING)
     assert caught.value.place == (
         "api.(*Resource).Sub",
         "api.(*JobInfo).DeleteTaskInfo",

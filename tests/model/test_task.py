@@ -18,7 +18,7 @@ from plinian.engine.kubernetes.objects import (
 )
 from plinian.engine.model.resizes import as_resized
 from plinian.engine.model.resource import Resource
-from plinian.engine.model.status import Status, status_of
+from plinian.engine.model.status import TaskStatus, status_of
 from plinian.engine.model.task import TaskBuilder, TaskInfo, TaskRules, pod_request
 from plinian.engine.model.task_classes import TaskClasses
 from plinian.engine.model.volumes import ClaimMissing, attach_limit_key, csi_volumes
@@ -91,19 +91,19 @@ def test_a_pod_that_asks_for_nothing_is_best_effort() -> None:
 @pytest.mark.parametrize(
     ("phase", "deleting", "node", "expected"),
     [
-        ("Pending", False, "", Status.PENDING),
-        ("Pending", False, "a", Status.BOUND),
-        ("Pending", True, "", Status.RELEASING),
-        ("Running", False, "a", Status.RUNNING),
-        ("Running", True, "a", Status.RELEASING),
-        ("Succeeded", True, "a", Status.SUCCEEDED),
-        ("Failed", True, "a", Status.FAILED),
-        ("Unknown", False, "a", Status.UNKNOWN),
-        ("", False, "a", Status.UNKNOWN),
+        ("Pending", False, "", TaskStatus.PENDING),
+        ("Pending", False, "a", TaskStatus.BOUND),
+        ("Pending", True, "", TaskStatus.RELEASING),
+        ("Running", False, "a", TaskStatus.RUNNING),
+        ("Running", True, "a", TaskStatus.RELEASING),
+        ("Succeeded", True, "a", TaskStatus.SUCCEEDED),
+        ("Failed", True, "a", TaskStatus.FAILED),
+        ("Unknown", False, "a", TaskStatus.UNKNOWN),
+        ("", False, "a", TaskStatus.UNKNOWN),
     ],
 )
 def test_the_status_follows_the_pod(
-    phase: str, *, deleting: bool, node: str, expected: Status
+    phase: str, *, deleting: bool, node: str, expected: TaskStatus
 ) -> None:
     meta = {"deletionTimestamp": "2025-01-01T00:00:00Z"} if deleting else {}
     assert status_of(pod(meta=meta, status={"phase": phase}, nodeName=node)) is expected
@@ -163,8 +163,8 @@ def test_job_role_and_gates() -> None:
 def test_a_clone_has_its_own_status() -> None:
     made = task(pod())
     other = made.clone()
-    other.status = Status.BINDING
-    assert (made.status, other.request) == (Status.PENDING, made.request)
+    other.status = TaskStatus.BINDING
+    assert (made.status, other.request) == (TaskStatus.PENDING, made.request)
 
 
 def test_what_devices_count_is_left_out_of_tasks_made_later() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusters import recorded
-from plinian.engine.cache.drift.drift import Comparison
+from plinian.engine.cache.drift.drift import CacheComparison
 from plinian.engine.cache.projector import WATCHED
 from plinian.engine.cache.snapshot import Snapshot
 from plinian.engine.model.status import STATUS_NAMES
@@ -203,5 +203,5 @@ def test_history_and_a_look_at_the_end_find_the_same(tmp_path: Path) -> None:
         moment = log.moment("end")
         cache = belief_at(log.store, moment, resolve(RELEASE))
         found = [one for one, _ in drift_at(log.store, moment, resolve(RELEASE)).differences]
-        assert found == Comparison(cache, cache.stores).all()
+        assert found == CacheComparison(cache, cache.stores).all()
         assert len(found) == 3

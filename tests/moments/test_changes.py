@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.events import canonical_json
-from plinian.replay.objects.field_changes import Change, changes, payload_changes
+from plinian.replay.objects.field_changes import FieldDifference, changes, payload_changes
 
 NONE = msgspec.UNSET
 
@@ -73,7 +73,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from(["a", "b", "c"]), VALUES, max_size=3
 @given(DOCUMENTS, DOCUMENTS)
 def test_no_change_means_equal_and_the_way_back_is_the_mirror(old: Any, new: Any) -> None:
     there, back = changes(old, new), changes(new, old)
-    mirrored = [Change(path=one.path, old=one.new, new=one.old) for one in back]
+    mirrored = [FieldDifference(path=one.path, old=one.new, new=one.old) for one in back]
     key = lambda one: one.path  # noqa: E731
     assert sorted(there, key=key) == sorted(mirrored, key=key)
     assert changes(old, old) == []
@@ -120,12 +120,12 @@ def altered(draw: st.DrawFn, value: Any) -> Any:
     return value if draw(st.integers(0, 2)) else draw(ANY_VALUE)
 
 
-def plain(path: str, old: Any, new: Any) -> Iterator[Change]:
+def plain(path: str, old: Any, new: Any) -> Iterator[FieldDifference]:
     """Compare two values as simply as it can be said: everything, from the top, in order."""
     if old is NONE or new is NONE:
         value = new if old is NONE else old
         if not (isinstance(value, dict) and value):
-            yield Change(path=path, old=old, new=new)
+            yield FieldDifference(path=path, old=old, new=new)
             return
     if isinstance(old, dict | msgspec.UnsetType) and isinstance(new, dict | msgspec.UnsetType):
         olds, news = (side if isinstance(side, dict) else {} for side in (old, new))
@@ -136,10 +136,10 @@ def plain(path: str, old: Any, new: Any) -> Iterator[Change]:
     elif isinstance(old, list) and isinstance(new, list):
         yield from plain_elements(path, old, new)
     elif old != new:
-        yield Change(path=path, old=old, new=new)
+        yield FieldDifference(path=path, old=old, new=new)
 
 
-def plain_elements(path: str, old: list[Any], new: list[Any]) -> Iterator[Change]:
+def plain_elements(path: str, old: list[Any], new: list[Any]) -> Iterator[FieldDifference]:
     olds, news = ({str(place): one for place, one in enumerate(side)} for side in (old, new))
     if all(isinstance(one, dict) for one in old + new):
         for field in ("name", "type"):
@@ -155,7 +155,9 @@ def plain_elements(path: str, old: list[Any], new: list[Any]) -> Iterator[Change
         if key in olds and key in news:
             yield from plain(f"{path}[{key}]", olds[key], news[key])
         else:
-            yield Change(path=f"{path}[{key}]", old=olds.get(key, NONE), new=news.get(key, NONE))
+            yield FieldDifference(
+                path=f"{path}[{key}]", old=olds.get(key, NONE), new=news.get(key, NONE)
+            )
 
 
 @given(versions() | st.tuples(ANY_DOCUMENT, ANY_DOCUMENT), st.sampled_from([-1, 1]))

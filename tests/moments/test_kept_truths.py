@@ -10,7 +10,7 @@ import pytest
 import plinian
 from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
-from plinian.engine.state.fold import Record
+from plinian.engine.state.fold import FoldRecord
 from plinian.engine.state.truth import Truth
 from plinian.replay.moments.moment import Moment
 from plinian.replay.truth import kept_truths
@@ -45,7 +45,7 @@ class _Made:
         self.like.append(like)
         reference = Reference("", "Pod", "ml", "w")
         records = [
-            Record(object=number, reference=reference, position=1, key=2, revision=1)
+            FoldRecord(object=number, reference=reference, position=1, key=2, revision=1)
             for number in range(self.objects)
         ]
         return Truth(

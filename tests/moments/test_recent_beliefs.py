@@ -14,7 +14,7 @@ from plinian.engine.log import LogStore, open_log
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief import advancing_belief as advancing
 from plinian.replay.belief.belief import belief_at, beliefs_until
-from plinian.replay.belief.recent_beliefs import END, Course, RecentBeliefs
+from plinian.replay.belief.recent_beliefs import END, BeliefBasis, RecentBeliefs
 from plinian.replay.ingest.run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments.moment import Moment
@@ -116,7 +116,7 @@ def test_a_session_leaves_what_is_in_memory_as_it_was(log: Log) -> None:
 
 
 def test_few_bytes_are_held_and_the_least_used_goes_first() -> None:
-    recent, course = RecentBeliefs(10), Course("head", "default", 7, ())
+    recent, course = RecentBeliefs(10), BeliefBasis("head", "default", 7, ())
     recent.keep(course, 1, b"four")
     recent.keep(course, 2, b"four")
     assert recent.get(course, 1) == b"four"
@@ -128,7 +128,7 @@ def test_few_bytes_are_held_and_the_least_used_goes_first() -> None:
 
 
 def test_only_the_same_log_release_and_knowledge_find_a_belief() -> None:
-    recent, course = RecentBeliefs(), Course("head", "default", 7, ())
+    recent, course = RecentBeliefs(), BeliefBasis("head", "default", 7, ())
     recent.keep(course, 5, b"it")
     assert recent.last(course, END, -1) == 5
     assert recent.last(course, 4, -1) == -1

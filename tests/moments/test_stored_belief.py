@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from plinian.engine.cache.projector import Projector
 from plinian.engine.cache.stored import encode_belief
 from plinian.engine.log import LogStore, open_log
-from plinian.engine.log.store import Window
+from plinian.engine.log.store import FoldWindow
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief import advancing_belief as advancing
 from plinian.replay.belief import stored_belief
@@ -192,7 +192,7 @@ def test_a_belief_that_is_not_what_was_stored_is_not_believed(log: Log) -> None:
     moment = log.moment("rv:1000")
     start = start_of(log.store, moment, behaviours)
     assert start is not None
-    window = Window(branch="main", cluster="default", known=moment.known, until=1000)
+    window = FoldWindow(branch="main", cluster="default", known=moment.known, until=1000)
     found = log.store.nearest_checkpoint(window, version_of(behaviours))
     assert found is not None
     torn = bytearray(found.data)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.kubernetes.units import parse_time
-from plinian.engine.state.clock import Span
+from plinian.engine.state.clock import TimeSpan
 from plinian.replay.moments.times import is_uncertain, span_of_day, span_text, span_words
 
 LATE = "2026-03-04T17:40:00Z"
 
 
-def span(first: str, last: str) -> Span:
+def span(first: str, last: str) -> TimeSpan:
     """Return bounds with the middle as the estimate."""
     low = parse_time(first) if first else None
     high = parse_time(last) if last else None
     ends = [end for end in (low, high) if end is not None]
-    return Span(low, high, sum(ends) // len(ends) if ends else None)
+    return TimeSpan(low, high, sum(ends) // len(ends) if ends else None)
 
 
 BOUNDS = span("2026-03-04T17:30:00Z", LATE)
@@ -51,7 +51,7 @@ NEAR = span("2026-03-04T17:39:59.9Z", "2026-03-04T17:40:00.25Z")
     ids=["same day", "two days", "under a second", "no upper bound", "no lower bound"],
 )
 def test_bounds_are_printed_and_not_their_middle(
-    known: Span, cell: str, words: str, of_day: str
+    known: TimeSpan, cell: str, words: str, of_day: str
 ) -> None:
     assert (span_text(known), span_words(known), span_of_day(known)) == (cell, words, of_day)
     assert is_uncertain(known)
@@ -73,6 +73,6 @@ def test_bounds_closer_than_what_is_printed_are_one_time(last: str, text: str) -
 
 
 def test_a_time_of_which_nothing_is_known_is_said_to_be_unknown() -> None:
-    known = Span(None, None, None)
+    known = TimeSpan(None, None, None)
     assert (span_text(known), span_words(known)) == ("<none>", "an unknown time")
     assert not is_uncertain(known)

@@ -22,7 +22,15 @@ from plinian.engine.log.location import log_name
 from plinian.replay.cli.main import app
 from plinian.replay.plot.asked import KINDS
 from plinian.replay.plot.characters import lines_of_picture
-from plinian.replay.plot.picture import COUNT, Chart, Line, Picture, Range, Ranges, Role
+from plinian.replay.plot.picture import (
+    COUNT,
+    Chart,
+    DurationRange,
+    NumberLine,
+    Picture,
+    RangesPanel,
+    Role,
+)
 from plinian.replay.plot.words import amounts_on_axis, duration, times_on_axis
 from plinian.replay.series.period import divided
 
@@ -99,11 +107,15 @@ def test_a_terminal_without_utf_8_gets_ascii(log: Log, what: str) -> None:
 )
 @settings(max_examples=50, deadline=None)
 def test_any_chart_fits_any_width(rows: list[list[int | None]], width: int, plain: Any) -> None:
-    lines = [Line(role, role.value, tuple(row)) for role, row in zip(Role, rows, strict=False)]
+    lines = [
+        NumberLine(role, role.value, tuple(row)) for role, row in zip(Role, rows, strict=False)
+    ]
     period = divided(10**15, 10**15 + 9_000_000)
     period = type(period)(begin=period.begin, end=period.end, step=1_000_000)
-    filled = tuple(Line(Role.RUNNING, "running", line.values) for line in lines[:2])
-    chart = Chart("chart", COUNT, filled or (Line(Role.RUNNING, "r", (None,) * 9),), tuple(lines))
+    filled = tuple(NumberLine(Role.RUNNING, "running", line.values) for line in lines[:2])
+    chart = Chart(
+        "chart", COUNT, filled or (NumberLine(Role.RUNNING, "r", (None,) * 9),), tuple(lines)
+    )
     picture = Picture("title", "log", period, (chart,), ("a note",))
     drawn = lines_of_picture(picture, width=width, ascii_only=plain)
     body = drawn[4:-1]
@@ -117,8 +129,8 @@ def test_any_chart_fits_any_width(rows: list[list[int | None]], width: int, plai
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_what_is_said_of_a_row_is_never_cut(width: int) -> None:
     names = ("research gangs", "a-queue-with-quite-a-long-name of the team pods")
-    rows = tuple(Range(name, "0 bound, 12 waiting", None, (60_000_000,)) for name in names)
-    panel = Ranges("time from creation to binding", rows)
+    rows = tuple(DurationRange(name, "0 bound, 12 waiting", None, (60_000_000,)) for name in names)
+    panel = RangesPanel("time from creation to binding", rows)
     picture = Picture("Waits", "a.db", divided(0, 100_000_000), (panel,), ())
     lines = lines_of_picture(picture, width=width)
     assert all(len(line.rstrip("\n")) <= width for line in lines)

@@ -75,9 +75,9 @@ def over_http(place: str) -> None:
     from starlette.testclient import TestClient  # noqa: PLC0415
 
     from plinian.replay.server.app import application  # noqa: PLC0415
-    from plinian.replay.server.settings import Settings  # noqa: PLC0415
+    from plinian.replay.server.settings import ServerSettings  # noqa: PLC0415
 
-    with TestClient(application(Settings(place)), base_url="http://127.0.0.1:8002") as client:
+    with TestClient(application(ServerSettings(place)), base_url="http://127.0.0.1:8002") as client:
         found = client.get("/plinian/v1/census", params={"kind": "nodes", "twice": "true"}).json()
         document = client.get("/plinian/v1/openapi.json").json()
         described = document["paths"]["/plinian/v1/census"]["get"]["parameters"]
@@ -91,10 +91,10 @@ def as_tool(place: str) -> None:
 
     from plinian.replay.server.mcp.tools import server_of  # noqa: PLC0415
     from plinian.replay.server.readers import Readers  # noqa: PLC0415
-    from plinian.replay.server.settings import Settings  # noqa: PLC0415
+    from plinian.replay.server.settings import ServerSettings  # noqa: PLC0415
 
     async def ask() -> None:
-        settings = Settings(place)
+        settings = ServerSettings(place)
         readers = Readers(settings)
         async with Client(server_of(settings, readers)) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}

@@ -11,7 +11,7 @@ from web_pages import pages_of
 
 import plinian
 from plinian.engine.kubernetes.units import parse_time
-from plinian.engine.state.clock import UNDATED, Span, span_at
+from plinian.engine.state.clock import UNDATED, TimeSpan, span_at
 from plinian.replay.cli.main import app
 from plinian.replay.logs.watch import Watch
 from plinian.replay.render.amounts import age
@@ -29,13 +29,13 @@ def _at(text: str) -> int:
     ("when", "shown"),
     [
         (span_at(_at("17:30:00")), "30m"),
-        (Span(_at("17:30:00"), _at("17:40:00"), _at("17:35:00")), "30m-40m"),
-        (Span(_at("17:30:01"), _at("17:30:41"), _at("17:30:21")), "30m"),
-        (Span(_at("17:30:00"), None, _at("17:30:00")), ">30m"),
-        (Span(None, _at("17:40:00"), _at("17:40:00")), "<40m"),
-        (Span(_at("17:00:00"), _at("17:40:00"), _at("17:20:00")), "<40m"),
-        (Span(_at("17:00:00"), None, _at("17:00:00")), "<unknown>"),
-        (Span(_at("17:00:05"), _at("17:00:05.99"), _at("17:00:05.5")), "5s"),
+        (TimeSpan(_at("17:30:00"), _at("17:40:00"), _at("17:35:00")), "30m-40m"),
+        (TimeSpan(_at("17:30:01"), _at("17:30:41"), _at("17:30:21")), "30m"),
+        (TimeSpan(_at("17:30:00"), None, _at("17:30:00")), ">30m"),
+        (TimeSpan(None, _at("17:40:00"), _at("17:40:00")), "<40m"),
+        (TimeSpan(_at("17:00:00"), _at("17:40:00"), _at("17:20:00")), "<40m"),
+        (TimeSpan(_at("17:00:00"), None, _at("17:00:00")), "<unknown>"),
+        (TimeSpan(_at("17:00:05"), _at("17:00:05.99"), _at("17:00:05.5")), "5s"),
         (UNDATED, "<unknown>"),
     ],
     ids=[
@@ -43,7 +43,7 @@ def _at(text: str) -> int:
         *("made at the lower bound", "made there, no upper bound", "within a second", "nothing"),
     ],
 )
-def test_an_age_has_the_bounds_of_its_moment(when: Span, shown: str) -> None:
+def test_an_age_has_the_bounds_of_its_moment(when: TimeSpan, shown: str) -> None:
     assert age(when, BORN) == shown
 
 

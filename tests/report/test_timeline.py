@@ -8,7 +8,7 @@ import pytest
 
 from plinian import Log
 from plinian.engine.kubernetes.units import format_time, parse_time
-from plinian.engine.state.clock import Span, span_at
+from plinian.engine.state.clock import TimeSpan, span_at
 from plinian.replay.pages.drawing import drawing_of
 from plinian.replay.report.question import earlier, time_at
 from plinian.replay.report.records import Mark, Stretch, Timeline, Waiting
@@ -84,7 +84,7 @@ def test_a_position_has_the_time_of_the_events_before_it(log: Log) -> None:
 def test_marks_and_answers_are_drawn_over_the_bounds_of_their_times() -> None:
     begin, end = parse_time("2026-05-01T08:00:00Z"), parse_time("2026-05-01T09:00:00Z")
     low, high = parse_time("2026-05-01T08:30:00Z"), parse_time("2026-05-01T08:50:00Z")
-    when = Span(low, high, (low + high) // 2)
+    when = TimeSpan(low, high, (low + high) // 2)
     timeline = Timeline(
         begin=begin,
         end=end,

@@ -27,9 +27,9 @@ from plinian.engine.errors import (
     UsageError,
 )
 from plinian.replay.server.faults import json_failure, json_fault
-from plinian.replay.server.limits import Limit, TookTooLong
+from plinian.replay.server.limits import AnswerLimit, TookTooLong
 from plinian.replay.server.readers import MOST_WAITING_LONG, Readers, ServerBusy
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 PLACE = "/home/somebody/logs/cluster.db"
 SQL = 'near "SELEC": syntax error in SELECT secret FROM event'
@@ -146,7 +146,7 @@ def test_a_question_that_waits_too_long_is_dropped_and_does_not_block_the_lane(
     demo_log: Path,
 ) -> None:
     async def asked() -> tuple[list[type[Exception]], int]:
-        readers = Readers(Settings(str(demo_log)))
+        readers = Readers(ServerSettings(str(demo_log)))
         stop = threading.Event()
         running = [
             asyncio.create_task(readers.ask(lambda _log: stop.wait(60), long=True))
@@ -172,13 +172,13 @@ def test_a_question_that_waits_too_long_is_dropped_and_does_not_block_the_lane(
 
 
 def test_an_answer_that_takes_too_long_ends_where_it_reports_its_progress() -> None:
-    limit = Limit(3600)
+    limit = AnswerLimit(3600)
     limit.begin()
     limit.progress(1, 2)
     limit.stop()
     with pytest.raises(TookTooLong):
         limit.progress(1, 2)
-    short = Limit(-1)
+    short = AnswerLimit(-1)
     short.progress(1, 2)
     short.begin()
     with pytest.raises(TookTooLong, match="takes longer"):

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 
 from plinian.replay.server import bodies, guesses
 from plinian.replay.server.guard import Guard
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 ABOUT = "/plinian/v1/about"
 TOKEN = "a-token-that-is-long-enough"
@@ -184,7 +184,7 @@ async def _page(_scope: Any, receive: Any, send: Any) -> None:
 def test_guesses_of_a_token_are_slowed_and_none_beyond_some_is_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guard = Guard(_page, Settings(place="x", token=TOKEN))
+    guard = Guard(_page, ServerSettings(place="x", token=TOKEN))
 
     async def run() -> None:
         waits = asyncio.Event()
@@ -213,7 +213,7 @@ def test_guesses_of_a_token_are_slowed_and_none_beyond_some_is_compared(
 
 def test_large_bodies_take_a_bounded_part_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "MOST_AT_ONCE", 3 << 20)
-    guard = Guard(_page, Settings(place="x"))
+    guard = Guard(_page, ServerSettings(place="x"))
 
     async def run() -> None:
         goes_on = asyncio.Event()

@@ -22,7 +22,7 @@ from plinian.replay.server.api.operation import Operation
 from plinian.replay.server.api.table import OPERATIONS
 from plinian.replay.server.mcp.tools import server_of
 from plinian.replay.server.readers import Readers
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 from tree import ROOT
 
 RECORDING = ROOT / "replay/recordings/quickstart"
@@ -155,7 +155,7 @@ def test_agents_are_not_told(place: Path) -> None:
     asked = {"session": {"at": AT}, "why": {"object": "job/gpu-2", "at": AT}, "log": {}}
 
     async def told() -> list[str]:
-        settings = Settings(str(place))
+        settings = ServerSettings(str(place))
         readers = Readers(settings)
         try:
             async with Client(server_of(settings, readers)) as client:

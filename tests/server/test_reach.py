@@ -15,7 +15,7 @@ from plinian.replay.belief.stored_belief import version_of
 from plinian.replay.server import reach
 from plinian.replay.server.app import application
 from plinian.replay.server.running import look
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 NEEDS_CACHE = (
     *("nodes", "session", "compare", "compare?with=moments&vs=@3900"),
@@ -29,7 +29,7 @@ def client(demo_log: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     """Return a client of a server that replays and reads no more than a few events."""
     monkeypatch.setattr(reach, "MOST_REPLAYED", 100)
     monkeypatch.setattr(reach, "MOST_READ", 100)
-    return TestClient(application(Settings(str(demo_log))), base_url="http://localhost")
+    return TestClient(application(ServerSettings(str(demo_log))), base_url="http://localhost")
 
 
 @pytest.mark.parametrize("path", [*NEEDS_CACHE, *READS_ALL])
@@ -121,7 +121,7 @@ def _store_cache(store: LogStore, revision: int) -> None:
 
 
 def test_the_start_of_the_server_says_it(demo_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(str(demo_log))
+    settings = ServerSettings(str(demo_log))
     assert look(settings) == []
     monkeypatch.setattr(reach, "MOST_REPLAYED", 100)
     (line,) = look(settings)

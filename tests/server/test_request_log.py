@@ -28,10 +28,10 @@ from starlette.websockets import WebSocketDisconnect
 
 from plinian.replay.render.screen import Screen
 from plinian.replay.server.api import routes as api_routes
-from plinian.replay.server.lines import Records, Reported, logger_to
+from plinian.replay.server.lines import LibraryRecords, Reported, logger_to
 from plinian.replay.server.mcp import tools
 from plinian.replay.server.request_log import LONGEST, RequestLog, failed
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 from plinian.replay.server.web import routes as web_routes
 
 BASIC = ("time", "level", "event")
@@ -42,8 +42,8 @@ DEEP = 60
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]")
 
 
-def _settings(place: str = "log.db", token: str = TOKEN) -> Settings:
-    return Settings(place=place, port=0, token=token)
+def _settings(place: str = "log.db", token: str = TOKEN) -> ServerSettings:
+    return ServerSettings(place=place, port=0, token=token)
 
 
 def _parsed(text: str) -> list[dict[str, Any]]:
@@ -246,7 +246,7 @@ def test_a_health_check_that_fails_is_written() -> None:
 def test_records_of_libraries_are_lines_too() -> None:
     out = io.StringIO()
     screen: Any = Screen(out, messages=True)
-    handler = Records(logger_to(screen, _settings(), form="json"))
+    handler = LibraryRecords(logger_to(screen, _settings(), form="json"))
     logger = logging.getLogger("a library that fails")
     logger.addHandler(handler)
     try:

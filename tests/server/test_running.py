@@ -21,7 +21,7 @@ import plinian
 from plinian.replay.cli import serving as cli_serving
 from plinian.replay.cli.main import app
 from plinian.replay.server.running import Serving, _bound
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 
 def test_it_says_which_log_it_serves(server: Running) -> None:
@@ -136,13 +136,13 @@ def test_the_demonstration_ends_in_a_browser(tmp_path: Path) -> None:
 def test_the_demonstration_is_where_serve_is_or_says_that_it_cannot_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served: list[Settings] = []
+    served: list[ServerSettings] = []
 
     def run(self: Serving) -> None:
         self._server._ready()
         self._bound.close()
 
-    def ready(self: Serving, settings: Settings, **more: Any) -> None:
+    def ready(self: Serving, settings: ServerSettings, **more: Any) -> None:
         made(self, settings, **more)
         served.append(settings._replace(port=self._bound.getsockname()[1]))
 
@@ -166,13 +166,13 @@ def test_the_demonstration_is_where_serve_is_or_says_that_it_cannot_be(
 
 def test_answers_on_a_connection_that_stays_open_are_not_held_back() -> None:
     # asyncio switches Nagle's algorithm off only for sockets that name their protocol.
-    with _bound(Settings("log.db", port=0)) as bound:
+    with _bound(ServerSettings("log.db", port=0)) as bound:
         assert bound.proto == socket.IPPROTO_TCP
 
 
 def test_no_collection_after_an_answer_looks_at_what_was_loaded_before(demo_log: Path) -> None:
     loaded: list[object] = [[]]
-    with serving_here(Settings(place=str(demo_log), port=0)) as running:
+    with serving_here(ServerSettings(place=str(demo_log), port=0)) as running:
         assert running.client.get("/readyz").status_code == 200
         assert not any(one is loaded for one in gc.get_objects())
 

@@ -10,9 +10,9 @@ import pytest
 
 from plinian.replay.facade.log import Log
 from plinian.replay.server import readers
-from plinian.replay.server.limits import Limit
+from plinian.replay.server.limits import AnswerLimit
 from plinian.replay.server.readers import Readers
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 SOON, NEVER = 60.0, 0.3
 """Seconds in which two questions meet if they can, and in which they do not if they cannot."""
@@ -30,9 +30,9 @@ def _meet(place: Path, seconds: float) -> bool:
         return True
 
     async def run() -> list[bool]:
-        found = Readers(Settings(place=str(place)))
+        found = Readers(ServerSettings(place=str(place)))
         try:
-            asked = (found.ask(question, long=True), found.work(question, Limit(SOON)))
+            asked = (found.ask(question, long=True), found.work(question, AnswerLimit(SOON)))
             return list(await asyncio.gather(*asked))
         finally:
             found.close()
@@ -55,7 +55,7 @@ def test_a_state_gives_way_to_a_cache(demo_log: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("plinian.replay.truth.kept_truths.LARGE", 1)
 
     async def run() -> tuple[bool, bool]:
-        found = Readers(Settings(place=str(demo_log)))
+        found = Readers(ServerSettings(place=str(demo_log)))
         try:
             before = await found.ask(lambda log: log.truth("end"))
             again = await found.ask(lambda log: log.truth("end"))

@@ -19,8 +19,8 @@ from plinian.replay.facade.documents import document
 from plinian.replay.facade.log import Log
 from plinian.replay.server import works
 from plinian.replay.server.readers import MOST_WAITING_WORKS, Readers, ServerBusy
-from plinian.replay.server.settings import Settings
-from plinian.replay.server.works import Watch, Work, Works, WorkStopped
+from plinian.replay.server.settings import ServerSettings
+from plinian.replay.server.works import RunningWork, Works, WorkStopped, WorkWatch
 
 AT = "/@1901"
 SOON = 60
@@ -40,7 +40,7 @@ def _in_loop(place: Path, story: Callable[[Works], Any]) -> Any:
     """Run a story with works of a log."""
 
     async def run() -> Any:
-        readers = Readers(Settings(place=str(place)))
+        readers = Readers(ServerSettings(place=str(place)))
         try:
             return await story(Works(readers))
         finally:
@@ -49,7 +49,7 @@ def _in_loop(place: Path, story: Callable[[Works], Any]) -> Any:
     return asyncio.run(run())
 
 
-def _until_stopped(_log: Log, watch: Watch) -> int:
+def _until_stopped(_log: Log, watch: WorkWatch) -> int:
     """Count until the watch ends it, and return an answer as after an interrupt."""
     count = 0
     try:
@@ -61,7 +61,7 @@ def _until_stopped(_log: Log, watch: Watch) -> int:
         return count
 
 
-async def _begun(work: Work) -> None:
+async def _begun(work: RunningWork) -> None:
     while work.watch.words != "it counts":  # noqa: ASYNC110 -- another thread says it
         await asyncio.sleep(LATER)
 
@@ -105,7 +105,7 @@ def test_again_begins_it_again(demo_log: Path) -> None:
 
 
 def test_a_stop_before_there_is_anything_says_so(demo_log: Path) -> None:
-    def never(_log: Log, watch: Watch) -> None:
+    def never(_log: Log, watch: WorkWatch) -> None:
         while True:
             watch.report("it counts")
             time.sleep(LATER)
@@ -153,7 +153,7 @@ def test_a_server_refuses_more_work_than_it_can_do_and_tries_again_later(demo_lo
 
 def test_results_of_old_work_are_dropped(demo_log: Path) -> None:
     async def story(found: Works) -> int:
-        def one(_log: Log, _watch: Watch) -> int:
+        def one(_log: Log, _watch: WorkWatch) -> int:
             return 1
 
         for place in range(works.MOST_KEPT * 2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
@@ -46,9 +46,11 @@ class RefusingCache(AcceptingCache):
 
 
 @pytest.mark.parametrize(
-    ("release", "status"), [(LAST, Status.ALLOCATED), ("v1.9.0", Status.PENDING)]
+    ("release", "status"), [(LAST, TaskStatus.ALLOCATED), ("v1.9.0", TaskStatus.PENDING)]
 )
-def test_a_pod_that_cannot_be_bound_keeps_its_place_or_not(release: str, status: Status) -> None:
+def test_a_pod_that_cannot_be_bound_keeps_its_place_or_not(
+    release: str, status: TaskStatus
+) -> None:
     ssn = session(release, node("n"), group("g"), pod("p", "g"))
     ssn.cache = RefusingCache()
     ACTIONS["allocate"](ssn, NodeViews(ssn))
@@ -119,7 +121,7 @@ def test_whether_preempt_makes_room_on_a_node_full_of_pods(
     )
     ACTIONS["preempt"](ssn, NodeViews(ssn))
     (victim,) = tasks(ssn, "victim")
-    assert (ssn.tasks.status.item(victim) == Status.RELEASING) is evicts
+    assert (ssn.tasks.status.item(victim) == TaskStatus.RELEASING) is evicts
 
 
 @pytest.mark.parametrize(("release", "goes"), [(NEXT, False), (LAST, True)])
@@ -140,9 +142,9 @@ def test_whether_a_bound_pod_is_a_victim(
         plugins="priority gang conformance predicates",
     )
     (victim,) = tasks(ssn, "victim")
-    assert ssn.tasks.status[victim] == Status.BOUND
+    assert ssn.tasks.status[victim] == TaskStatus.BOUND
     ACTIONS["preempt"](ssn, NodeViews(ssn))
-    assert (ssn.tasks.status.item(victim) == Status.RELEASING) is goes
+    assert (ssn.tasks.status.item(victim) == TaskStatus.RELEASING) is goes
 
 
 @pytest.mark.parametrize(("release", "on"), [(NEXT, "a"), (LAST, "b")])
@@ -383,7 +385,7 @@ def test_whether_reclaim_nominates_a_pod_that_asks_for_nothing(
     ACTIONS["reclaim"](ssn, NodeViews(ssn))
     assert ssn.evictions == []
     (task,) = tasks(ssn, "p")
-    assert (ssn.tasks.status.item(task) == Status.PIPELINED) is waits
+    assert (ssn.tasks.status.item(task) == TaskStatus.PIPELINED) is waits
 
 
 @pytest.mark.parametrize(("release", "placed"), [(NEXT, True), (LAST, False), ("v1.9.0", True)])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scenarios import scenario
 from short_scenarios import Step, gone, group, node, phases, pod, run
 
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import TaskStatus
 from plinian.engine.volcano.session.history import behaviours, resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
@@ -45,12 +45,12 @@ def test_sound_clusters_never_kill_it(seed: int) -> None:
 
 def _came_to_overfull(ssn: EndedSession) -> list[str]:
     """Return the pods that came in a session to nodes that had less than was used on them."""
-    new = (Status.ALLOCATED, Status.BINDING, Status.PIPELINED)
+    new = (TaskStatus.ALLOCATED, TaskStatus.BINDING, TaskStatus.PIPELINED)
     return [
         ssn.task_name(task)
         for row in np.flatnonzero(ssn.before.overfull()).tolist()
         for task, status in ssn.nodes.tasks(row).values()
-        if status in new and ssn.statuses[task] == Status.PENDING
+        if status in new and ssn.statuses[task] == TaskStatus.PENDING
     ]
 
 

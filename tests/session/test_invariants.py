@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenarios import scenario
 
-from plinian.engine.model.tables import NO_JOB, Status
+from plinian.engine.model.tables import NO_JOB, TaskStatus
 from plinian.engine.volcano.session.history import resolve
 
 SEEDS = st.integers(0, 2**32)
@@ -28,7 +28,7 @@ def _counts(ssn: EndedSession) -> list[str]:
     status = ssn.tasks.status
     found = []
     for job, key in enumerate(ssn.jobs.keys):
-        counted = np.bincount(status[ssn.jobs.tasks[job]], minlength=len(Status)).tolist()
+        counted = np.bincount(status[ssn.jobs.tasks[job]], minlength=len(TaskStatus)).tolist()
         if counted != list(ssn.jobs.counts[job]):
             found.append(f"job {key} counts {ssn.jobs.counts[job]}, and has {counted}")
     return found
@@ -40,11 +40,11 @@ def _accounts(ssn: EndedSession) -> list[str]:
     for node, name in enumerate(nodes.names):
         sums = {part: np.zeros(len(ssn.dims)) for part in ("used", "releasing", "pipelined")}
         for task, status in nodes.tasks(node).values():
-            if status == Status.PIPELINED:
+            if status == TaskStatus.PIPELINED:
                 sums["pipelined"] += request[task]
                 continue
             sums["used"] += request[task]
-            if status == Status.RELEASING:
+            if status == TaskStatus.RELEASING:
                 sums["releasing"] += request[task]
         sums["idle"] = nodes.allocatable[node] - sums["used"]
         if ssn.behaviours.subtractions_checked:
@@ -73,9 +73,9 @@ def _binds(ssn: EndedSession) -> list[str]:
     ]
     for task, node in ssn.binds:
         key = ssn.tasks.info[task].key
-        if ssn.statuses[task] != Status.PENDING:
+        if ssn.statuses[task] != TaskStatus.PENDING:
             found.append(f"{key} was bound, and did not wait")
-        if ssn.tasks.status[task] != Status.BINDING or ssn.tasks.node[task] != node:
+        if ssn.tasks.status[task] != TaskStatus.BINDING or ssn.tasks.node[task] != node:
             found.append(f"{key} was bound, and is not on its node")
         if ssn.nodes.tasks(node).get(key, (-1, 0))[0] != task:
             found.append(f"{key} was bound, and its node does not know")
@@ -84,7 +84,7 @@ def _binds(ssn: EndedSession) -> list[str]:
     jobs = {int(ssn.tasks.job[task]) for task, _ in ssn.binds}
     jobs -= {int(ssn.tasks.job[task]) for task, _ in ssn.evictions}
     # Who asks for nothing counts while waiting, and no more when preempt promises a node.
-    promised = np.flatnonzero(ssn.tasks.status == Status.PIPELINED).tolist()
+    promised = np.flatnonzero(ssn.tasks.status == TaskStatus.PIPELINED).tolist()
     jobs -= {int(ssn.tasks.job[task]) for task in promised if ssn.tasks.info[task].best_effort}
     if any("gang" in (o.name for o in tier if "JobReady" in o.enabled) for tier in ssn.conf.tiers):
         found += [
@@ -92,7 +92,7 @@ def _binds(ssn: EndedSession) -> list[str]:
             for job in sorted(jobs)
             if not (ssn.jobs.is_ready(job) and ssn.jobs.check_task_ready(job))
         ]
-    waits = (ssn.tasks.status == Status.PENDING) & (ssn.tasks.job != NO_JOB)
+    waits = (ssn.tasks.status == TaskStatus.PENDING) & (ssn.tasks.job != NO_JOB)
     if not ssn.errors and (ssn.tasks.node[waits] >= 0).any():
         found.append("a pending task is on a node")
     return found

@@ -9,16 +9,16 @@ import pytest
 from plinian.engine.session.framework.map_orders import (
     Ascending,
     MapOrders,
+    MapWalk,
     RecordedOrders,
     SeededOrders,
-    Walk,
 )
 
-NODES = Walk("preempt", "ns/p")
+NODES = MapWalk("preempt", "ns/p")
 KEYS = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 
-def walked(orders: MapOrders, walk: Walk = NODES, keys: Sequence[str] = KEYS) -> list[str]:
+def walked(orders: MapOrders, walk: MapWalk = NODES, keys: Sequence[str] = KEYS) -> list[str]:
     """Return the keys in the order of one walk."""
     return [keys[place] for place in orders.order(walk, len(keys), lambda: keys).tolist()]
 
@@ -50,7 +50,7 @@ def test_recorded_keys_come_first_in_their_order() -> None:
 
 def test_other_walks_and_keys_follow_the_rest() -> None:
     orders = RecordedOrders({NODES: ("b",)}, SeededOrders(1))
-    assert walked(orders, Walk("reclaim", "ns/p")) == walked(SeededOrders(1))
+    assert walked(orders, MapWalk("reclaim", "ns/p")) == walked(SeededOrders(1))
 
 
 @pytest.mark.parametrize("orders", [Ascending(), SeededOrders(3), RecordedOrders({}, Ascending())])

@@ -10,8 +10,8 @@ import pytest
 
 from plinian.engine.kubernetes.objects import Node, decode
 from plinian.engine.model.device_log import DeviceLog
-from plinian.engine.session.framework.process import Parts
-from plinian.engine.session.plugins.deviceshare.accounts import Account
+from plinian.engine.session.framework.process import ProcessParts
+from plinian.engine.session.plugins.deviceshare.accounts import CardAccount
 from plinian.engine.session.plugins.deviceshare.gpu_share import SharedGpus
 from plinian.engine.session.plugins.deviceshare.memory import DeviceMemory
 from plinian.engine.volcano.session.history import resolve
@@ -115,10 +115,10 @@ def test_what_pods_had_before_the_first_session_counts_from_their_update_on(
 
 
 def test_a_copy_of_the_memory_has_the_same_objects() -> None:
-    parts = Parts()
+    parts = ProcessParts()
     memory = parts.of(DeviceMemory)
     log = DeviceLog()
-    memory.accounts["n1"] = Account(log, shared=SharedGpus.of(decode(Node, host())))
+    memory.accounts["n1"] = CardAccount(log, shared=SharedGpus.of(decode(Node, host())))
     memory.annotations["u"] = {"a": "b"}
     copied = deepcopy(parts).of(DeviceMemory)
     assert copied.accounts["n1"].log is log

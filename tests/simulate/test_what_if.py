@@ -12,7 +12,7 @@ from decisions import case_of
 from plinian.engine.errors import UsageError
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
-from plinian.replay.simulate.what_if import NOTHING, WhatIf, changed, merged, parse_patch
+from plinian.replay.simulate.what_if import NOTHING, ScenarioChanges, changed, merged, parse_patch
 
 LOST = "001-node-lost-back"
 
@@ -26,7 +26,7 @@ def objects(case: Any, kind: str, name: str) -> list[dict[str, Any]]:
 def test_every_version_of_an_object_is_patched_and_no_other() -> None:
     case = case_of("000-allocatable-shrinks")
     patch = parse_patch('node/n1={"status":{"allocatable":{"cpu":"3"}},"spec":null}')
-    after = changed(case, WhatIf(patches=[patch]))
+    after = changed(case, ScenarioChanges(patches=[patch]))
     found = objects(after, "Node", "n1")
     assert [node["status"]["allocatable"]["cpu"] for node in found] == ["3", "3"]
     assert all("spec" not in node for node in found)
@@ -41,14 +41,14 @@ def test_a_patch_can_change_what_is_decided() -> None:
     case = case_of(LOST)
     lower = parse_patch('queue/test-queue={"spec":{"capability":{"cpu":"20","memory":"15Gi"}}}')
     before = simulate(case, resolve("v1.12.1"))
-    after = simulate(changed(case, WhatIf(patches=[lower])), resolve("v1.12.1"))
+    after = simulate(changed(case, ScenarioChanges(patches=[lower])), resolve("v1.12.1"))
     assert [len(step["binds"]) for step in before] == [0, 0, 2, 0]
     assert [len(step["binds"]) for step in after] == [0, 2, 0, 0]
 
 
 def test_a_configuration_replaces_the_one_of_every_step() -> None:
     case = case_of(LOST)
-    after = changed(case, WhatIf(conf="actions: allocate\n"))
+    after = changed(case, ScenarioChanges(conf="actions: allocate\n"))
     assert after.conf == "actions: allocate\n"
     assert {step.conf for step in after.steps} == {None}
     assert case.conf != after.conf
@@ -62,11 +62,11 @@ def test_nothing_changes_nothing() -> None:
 def test_objects_of_a_namespace_are_named_with_it() -> None:
     case = case_of("000-allocatable-shrinks")
     here = parse_patch('pod/default/a={"spec":{"nodeName":"n2"}}')
-    after = changed(case, WhatIf(patches=[here]))
+    after = changed(case, ScenarioChanges(patches=[here]))
     assert {pod["spec"]["nodeName"] for pod in objects(after, "Pod", "a")} == {"n2"}
     elsewhere = parse_patch('pod/other/a={"spec":{"nodeName":"n2"}}')
     with pytest.raises(UsageError, match="the scenario has no Pod a"):
-        changed(case, WhatIf(patches=[elsewhere]))
+        changed(case, ScenarioChanges(patches=[elsewhere]))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plinian.engine.events import NO_TIME
-from plinian.engine.state.bounds import EVER, Bounds, Evidence, bounds_of, estimates_of
+from plinian.engine.state.bounds import EVER, Bounds, TimeEvidence, bounds_of, estimates_of
 
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
@@ -45,7 +45,7 @@ def weigh(count: int, *told: Told) -> Bounds:
     rows = sorted(told, key=lambda one: one.place)
     return bounds_of(
         count,
-        Evidence(
+        TimeEvidence(
             places=np.array([one.place for one in rows], np.int64),
             earliest=np.array([at(one.earliest) for one in rows], np.int64),
             latest=np.array([at(one.latest) for one in rows], np.int64),

@@ -20,7 +20,7 @@ from plinian.engine.events.payloads import (
     ScenarioDeclared,
     WatchFollowed,
 )
-from plinian.engine.state.coverage import Coverage, Gap, How, Why
+from plinian.engine.state.coverage import KnownGap, LogCoverage, Shower, UnknownCause
 from plinian.engine.state.coverage_events import coverage_of
 
 POD = ("", "Pod")
@@ -74,22 +74,22 @@ def spans(*events: Event, namespace: str | None = None) -> list[tuple[int, int]]
     return [(span.first, span.last) for span in coverage_of(events).spans(POD, namespace)]
 
 
-def why(coverage: Coverage, revision: int, namespace: str | None = None) -> Why | None:
+def why(coverage: LogCoverage, revision: int, namespace: str | None = None) -> UnknownCause | None:
     gap = coverage.gap(POD, revision, namespace)
     return gap and gap.why
 
 
 def test_a_log_without_a_list_never_knows_all() -> None:
     for told in ([], [a_watch(5, 9, begin="changes")], [an_audit(5, 9)]):
-        assert why(coverage_of(told), 7) is Why.NEVER
+        assert why(coverage_of(told), 7) is UnknownCause.NEVER
 
 
 def test_between_two_lists_only_their_own_revisions_are_known() -> None:
     coverage = coverage_of([a_list(10), a_list(20)])
     assert coverage.gap(POD, 10) is coverage.gap(POD, 20) is None
-    assert coverage.gap(POD, 9) == Gap(why=Why.BEFORE, before=10)
-    assert coverage.gap(POD, 15) == Gap(why=Why.HOLE, after=10, before=20)
-    assert coverage.gap(POD, 21) == Gap(why=Why.AFTER, after=20)
+    assert coverage.gap(POD, 9) == KnownGap(why=UnknownCause.BEFORE, before=10)
+    assert coverage.gap(POD, 15) == KnownGap(why=UnknownCause.HOLE, after=10, before=20)
+    assert coverage.gap(POD, 21) == KnownGap(why=UnknownCause.AFTER, after=20)
 
 
 def test_a_watch_is_known_from_the_end_of_its_list_to_the_last_that_it_told() -> None:
@@ -113,12 +113,17 @@ def test_a_watch_that_was_given_a_revision_goes_on_from_the_last_that_was_known(
 
 def test_after_an_error_there_is_a_hole_until_the_next_list() -> None:
     coverage = coverage_of([a_watch(5, 12, interrupted=True), a_watch(30, 40)])
-    assert coverage.gap(POD, 20) == Gap(why=Why.HOLE, after=12, before=30, interrupted=True)
+    assert coverage.gap(POD, 20) == KnownGap(
+        why=UnknownCause.HOLE, after=12, before=30, interrupted=True
+    )
 
 
 def test_a_full_audit_log_carries_a_list_on() -> None:
     assert spans(a_list(12), an_audit(10, 30)) == [(12, 30)]
-    assert coverage_of([a_list(12), an_audit(10, 30)]).spans(POD)[0].by == (How.LIST, How.AUDIT)
+    assert coverage_of([a_list(12), an_audit(10, 30)]).spans(POD)[0].by == (
+        Shower.LIST,
+        Shower.AUDIT,
+    )
 
 
 def test_an_audit_log_that_left_answers_out_carries_nothing_on() -> None:
@@ -158,13 +163,13 @@ def test_a_log_of_kubectl_lists_alone_may_be_younger_than_their_items() -> None:
     lists = [a_list(10, exact=False), a_list(90, exact=False, kind="Node", source="b")]
     assert why(coverage_of(lists), 90) is None
     proof = event(WatchFollowed(group="", listed="Node", since=20, until=90, begin="marked"))
-    assert why(coverage_of([*lists, proof]), 90) is Why.AFTER
+    assert why(coverage_of([*lists, proof]), 90) is UnknownCause.AFTER
 
 
 def test_what_is_told_of_a_namespace_is_known_there_alone() -> None:
     coverage = coverage_of([a_watch(10, 20, "ml"), a_list(15)])
     assert why(coverage, 18, "ml") is None
-    assert why(coverage, 18, "other") is Why.AFTER
+    assert why(coverage, 18, "other") is UnknownCause.AFTER
     assert why(coverage, 15, "other") is None
     assert coverage.namespaces(POD) == ["ml"]
 

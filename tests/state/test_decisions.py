@@ -8,8 +8,8 @@ import pytest
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import DecisionLogged
 from plinian.engine.state.bounds import EVER, Bounds
-from plinian.engine.state.decisions import Decision, decision_of, floors_of
-from plinian.engine.state.marks import Mark
+from plinian.engine.state.decisions import LoggedDecision, decision_of, floors_of
+from plinian.engine.state.marks import VersionMark
 
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
@@ -26,12 +26,12 @@ def bounds(*spans: tuple[float, float]) -> Bounds:
     return Bounds(earliest=low, latest=high, likely=np.full(len(spans), EVER, np.int64))
 
 
-def line(seconds: float, *, name: str = "bert-0", source: str = "scheduler.log") -> Decision:
-    return Decision("ml", name, Mark.BOUND, at(seconds), source)
+def line(seconds: float, *, name: str = "bert-0", source: str = "scheduler.log") -> LoggedDecision:
+    return LoggedDecision("ml", name, VersionMark.BOUND, at(seconds), source)
 
 
-def floors(lines: list[Decision], spans: Bounds) -> list[tuple[int, float]]:
-    found = floors_of(lines, {Mark.BOUND: [(POD, place) for place in range(1)]}, spans)
+def floors(lines: list[LoggedDecision], spans: Bounds) -> list[tuple[int, float]]:
+    found = floors_of(lines, {VersionMark.BOUND: [(POD, place) for place in range(1)]}, spans)
     return [
         (place, (time - START) / SECOND)
         for place, time in zip(found.places.tolist(), found.times.tolist(), strict=True)
@@ -49,7 +49,7 @@ def test_the_first_line_within_the_bounds_counts_since_it_may_have_been_repeated
 @pytest.mark.parametrize(
     "others", [[line(10.25, name="bert-1")], [line(9.5)], []], ids=["other", "before", "none"]
 )
-def test_other_lines_say_nothing(others: list[Decision]) -> None:
+def test_other_lines_say_nothing(others: list[LoggedDecision]) -> None:
     assert floors(others, bounds((10, 11))) == []
 
 
@@ -58,7 +58,7 @@ def test_a_version_known_to_the_hour_may_be_of_a_later_pod_of_that_name() -> Non
 
 
 def test_a_log_whose_clock_is_ahead_is_reported_and_not_used() -> None:
-    versions = {Mark.BOUND: [(POD, 0), (Reference("", "Pod", "ml", "bert-1", "other"), 1)]}
+    versions = {VersionMark.BOUND: [(POD, 0), (Reference("", "Pod", "ml", "bert-1", "other"), 1)]}
     lines = [line(13.5), line(20.5, name="bert-1")]
     found = floors_of(lines, versions, bounds((10, 11), (20, 21)))
     assert found.places.tolist() == []
@@ -69,10 +69,15 @@ def test_a_log_whose_clock_is_ahead_is_reported_and_not_used() -> None:
 
 @pytest.mark.parametrize(
     ("verb", "mark"),
-    [("allocate", Mark.BOUND), ("evict", Mark.ENDING), ("pipeline", None), ("bind-failed", None)],
+    [
+        ("allocate", VersionMark.BOUND),
+        ("evict", VersionMark.ENDING),
+        ("pipeline", None),
+        ("bind-failed", None),
+    ],
 )
 def test_only_bindings_and_evictions_have_a_version_to_be_about(
-    verb: str, mark: Mark | None
+    verb: str, mark: VersionMark | None
 ) -> None:
     event = Event(
         kind="decision.logged",

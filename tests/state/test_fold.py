@@ -16,18 +16,18 @@ from plinian.engine.events.payloads import ListObserved
 from plinian.engine.state.checkpoint import decode_checkpoint, encode_checkpoint
 from plinian.engine.state.clock import Clock, encode_clock
 from plinian.engine.state.clock_build import build_clock
-from plinian.engine.state.columns import NO_ORIGIN, Columns, Times
-from plinian.engine.state.fold import Fold, Placed, Record
-from plinian.engine.state.marks import Mark
+from plinian.engine.state.columns import NO_ORIGIN, EventColumns, EventTimes
+from plinian.engine.state.fold import Fold, FoldRecord, PlacedEvents
+from plinian.engine.state.marks import VersionMark
 from plinian.replay.moments.clock import placed
 from plinian.replay.moments.moment import Moment
 
 NONE = -1
-_MARKS = {Effect.BOUND: int(Mark.BIND), Effect.DELETED: int(Mark.DELETE)}
+_MARKS = {Effect.BOUND: int(VersionMark.BIND), Effect.DELETED: int(VersionMark.DELETE)}
 
 
 @dataclass
-class EventColumns:
+class Events:
     """A few events in columns, with the objects they are about."""
 
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class EventColumns:
         revision: int = NONE,
         at: int = NO_TIME,
         payload: Any = None,
-    ) -> EventColumns:
+    ) -> Events:
         reference = Reference("", "Pod", "default", name, uid)
         if reference not in self.objects:
             self.objects.append(reference)
@@ -51,14 +51,14 @@ class EventColumns:
         self.payloads[len(self.rows)] = canonical_json(payload or {})
         return self
 
-    def listed(self, *uids: str, revision: int, exact: bool = True) -> EventColumns:
+    def listed(self, *uids: str, revision: int, exact: bool = True) -> Events:
         listing = ListObserved(group="", listed="Pod", uids=tuple(sorted(uids)), exact=exact)
         return self.add(Effect.LISTED, "", revision=revision, payload=listing)
 
-    def columns(self, order: Sequence[int] | None = None) -> Columns:
+    def columns(self, order: Sequence[int] | None = None) -> EventColumns:
         order = range(len(self.rows)) if order is None else order
         table = np.array([self.rows[i] for i in order], np.int64).reshape(-1, 4)
-        return Columns(
+        return EventColumns(
             positions=np.array([i + 1 for i in order], np.int64),
             effects=table[:, 0],
             objects=table[:, 1],
@@ -68,7 +68,7 @@ class EventColumns:
 
     def clock(self) -> Clock:
         table = np.array(self.rows, np.int64).reshape(-1, 4)
-        times = Times(
+        times = EventTimes(
             earliest=table[:, 3],
             latest=table[:, 3],
             created=np.full(len(table), NO_TIME, np.int64),
@@ -81,7 +81,7 @@ class EventColumns:
 
     def placed(
         self, until: int | None = None, time: int | None = None, after: int = NONE
-    ) -> Placed:
+    ) -> PlacedEvents:
         moment = Moment(
             branch="main",
             cluster="default",
@@ -101,7 +101,7 @@ class EventColumns:
     def fold(self) -> Fold:
         return Fold(references=self.references, payload=self.payload)
 
-    def lives_after(self, record: Record, revision: int | None) -> bool:
+    def lives_after(self, record: FoldRecord, revision: int | None) -> bool:
         return revision is not None and any(
             number == record.object and later > revision for _, number, later, _ in self.rows
         )
@@ -130,8 +130,8 @@ class EventColumns:
         return [name for name, *_ in self.state(until, time)]
 
 
-def version(name: str, uid: str, revision: int, at: int = NO_TIME) -> EventColumns:
-    return EventColumns().add(Effect.VERSION, name, uid=uid, revision=revision, at=at)
+def version(name: str, uid: str, revision: int, at: int = NO_TIME) -> Events:
+    return Events().add(Effect.VERSION, name, uid=uid, revision=revision, at=at)
 
 
 def test_the_last_version_by_revision_counts_not_the_last_learned() -> None:
@@ -252,9 +252,9 @@ EVENTS = st.lists(
 )
 
 
-def events_in_columns(events: list[tuple[Effect, int, int, bool, int]]) -> EventColumns:
+def events_in_columns(events: list[tuple[Effect, int, int, bool, int]]) -> Events:
     """Return random events; revisions are their order, clocks may stand still or jump."""
-    window = EventColumns()
+    window = Events()
     life: dict[int, int] = {}
     for revision, (effect, name, _, revised, clock) in enumerate(events, 1):
         uid = f"{name}-{life.setdefault(name, 0)}"

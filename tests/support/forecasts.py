@@ -14,11 +14,11 @@ from plinian.engine.events.payloads import ListObserved
 from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.replay.forecast.course import Course
-from plinian.replay.forecast.run import Forecast, Question, forecast
+from plinian.replay.forecast.run import Forecast, ForecastRequest, forecast
 from plinian.replay.forecast.times import Wish, run_for
 from plinian.replay.ingest.run import ingest
 from plinian.replay.logs.log import Log, opened
-from plinian.replay.what_if.changes import Change
+from plinian.replay.what_if.changes import WhatIfChange
 from plinian.replay.what_if.run import Variant
 from sessions import NOW, document
 
@@ -145,14 +145,14 @@ def _api(kind: str) -> str:
 def lived(
     log: Log,
     seconds: float,
-    *variants: Sequence[Change],
+    *variants: Sequence[WhatIfChange],
     runs: Sequence[str] = (),
     at: str = f"rv:{LISTED}",
     **wish: Any,
 ) -> Forecast:
     """Let a cluster live on, with each variant; pods start at once unless said otherwise."""
     wish.setdefault("start_after", 1)
-    question = Question(
+    question = ForecastRequest(
         log.moment(at),
         tuple(Variant(f"variant {n}", tuple(some)) for n, some in enumerate(variants, start=1)),
         Wish(

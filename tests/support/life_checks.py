@@ -6,7 +6,7 @@ import plinian
 from plinian.engine.events import Reference
 from plinian.engine.state.facts import PodFact
 from plinian.engine.state.object_status import status_of
-from plinian.replay.histories.lives import Life, State
+from plinian.replay.histories.lives import Life, NameState
 from plinian.replay.objects.kinds import ObjectName
 
 
@@ -16,13 +16,13 @@ def life_of(log: plinian.Log, one: Reference) -> Life:
     return Life(log.store, named, namespace=one.namespace, moment=log.moment())
 
 
-def truth_of(log: plinian.Log, one: Reference, at: int) -> State:
+def truth_of(log: plinian.Log, one: Reference, at: int) -> NameState:
     """Return what the fold says, in the form of a life's state."""
     entry = log.truth(f"@{at}").find(one.group, one.kind, one.namespace, one.name)
     if entry is None:
-        return State()
+        return NameState()
     fact = entry.fact
-    return State(
+    return NameState(
         version=entry.position,
         exists=True,
         uid=entry.reference.uid,
@@ -38,5 +38,5 @@ def compare(log: plinian.Log, one: Reference, places: list[int]) -> None:
     for at in places:
         state, expected = life.state(at), truth_of(log, one, at)
         assert state._replace(version=state.version if state.exists else 0) == expected, (one, at)
-        step = next((each.state for each in reversed(steps) if each.position <= at), State())
+        step = next((each.state for each in reversed(steps) if each.position <= at), NameState())
         assert step._replace(version=0) == expected._replace(version=0), (one, at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plinian.engine.volcano.session.history import SUPPORTED, record
-from plinian.replay.lint.findings import FilePlace, Finding, Subject
+from plinian.replay.lint.findings import FilePlace, Finding, FindingSubject
 from plinian.replay.lint.inputs import Configuration, LintInputs
 from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.rules import RULES
@@ -138,7 +138,9 @@ def priority_class(name: str) -> Document:
 
 def conf_of(text: str) -> Configuration:
     """Return a configuration in a file of its own."""
-    subject = Subject("", "SchedulerConfiguration", "", FilePlace("volcano-scheduler.conf", 1, 1))
+    subject = FindingSubject(
+        "", "SchedulerConfiguration", "", FilePlace("volcano-scheduler.conf", 1, 1)
+    )
     return Configuration(text, subject)
 
 

@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Mapping
 
-from plinian.engine.kubernetes.api_server import ADDED, MODIFIED, ApiServer, Change, Document, Place
-from plinian.engine.machine.layout import WAIT, Part, Step
+from plinian.engine.kubernetes.api_server import (
+    ADDED,
+    MODIFIED,
+    ApiServer,
+    Document,
+    ObjectKey,
+    WatchEvent,
+)
+from plinian.engine.machine.layout import WAIT, ComponentPart, MachineStep
 from plinian.engine.model.panic import Panic
 
 
 class PlainMachine:
     """One run of a machine's parts; it can go no way but on."""
 
-    def __init__(self, parts: Mapping[str, Part]) -> None:
+    def __init__(self, parts: Mapping[str, ComponentPart]) -> None:
         self._parts = parts
         self.server = ApiServer()
-        self._known: dict[Place, Document] = {}
+        self._known: dict[ObjectKey, Document] = {}
         self.components = {name: part.make() for name, part in parts.items()}
         self.channels = {
-            (name, kind): deque[Change]() for name, part in parts.items() for kind in part.kinds
+            (name, kind): deque[WatchEvent]() for name, part in parts.items() for kind in part.kinds
         }
 
-    def step(self, step: Step) -> None:
+    def step(self, step: MachineStep) -> None:
         """Make a step; a process that panics starts again."""
         if step == WAIT:
             dues = [one.due() for one in self.components.values()]
@@ -45,7 +52,7 @@ class PlainMachine:
 
     def _publish(self) -> None:
         for change in self.server.take_changes():
-            at = Place(change.kind, change.key)
+            at = ObjectKey(change.kind, change.key)
             for (name, kind), channel in self.channels.items():
                 if kind == change.kind:
                     sees = self._parts[name].sees
@@ -58,7 +65,7 @@ class PlainMachine:
         self.components[name] = self._parts[name].make()
         for kind in self._parts[name].kinds:
             self.channels[name, kind] = deque(
-                Change(ADDED, *place, self._parts[name].sees(kind, document))
+                WatchEvent(ADDED, *place, self._parts[name].sees(kind, document))
                 for place, document in self.server.kept().objects
                 if place.kind == kind
             )

@@ -15,13 +15,13 @@ from api_servers import Document, Fault, Notice, RecordedApiServer
 from plinian.engine.cache.driver import CacheDriver, Worker
 from plinian.engine.cache.queue_items import FailedTask, JobName
 from plinian.engine.cache.scheduler_flags import CacheOptions
-from plinian.engine.cache.writer import JobStatus, Writer
+from plinian.engine.cache.writer import CacheWriter, ClosedJobStatus
 from plinian.engine.kubernetes.api_errors import Refused
 from plinian.engine.kubernetes.objects import KINDS, decode
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.engine.model.job import JobInfo
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.status import STATUS_NAMES, Status
+from plinian.engine.model.status import STATUS_NAMES, TaskStatus
 from plinian.engine.model.task import TaskInfo
 from plinian.engine.volcano.session.history import resolve
 
@@ -47,7 +47,7 @@ class CacheRun:
             self.api.create(step["create"])
         options = CacheOptions(node_selectors=frozenset(case.get("selectors", ())))
         self.driver = CacheDriver(self.behaviours, options, api=self.api)
-        self.writer: Writer = self.driver.writer()
+        self.writer: CacheWriter = self.driver.writer()
         self.told: list[dict[str, Any]] = []
         self._entries: dict[int, tuple[JobInfo, int]] = {}
         self._worked: list[str] = []
@@ -171,8 +171,8 @@ class CacheRun:
         assert job.pod_group is not None
         conditions_told = self.behaviours.gang_message_includes_pod_reason
         message = FIT_ERROR if conditions_told else "all nodes are unavailable"
-        pending = job.index.get(Status.PENDING, {})
-        status = JobStatus(
+        pending = job.index.get(TaskStatus.PENDING, {})
+        status = ClosedJobStatus(
             job.pod_group,
             FIT_ERROR,
             dict.fromkeys(pending, ("Unschedulable", message)),

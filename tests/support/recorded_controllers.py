@@ -18,7 +18,7 @@ from recorded_views import VIEWS, View
 from recording_client import Fault, RecordingClient, subject
 
 from plinian.engine.kubernetes.api_errors import AlreadyExists, NotFound, Refused
-from plinian.engine.kubernetes.api_server import ApiServer, Change, Document, merged, place_of
+from plinian.engine.kubernetes.api_server import ApiServer, Document, WatchEvent, merged, place_of
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.engine.kubernetes.work_queue import CONTROLLER_RATE, WorkQueue
@@ -48,7 +48,7 @@ class ControllerRun:
         self.api = ApiServer()
         self.client = RecordingClient(self.api)
         self.noted: list[dict[str, Any]] = []
-        self._notices: list[Change] = []
+        self._notices: list[WatchEvent] = []
         self._held: set[str] = set()
         self._taking: dict[str, list[str]] = {}
         self._worked: list[str] = []
@@ -142,7 +142,7 @@ class ControllerRun:
     def _see(self, given: dict[str, Any]) -> None:
         """Let informers see what did not happen."""
         self._deliver()
-        seen = Change(given["verb"], *place_of(given["object"]), given["object"])
+        seen = WatchEvent(given["verb"], *place_of(given["object"]), given["object"])
         for name, view in self._views.items():
             if seen.kind in view.controller.kinds:
                 self._deliver_to(name, view, seen)
@@ -163,7 +163,7 @@ class ControllerRun:
                     self._deliver_to(name, view, notice)
         return bool(waiting)
 
-    def _deliver_to(self, name: str, view: View, notice: Change) -> None:
+    def _deliver_to(self, name: str, view: View, notice: WatchEvent) -> None:
         change = self.client.as_typed(notice) if view.typed else notice
         view.controller.deliver(*change, self.client)
         if notice.kind in view.listers():

@@ -10,8 +10,8 @@ from plinian.engine.controllers import jobflow, podgroup, queue
 from plinian.engine.controllers.component import Component
 from plinian.engine.controllers.garbage_collector import GarbageCollector
 from plinian.engine.controllers.job import controller as job
-from plinian.engine.controllers.job.cache import JobInfo
-from plinian.engine.controllers.job.request import Request
+from plinian.engine.controllers.job.cache import ControllerJobInfo
+from plinian.engine.controllers.job.request import JobRequest
 from plinian.engine.controllers.lister import Lister
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.object_table import ObjectTable
@@ -146,7 +146,7 @@ class _Jobs(View):
     compares = False
 
     def __init__(self, own: ControllerBehaviours, objects: ObjectTable) -> None:
-        self._entries: dict[int, tuple[JobInfo, int]] = {}
+        self._entries: dict[int, tuple[ControllerJobInfo, int]] = {}
         super().__init__(own, objects)
 
     def make(self) -> Component:
@@ -166,7 +166,7 @@ class _Jobs(View):
         return [*zip(names, self.queues(), strict=True), (job.DELAYED, "")]
 
     def item(self, queue: str, item: Any) -> str:
-        if isinstance(item, Request):
+        if isinstance(item, JobRequest):
             return _fields({shown: getattr(item, field) for field, shown in FIELDS.items()})
         if queue == "job commands":
             return "command"
@@ -184,10 +184,10 @@ class _Jobs(View):
         listers: Mapping[str, Lister] = self.controller.held.listers
         return listers
 
-    def _entry(self, info: JobInfo) -> int:
+    def _entry(self, info: ControllerJobInfo) -> int:
         return self._entries.setdefault(id(info), (info, len(self._entries) + 1))[1]
 
-    def _job(self, info: JobInfo) -> dict[str, Any]:
+    def _job(self, info: ControllerJobInfo) -> dict[str, Any]:
         shown: dict[str, Any] = {"entry": self._entry(info)}
         if info.job is not None:
             shown["uid"] = info.job["metadata"]["uid"]

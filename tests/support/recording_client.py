@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from recorded_documents import COUNTS, RESOURCES, difference, pruned, without
 
 from plinian.engine.kubernetes.api_errors import AlreadyExists, Conflict, NotFound, Refused
-from plinian.engine.kubernetes.api_server import MERGE, ApiServer, Change, Document, place_of
+from plinian.engine.kubernetes.api_server import MERGE, ApiServer, Document, WatchEvent, place_of
 from plinian.engine.kubernetes.json_patch import Operation
 from plinian.engine.kubernetes.resources import kind_plural
 
@@ -168,7 +168,7 @@ class RecordingClient:
         name = about["metadata"]["name"]
         self.events.append(f"{about['kind']} {name}: {reason}: {message}")
 
-    def as_typed(self, change: Change) -> Change:
+    def as_typed(self, change: WatchEvent) -> WatchEvent:
         """Return a change as informers had it when PodGroup controllers were recorded.
 
         The API server of the recordings kept what a controller wrote as Go has it in memory, with

@@ -18,7 +18,7 @@ from structlog.typing import FilteringBoundLogger
 
 from plinian.replay.cli.main import app
 from plinian.replay.server.running import Serving
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 TOKEN = "a-token-that-is-long-enough"
 
@@ -73,7 +73,7 @@ def ended(running: Running) -> None:
 
 @contextmanager
 def serving_here(
-    settings: Settings, logger: FilteringBoundLogger | None = None
+    settings: ServerSettings, logger: FilteringBoundLogger | None = None
 ) -> Iterator[Running]:
     """Serve in a thread of this process: most of what a server of its own takes is its start."""
     listens: Queue[int] = Queue()

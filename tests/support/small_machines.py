@@ -10,11 +10,11 @@ from plinian.engine.kubernetes.api_errors import AlreadyExists
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.store import default_queue
 from plinian.engine.machine.cluster import Cluster, ClusterSettings, cluster
-from plinian.engine.machine.layout import Part
+from plinian.engine.machine.layout import ComponentPart
 from plinian.engine.machine.machine import Machine, State
-from plinian.engine.machine.natural import Violation
+from plinian.engine.machine.natural import StateViolation
 from plinian.engine.machine.search import Exhaustive, Space
-from plinian.engine.machine.user import Act
+from plinian.engine.machine.user import UserAct
 from plinian.engine.model.panic import Panic
 from plinian.engine.volcano.conf import conf_in_force
 from plinian.engine.volcano.session.history import resolve
@@ -104,14 +104,14 @@ def small(*names: str) -> Machine:
     """Return a machine of two writers and a reader."""
     return Machine(
         {
-            "one": Part((), lambda: Writer("a", "b")),
-            "other": Part((), lambda: Writer(*names)),
-            "reader": Part(("Pod",), Reader),
+            "one": ComponentPart((), lambda: Writer("a", "b")),
+            "other": ComponentPart((), lambda: Writer(*names)),
+            "reader": ComponentPart(("Pod",), Reader),
         }
     )
 
 
-def nothing(state: State) -> tuple[Violation, ...]:
+def nothing(state: State) -> tuple[StateViolation, ...]:
     """Find nothing wrong with any state."""
     assert state
     return ()
@@ -153,16 +153,16 @@ def job(name: str = "train", ends_as: str = "", **spec: Any) -> Document:
     return {**given, "apiVersion": "batch.volcano.sh/v1alpha1"}
 
 
-def again(one: Document) -> tuple[Act, ...]:
+def again(one: Document) -> tuple[UserAct, ...]:
     """Return the script of a user who creates an object, deletes it, and creates it again."""
-    return Act("ADDED", one), Act("DELETED", one), Act("ADDED", one)
+    return UserAct("ADDED", one), UserAct("DELETED", one), UserAct("ADDED", one)
 
 
-SCALED = tuple(Act("ADDED", each) for each in map(deployment, (1, 0, 1)))
+SCALED = tuple(UserAct("ADDED", each) for each in map(deployment, (1, 0, 1)))
 """The script of a user who scales a Deployment up, down and up again."""
 
 
-def settings(release: str, script: Sequence[Act] = SCALED) -> ClusterSettings:
+def settings(release: str, script: Sequence[UserAct] = SCALED) -> ClusterSettings:
     """Return a cluster with one node, in which a user follows a script."""
     amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
     node = {
@@ -187,7 +187,7 @@ def ends_of(space: Space, start: State) -> tuple[set[State], Exhaustive, list[st
     """Return all ends of a space, the search, and what it found."""
     ends: set[State] = set()
 
-    def note(state: State) -> tuple[Violation, ...]:
+    def note(state: State) -> tuple[StateViolation, ...]:
         ends.add(state)
         return nothing(state)
 
@@ -216,7 +216,7 @@ def of_pods(release: str) -> Cluster:
             behaviours=behaviours,
             controllers=controller_behaviours(release),
             conf=conf_in_force("", behaviours),
-            script=[Act("ADDED", pod) for pod in pods],
+            script=[UserAct("ADDED", pod) for pod in pods],
             now=NOW,
             existing=[*map(default_queue, queues), node],
         )

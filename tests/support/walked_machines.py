@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plinian.engine.kubernetes.api_server import Document, Place
+from plinian.engine.kubernetes.api_server import Document, ObjectKey
 from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
 from plinian.engine.machine.natural import Natural
@@ -48,7 +48,7 @@ class WalkedMachine:
         """Return an object that the API server holds, or None."""
         return self.machine.transitions.server(self.state[API]).find(kind, key)
 
-    def objects(self) -> list[tuple[Place, Document]]:
+    def objects(self) -> list[tuple[ObjectKey, Document]]:
         """Return all that the API server holds."""
         return list(self.machine.transitions.server(self.state[API]).kept().objects)
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from plinian.replay.facade.documents import document
 from plinian.replay.server.app import application
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 from plinian.replay.server.withheld import Withheld, inputs_named
 
 PATHS = (
@@ -39,7 +39,7 @@ PATHS = (
 @contextmanager
 def pages_of(place: Path) -> Iterator[httpx.Client]:
     """Return a client of a log's pages."""
-    app = application(Settings(place=str(place)))
+    app = application(ServerSettings(place=str(place)))
     with TestClient(app, base_url="http://localhost", follow_redirects=False) as client:
         yield client
 

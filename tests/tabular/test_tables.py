@@ -14,7 +14,7 @@ import plinian
 from plinian.replay.tabular.columns import (
     AmountColumns,
     Bytes,
-    Kind,
+    CellType,
     Quantity,
     Seconds,
     Time,
@@ -67,17 +67,17 @@ def _absent(value: Any) -> bool:
 def test_each_type_has_its_kind_of_column() -> None:
     kinds = {one.name: one.kind for one in columns_of(Sample)}
     assert kinds == {
-        "name": Kind.TEXT,
-        "colour": Kind.TEXT,
-        "position": Kind.WHOLE,
-        "time": Kind.TIME,
-        "waited": Kind.NUMBER,
-        "size": Kind.NUMBER,
-        "amount": Kind.NUMBER,
-        "known": Kind.TRUTH,
-        "releases": Kind.NAMES,
-        "nested": Kind.NESTED,
-        "used": Kind.AMOUNTS,
+        "name": CellType.TEXT,
+        "colour": CellType.TEXT,
+        "position": CellType.WHOLE,
+        "time": CellType.TIME,
+        "waited": CellType.NUMBER,
+        "size": CellType.NUMBER,
+        "amount": CellType.NUMBER,
+        "known": CellType.TRUTH,
+        "releases": CellType.NAMES,
+        "nested": CellType.NESTED,
+        "used": CellType.AMOUNTS,
     }
 
 

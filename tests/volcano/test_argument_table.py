@@ -13,7 +13,7 @@ from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from plinian.engine.session.run import open_plugins
-from plinian.engine.volcano.argument_table import ARGUMENTS, Kind, arguments_of, is_of
+from plinian.engine.volcano.argument_table import ARGUMENTS, ArgumentType, arguments_of, is_of
 from plinian.engine.volcano.arguments import Arguments
 from plinian.engine.volcano.conf import SWITCHES, PluginOption, SchedulerConf, known_actions
 from plinian.engine.volcano.releases import RELEASES
@@ -107,23 +107,23 @@ def test_arguments_come_and_go() -> None:
 @pytest.mark.parametrize(
     ("value", "kinds"),
     [
-        (1, {Kind.INT, Kind.NUMBER}),
-        (1.5, {Kind.NUMBER}),
-        (True, {Kind.BOOL}),
-        ("x", {Kind.TEXT, Kind.DURATION}),
-        ("true", {Kind.TEXT, Kind.DURATION}),
-        ([], {Kind.LIST}),
-        ({}, {Kind.MAP}),
+        (1, {ArgumentType.INT, ArgumentType.NUMBER}),
+        (1.5, {ArgumentType.NUMBER}),
+        (True, {ArgumentType.BOOL}),
+        ("x", {ArgumentType.TEXT, ArgumentType.DURATION}),
+        ("true", {ArgumentType.TEXT, ArgumentType.DURATION}),
+        ([], {ArgumentType.LIST}),
+        ({}, {ArgumentType.MAP}),
         (None, set()),
         (2**70, set()),
     ],
 )
-def test_a_value_is_of_a_type_as_go_has_it(value: object, kinds: set[Kind]) -> None:
-    assert {kind for kind in Kind if is_of(value, kind, resolve("v1.12.1"))} == kinds
+def test_a_value_is_of_a_type_as_go_has_it(value: object, kinds: set[ArgumentType]) -> None:
+    assert {kind for kind in ArgumentType if is_of(value, kind, resolve("v1.12.1"))} == kinds
 
 
 def test_the_newest_releases_take_texts_for_truth_values() -> None:
     newest = resolve("v1.15.0")
-    assert is_of("true", Kind.BOOL, newest)
-    assert not is_of("yes", Kind.BOOL, newest)
-    assert not is_of("true", Kind.BOOL, resolve("v1.14.4"))
+    assert is_of("true", ArgumentType.BOOL, newest)
+    assert not is_of("yes", ArgumentType.BOOL, newest)
+    assert not is_of("true", ArgumentType.BOOL, resolve("v1.14.4"))

@@ -10,7 +10,7 @@ from answer_worlds import CAPACITY, NODES, PROPORTION, log_of
 from helping import helped, texts_of
 
 from plinian.engine.session.framework.outcome import SessionResult
-from plinian.replay.what_if.run import Sessions
+from plinian.replay.what_if.run import ChangedSessions
 from plinian.replay.what_if.trial import loses_more
 from sessions import document, group, node, pod, queue
 
@@ -111,7 +111,7 @@ def test_a_change_with_which_a_job_loses_more_pods_than_it_gets_is_no_help(tmp_p
     own = [pod(f"new-{number}", "new", 1, "n1") for number in range(2)]
     world = (queue("default"), node("n1", 2), group("new", 1, "Running"), *own)
     with log_of(tmp_path, NODES, *world, pod("late", "new", 1)) as log:
-        original = Sessions(log, log.moment(), "v1.12.1", None).original()
+        original = ChangedSessions(log, log.moment(), "v1.12.1", None).original()
     assert not loses_more(original, original, "ns/new")
     for evicted, worse in ((("ns/new-0",), False), (("ns/new-0", "ns/new-1"), True)):
         result = SessionResult(

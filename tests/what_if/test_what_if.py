@@ -15,7 +15,14 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.logs.log import Log
 from plinian.replay.logs.scheduler_confs import ConfText
 from plinian.replay.render.why import help_lines
-from plinian.replay.what_if.changes import AddNodes, Change, Cordon, Delete, named_in, set_field
+from plinian.replay.what_if.changes import (
+    AddNodes,
+    Cordon,
+    Delete,
+    WhatIfChange,
+    named_in,
+    set_field,
+)
 from plinian.replay.what_if.help import WouldHelp, what_would_help
 from plinian.replay.what_if.run import Variant, WhatIf, what_if, what_if_document
 from plinian.replay.what_if.suggestion import LIMIT, MORE, RELEASE, single
@@ -44,7 +51,7 @@ def full(tmp_path: Path) -> Iterator[Log]:
         yield log
 
 
-def tried(log: Log, *changes: Change, **others: Any) -> WhatIf:
+def tried(log: Log, *changes: WhatIfChange, **others: Any) -> WhatIf:
     return what_if(log, "end", [Variant("changed", changes, **others)], release=NOW)
 
 

@@ -9,7 +9,7 @@ from ...kubernetes.objects import Node, Object, Pod, PodGroup
 from ...kubernetes.units import format_amount
 from ...model.node import NodeInfo
 from ...model.resource import Resource
-from ...model.status import COMPLETED_STATUS, STATUS_NAMES, Status, status_of
+from ...model.status import COMPLETED_STATUS, STATUS_NAMES, TaskStatus, status_of
 from ...model.task import pod_request
 from ..cache import SchedulerCache
 from ..informers import Stores
@@ -31,7 +31,7 @@ Unit = tuple[str, str]
 Place = tuple[str, str, str]
 
 
-class Difference(NamedTuple):
+class CacheMismatch(NamedTuple):
     """One value in which the scheduler's cache differs from the API server.
 
     :param kind: of the object: Node, Pod, PodGroup, Queue or PriorityClass.
@@ -120,7 +120,7 @@ class PodIndex:
         return [self._pods[key][0] for key in self._by_job.get(job, ())]
 
 
-class Comparison:
+class CacheComparison:
     """Compares a cache with the objects of the API server."""
 
     def __init__(self, cache: SchedulerCache, truth: Stores, pods: PodIndex | None = None) -> None:
@@ -142,7 +142,7 @@ class Comparison:
         )
         return [(kind, name) for kind, some in names for name in sorted(some)]
 
-    def of(self, unit: Unit) -> list[Difference]:
+    def of(self, unit: Unit) -> list[CacheMismatch]:
         """Return what differs about one unit."""
         kind, name = unit
         if kind == "Node":
@@ -153,13 +153,13 @@ class Comparison:
             return self._queue(name)
         return self._default_priority() if name == DEFAULT else self._priority_class(name)
 
-    def all(self) -> list[Difference]:
+    def all(self) -> list[CacheMismatch]:
         """Return everything that differs, by kind and name."""
         return sorted(
             (one for unit in self.units() for one in self.of(unit)), key=lambda one: one.place
         )
 
-    def _node(self, name: str) -> list[Difference]:
+    def _node(self, name: str) -> list[CacheMismatch]:
         """Return what differs in a node: its existence, version, account and pods."""
         node: Node | None = self._truth.get("Node", name)
         info = self._cache.nodes.get(name)
@@ -176,7 +176,7 @@ class Comparison:
         used, releasing = Resource(), Resource()
         for pod, request in counted:
             used.add(request)
-            if status_of(pod) == Status.RELEASING:
+            if status_of(pod) == TaskStatus.RELEASING:
                 releasing.add(request)
         found += _amounts(name, "allocatable", expected.allocatable, info.allocatable)
         found += _amounts(name, "used", used, info.used)
@@ -188,7 +188,7 @@ class Comparison:
         """Return whether a pod counts on its node."""
         return self._cache.job_cache.handles(pod) and status_of(pod) not in COMPLETED_STATUS
 
-    def _job(self, key: str) -> list[Difference]:
+    def _job(self, key: str) -> list[CacheMismatch]:
         """Return what differs in a PodGroup and the pods that name it."""
         info = self._cache.jobs.get(key)
         believed = None if info is None else info.pod_group
@@ -202,22 +202,22 @@ class Comparison:
             pod, task = pods.get(uid), tasks.get(uid)
             if task is None:
                 assert pod is not None
-                found.append(Difference("Pod", pod.key, "", _identity_of(pod), ABSENT))
+                found.append(CacheMismatch("Pod", pod.key, "", _identity_of(pod), ABSENT))
             elif pod is None:
-                found.append(Difference("Pod", task.key, "", ABSENT, _identity_of(task.pod)))
+                found.append(CacheMismatch("Pod", task.key, "", ABSENT, _identity_of(task.pod)))
             else:
                 pairs = (
                     ("status", STATUS_NAMES[status_of(pod)], STATUS_NAMES[task.status]),
                     ("node", pod.spec.node_name or ABSENT, task.node_name or ABSENT),
                 )
                 found += [
-                    Difference("Pod", pod.key, field, true, held)
+                    CacheMismatch("Pod", pod.key, field, true, held)
                     for field, true, held in pairs
                     if true != held
                 ]
         return found
 
-    def _queue(self, name: str) -> list[Difference]:
+    def _queue(self, name: str) -> list[CacheMismatch]:
         """Return what differs about a queue."""
         info = self._cache.queues.get(name)
         queue = self._truth.get("Queue", name)
@@ -228,14 +228,14 @@ class Comparison:
             found += _amounts(name, "allocated", allocated, info.allocated, kind="Queue")
         return found
 
-    def _priority_class(self, name: str) -> list[Difference]:
+    def _priority_class(self, name: str) -> list[CacheMismatch]:
         """Return what differs about a priority class."""
         believed = self._cache.priority_classes.get(name)
         return list(
             _identity("PriorityClass", name, self._truth.get("PriorityClass", name), believed)
         )
 
-    def _default_priority(self) -> list[Difference]:
+    def _default_priority(self) -> list[CacheMismatch]:
         """Return a difference of the default priority of jobs."""
         defaults = [
             one.value for one in self._truth.of("PriorityClass").values() if one.global_default
@@ -244,7 +244,7 @@ class Comparison:
         if not self._cache.options.priority_classes or held in (defaults or [0]):
             return []
         truth = str(defaults[-1]) if defaults else "0"
-        return [Difference("PriorityClass", "", "default", truth, str(held))]
+        return [CacheMismatch("PriorityClass", "", "default", truth, str(held))]
 
 
 def same_version(true: Object | None, held: Object | None) -> bool:
@@ -258,11 +258,11 @@ def same_version(true: Object | None, held: Object | None) -> bool:
 
 def _identity(
     kind: str, name: str, true: Object | None, held: Object | None
-) -> Iterator[Difference]:
+) -> Iterator[CacheMismatch]:
     """Yield a difference if an object is missing, has another uid, or another version."""
     if true is None or held is None:
         if true is not held:
-            yield Difference(kind, name, "", _identity_of(true), _identity_of(held))
+            yield CacheMismatch(kind, name, "", _identity_of(true), _identity_of(held))
         return
     pairs = (
         ("uid", true.uid, held.uid),
@@ -270,7 +270,7 @@ def _identity(
     )
     for field, left, right in pairs:
         if left != right:
-            yield Difference(kind, name, field, left, right)
+            yield CacheMismatch(kind, name, field, left, right)
 
 
 def _identity_of(item: Object | None) -> str | None:
@@ -279,10 +279,10 @@ def _identity_of(item: Object | None) -> str | None:
 
 def _amounts(
     name: str, field: str, true: Resource, held: Resource, *, kind: str = "Node"
-) -> list[Difference]:
+) -> list[CacheMismatch]:
     names = ["cpu", "memory", *sorted({*(true.scalars or ()), *(held.scalars or ())})]
     return [
-        Difference(
+        CacheMismatch(
             kind,
             name,
             f"{field}.{resource}",
@@ -294,10 +294,10 @@ def _amounts(
     ]
 
 
-def _minima(key: str, true: Mapping[str, int], held: Mapping[str, int]) -> list[Difference]:
+def _minima(key: str, true: Mapping[str, int], held: Mapping[str, int]) -> list[CacheMismatch]:
     """Return the roles of which a cached PodGroup has another minimum than its object."""
     return [
-        Difference(
+        CacheMismatch(
             "PodGroup",
             key,
             f"minTaskMember[{role}]",
@@ -309,12 +309,12 @@ def _minima(key: str, true: Mapping[str, int], held: Mapping[str, int]) -> list[
     ]
 
 
-def _on_node(info: NodeInfo, pods: list[Pod]) -> list[Difference]:
+def _on_node(info: NodeInfo, pods: list[Pod]) -> list[CacheMismatch]:
     """Return the pods of a node that its cached account lacks, or has wrongly."""
     true = {pod.key: pod.uid for pod in pods}
     held = {key: noted.task.uid for key, noted in info.tasks.items()}
     return [
-        Difference("Node", info.name, f"pods[{key}]", true.get(key), held.get(key))
+        CacheMismatch("Node", info.name, f"pods[{key}]", true.get(key), held.get(key))
         for key in sorted({*true, *held})
         if true.get(key) != held.get(key)
     ]

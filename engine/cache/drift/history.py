@@ -8,7 +8,7 @@ from ...events import KINDS, Effect, Event, Reference
 from ...kubernetes.objects import Pod
 from ..job_cache import job_of
 from ..projector import WATCHED, Projector, key_of
-from .drift import DEFAULT, Comparison, Difference, Place, PodIndex, Unit
+from .drift import DEFAULT, CacheComparison, CacheMismatch, Place, PodIndex, Unit
 from .settled import Settled
 
 _OF_A_NODE = frozenset({"Node", "CSINode"})
@@ -28,19 +28,19 @@ class DriftHistory:
         self._ignored = self._cache.node_cache.ignored
         self._pods = PodIndex(uncounted=self._cache.node_cache.uncounted)
         self._settled = Settled(self._cache)
-        self._found: dict[Unit, dict[Place, tuple[Difference, int]]] = {}
+        self._found: dict[Unit, dict[Place, tuple[CacheMismatch, int]]] = {}
         self._differing: dict[str, dict[Unit, None]] = {}
 
-    def differences(self) -> list[tuple[Difference, int]]:
+    def differences(self) -> list[tuple[CacheMismatch, int]]:
         """Return what differs now, with the positions since when, in order."""
         found = [entry for places in self._found.values() for entry in places.values()]
         return sorted(found, key=lambda entry: entry[0].place)
 
-    def found(self) -> list[tuple[Unit, list[tuple[Difference, int]]]]:
+    def found(self) -> list[tuple[Unit, list[tuple[CacheMismatch, int]]]]:
         """Return what differs now by unit, with the positions since when."""
         return [(unit, list(places.values())) for unit, places in self._found.items()]
 
-    def go_on(self, found: Mapping[Unit, Sequence[tuple[Difference, int]]]) -> None:
+    def go_on(self, found: Mapping[Unit, Sequence[tuple[CacheMismatch, int]]]) -> None:
         """Continue from what another history of the same cache found (:meth:`found`)."""
         self._found = {
             unit: {one.place: (one, since) for one, since in parted}
@@ -85,8 +85,8 @@ class DriftHistory:
         for pod in self._cache.stores.of("Pod").values():
             self._settled.put(pod, self._pods.put(pod))
 
-    def _comparison(self) -> Comparison:
-        return Comparison(self._cache, self._cache.stores, self._pods)
+    def _comparison(self) -> CacheComparison:
+        return CacheComparison(self._cache, self._cache.stores, self._pods)
 
     def _compare(self, units: Iterable[Unit], position: int) -> None:
         comparison = self._comparison()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...kubernetes.objects import Node, Pod, PodGroup
 from ...model.node import NodeInfo
 from ...model.resource import Resource
-from ...model.status import COMPLETED_STATUS, Status, status_of
+from ...model.status import COMPLETED_STATUS, TaskStatus, status_of
 from ..cache import SchedulerCache
 from ..job_cache import job_of
 from ..node_sync import with_volume_limits
@@ -46,7 +46,7 @@ class Settled:
             sums = self._sums.setdefault(pod.spec.node_name, _Sums())
             sums.count += 1
             sums.used.add(request)
-            if status_of(pod) == Status.RELEASING:
+            if status_of(pod) == TaskStatus.RELEASING:
                 sums.releasing.add(request)
 
     def remove(self, pod: Pod, request: Resource) -> None:
@@ -55,7 +55,7 @@ class Settled:
             sums = self._sums[pod.spec.node_name]
             sums.count -= 1
             sums.used.sub_unchecked(request)
-            if status_of(pod) == Status.RELEASING:
+            if status_of(pod) == TaskStatus.RELEASING:
                 sums.releasing.sub_unchecked(request)
             if not sums.count:
                 del self._sums[pod.spec.node_name]

@@ -28,7 +28,7 @@ Pods = dict[str, dict[str, Document]]
 """Pods by task, then by name."""
 
 
-class JobInfo:
+class ControllerJobInfo:
     """A job and its pods. A job that is deleted leaves its pods behind until they are gone.
 
     :ivar name, namespace: empty for an entry that only a pod led to.
@@ -48,10 +48,10 @@ class JobInfo:
         """Whether the job is deleted, and all its pods are gone."""
         return self.job is None and not self.pods
 
-    def copy(self) -> JobInfo:
+    def copy(self) -> ControllerJobInfo:
         """Return the same with separate dictionaries."""
         pods = {task: {**pods} for task, pods in self.pods.items()}
-        return JobInfo(self.namespace, self.name, self.job, pods)
+        return ControllerJobInfo(self.namespace, self.name, self.job, pods)
 
     def set_job(self, job: Document) -> None:
         """Know the job, and be named like it."""
@@ -73,7 +73,7 @@ class JobInfo:
         return pod["metadata"]["name"] in self.pods.get(task, {})
 
 
-class Entry(NamedTuple):
+class JobEntry(NamedTuple):
     """All that is known of one job, with numbers for documents; pods by task and name."""
 
     namespace: str
@@ -82,7 +82,7 @@ class Entry(NamedTuple):
     pods: tuple[tuple[str, str, int], ...]
 
 
-class Kept(NamedTuple):
+class JobCacheState(NamedTuple):
     """All that the cache holds.
 
     :param keys: the entries by key. :param entries: also those that only the queue holds.
@@ -90,11 +90,11 @@ class Kept(NamedTuple):
     """
 
     keys: tuple[tuple[str, int], ...]
-    entries: tuple[Entry, ...]
-    deleted: work_queue.Kept[int]
+    entries: tuple[JobEntry, ...]
+    deleted: work_queue.WorkQueueState[int]
 
 
-class JobCache:
+class ControllerJobCache:
     """Jobs by key. Each entry has a number, as the queue of deleted jobs holds entries, not keys.
 
     :ivar deleted: numbers of entries that a worker is to forget when they are over.
@@ -104,19 +104,19 @@ class JobCache:
         self._own = own
         self._objects = objects
         self._keys: dict[str, int] = {}
-        self._entries: dict[int, JobInfo] = {}
+        self._entries: dict[int, ControllerJobInfo] = {}
         self._next = 0
         self.deleted = WorkQueue[int](longest=LONGEST_DELAY_US)
 
-    def jobs(self) -> Mapping[str, JobInfo]:
+    def jobs(self) -> Mapping[str, ControllerJobInfo]:
         """Return all that the cache finds by a key, by key."""
         return {key: self._entries[number] for key, number in sorted(self._keys.items())}
 
-    def entry(self, number: int) -> JobInfo:
+    def entry(self, number: int) -> ControllerJobInfo:
         """Return an entry, which the cache may not find by a key any more."""
         return self._entries[number]
 
-    def get(self, key: str) -> JobInfo | None:
+    def get(self, key: str) -> ControllerJobInfo | None:
         """Return a copy of a job that is known and not deleted, or None."""
         info = self._find(key)
         return info.copy() if info is not None and info.job is not None else None
@@ -226,7 +226,7 @@ class JobCache:
         if not self._own.job_cleanup_checked or self._keys.get(key) == number:
             self._keys.pop(key, None)
 
-    def kept(self) -> Kept:
+    def kept(self) -> JobCacheState:
         """Return all that the cache holds; entries are numbered from 0 in a fixed order."""
         waiting = self.deleted.kept()
         found = (
@@ -235,20 +235,20 @@ class JobCache:
             *(number for number, _ in (*waiting.delayed, *waiting.taken, *waiting.failures)),
         )
         numbers = {number: place for place, number in enumerate(dict.fromkeys(found))}
-        return Kept(
+        return JobCacheState(
             tuple((key, numbers[number]) for key, number in sorted(self._keys.items())),
             tuple(self._kept_entry(self._entries[number]) for number in numbers),
             waiting.of(numbers.__getitem__),
         )
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: JobCacheState) -> None:
         """Hold what another cache held, and nothing else."""
         self._keys = dict(kept.keys)
         self._entries = {number: self._restored(one) for number, one in enumerate(kept.entries)}
         self._next = len(self._entries)
         self.deleted.restore(kept.deleted)
 
-    def _kept_entry(self, info: JobInfo) -> Entry:
+    def _kept_entry(self, info: ControllerJobInfo) -> JobEntry:
         number = self._objects.number
         pods = (
             (task, name, number(pod))
@@ -256,22 +256,22 @@ class JobCache:
             for name, pod in sorted(pods.items())
         )
         job = None if info.job is None else number(info.job)
-        return Entry(info.namespace, info.name, job, tuple(pods))
+        return JobEntry(info.namespace, info.name, job, tuple(pods))
 
-    def _restored(self, entry: Entry) -> JobInfo:
+    def _restored(self, entry: JobEntry) -> ControllerJobInfo:
         document = self._objects.document
         job = None if entry.job is None else document(entry.job)
-        info = JobInfo(entry.namespace, entry.name, job)
+        info = ControllerJobInfo(entry.namespace, entry.name, job)
         for task, name, number in entry.pods:
             info.pods.setdefault(task, {})[name] = document(number)
         return info
 
-    def _find(self, key: str) -> JobInfo | None:
+    def _find(self, key: str) -> ControllerJobInfo | None:
         number = self._keys.get(key)
         return None if number is None else self._entries[number]
 
-    def _new(self, key: str) -> JobInfo:
-        info = self._entries[self._next] = JobInfo("", "")
+    def _new(self, key: str) -> ControllerJobInfo:
+        info = self._entries[self._next] = ControllerJobInfo("", "")
         self._keys[key] = self._next
         self._next += 1
         return info

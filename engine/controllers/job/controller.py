@@ -24,15 +24,15 @@ from ..component import Client
 from ..lister import Listed
 from ..requests import next_due
 from . import cache, handlers
-from .cache import JobInfo, key_of, namespace_of
-from .delays import Delayed, Delays
+from .cache import ControllerJobInfo, key_of, namespace_of
+from .delays import Delayed, DelayedActions
 from .errors import Failed
-from .held import KINDS, Held
-from .kill import Target
-from .names import Act, Event
+from .held import KINDS, ControllerListers
+from .kill import KillTarget
+from .names import JobAction, JobEvent
 from .phases import Action, execute
 from .policies import decide
-from .request import Request
+from .request import JobRequest
 
 MAX_REQUEUES = 15
 """How often a request is tried again before its job is terminated (``--max-requeue-num``)."""
@@ -43,11 +43,11 @@ MAX_LOOKUPS = 10
 WORK, COMMAND, FORGET, LOOK_UP, DELAYED = "work", "command", "forget", "look up", "delayed"
 """The steps: a worker takes a request, a command, a deleted job, a pod; an action is due."""
 
-_INTERNAL = frozenset({Act.SYNC, "EnqueueJob", "SyncQueue", "OpenQueue", "CloseQueue"})
+_INTERNAL = frozenset({JobAction.SYNC, "EnqueueJob", "SyncQueue", "OpenQueue", "CloseQueue"})
 """Actions that call off no delayed ones."""
 
 
-class Kept(NamedTuple):
+class JobControllerState(NamedTuple):
     """All that the controller holds.
 
     :param listed: what each lister holds. :param computed: see :class:`.held.Held`.
@@ -57,10 +57,10 @@ class Kept(NamedTuple):
 
     listed: tuple[Listed, ...]
     computed: tuple[str, ...]
-    jobs: cache.Kept
-    requests: work_queue.Kept[Request]
-    commands: work_queue.Kept[int]
-    lookups: work_queue.Kept[int]
+    jobs: cache.JobCacheState
+    requests: work_queue.WorkQueueState[JobRequest]
+    commands: work_queue.WorkQueueState[int]
+    lookups: work_queue.WorkQueueState[int]
     delayed: tuple[Delayed, ...]
 
 
@@ -76,10 +76,10 @@ class JobController:
     def __init__(self, own: ControllerBehaviours, objects: ObjectTable) -> None:
         self._own = own
         self._objects = objects
-        self.held = Held(own, objects)
-        self.requests = WorkQueue[Request]()
+        self.held = ControllerListers(own, objects)
+        self.requests = WorkQueue[JobRequest]()
         self.commands = WorkQueue[int]()
-        self._delays = Delays()
+        self._delays = DelayedActions()
 
     def deliver(
         self,
@@ -164,9 +164,9 @@ class JobController:
             queue.advance(queue.now + by)
         self._delays.advance(by)
 
-    def kept(self) -> Kept:
+    def kept(self) -> JobControllerState:
         """Return all that the controller holds."""
-        return Kept(
+        return JobControllerState(
             tuple(self.held.listers[kind].kept() for kind in KINDS),
             tuple(sorted(self.held.computed_groups)),
             self.held.cache.kept(),
@@ -176,7 +176,7 @@ class JobController:
             self._delays.kept(),
         )
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: JobControllerState) -> None:
         """Hold what another controller held, and nothing else."""
         for kind, listed in zip(KINDS, kept.listed, strict=True):
             self.held.listers[kind].restore(listed)
@@ -195,7 +195,7 @@ class JobController:
             LOOK_UP: self.held.lookups,
         }
 
-    def _handle(self, request: Request, client: Client) -> bool:
+    def _handle(self, request: JobRequest, client: Client) -> bool:
         """Work on a request; one about a job that is not known is dropped.
 
         Source: pkg/controllers/job/job_controller.go processNextReq.
@@ -211,7 +211,7 @@ class JobController:
             client.emit(info.job, "ExecuteAction", message)
             self._delays.add(request, action, delay // 1000)
             return True
-        if action != Act.SYNC:
+        if action != JobAction.SYNC:
             client.emit(info.job, "ExecuteAction", f"Start to execute action {action}")
         if self._succeeds(info, request, action, client):
             self.requests.forget(request)
@@ -219,7 +219,9 @@ class JobController:
                 self._delays.done(request, action)
         return True
 
-    def _succeeds(self, info: JobInfo, request: Request, action: str, client: Client) -> bool:
+    def _succeeds(
+        self, info: ControllerJobInfo, request: JobRequest, action: str, client: Client
+    ) -> bool:
         """Do an action, and say whether the request is over; a failed one is tried again.
 
         Source: pkg/controllers/job/job_controller.go processNextReq, handleJobError.
@@ -234,14 +236,16 @@ class JobController:
             return self._own.given_up_requests_forgotten
         return True
 
-    def _give_up(self, info: JobInfo, request: Request, action: str, client: Client) -> None:
+    def _give_up(
+        self, info: ControllerJobInfo, request: JobRequest, action: str, client: Client
+    ) -> None:
         """Terminate a job: with what is left of the worker's copy of its entry."""
         known = self.held.cache.get(request.key)
         if known is not None and known.job is not None:
             message = f"Job failed on action {action} for retry limit reached"
             client.emit(known.job, "ExecuteAction", message)
         with suppress(Refused, Failed):
-            execute(self.held, client, info, Action(Act.TERMINATE))
+            execute(self.held, client, info, Action(JobAction.TERMINATE))
 
     def _carry_out_delayed(self, client: Client) -> None:
         """Do an action whose timeout is over, in the phase that the job has by then."""
@@ -267,7 +271,7 @@ class JobController:
             self.commands.add_rate_limited(number)
             return True
         action, job = command.get("action", ""), command["target"]["name"]
-        request = Request(namespace_of(command), job, Event.COMMAND_ISSUED, action)
+        request = JobRequest(namespace_of(command), job, JobEvent.COMMAND_ISSUED, action)
         info = self.held.cache.get(request.key)
         if info is not None and info.job is not None:
             message = (
@@ -301,8 +305,8 @@ class JobController:
         return True
 
 
-def _action(request: Request, action: str) -> Action:
+def _action(request: JobRequest, action: str) -> Action:
     """Return an action on what a request is about; whole jobs have no target."""
-    if action in {Act.RESTART_TASK, Act.RESTART_POD, Act.RESTART_PARTITION}:
-        return Action(action, Target(action, request.task, request.pod, request.partition))
+    if action in {JobAction.RESTART_TASK, JobAction.RESTART_POD, JobAction.RESTART_PARTITION}:
+        return Action(action, KillTarget(action, request.task, request.pod, request.partition))
     return Action(action)

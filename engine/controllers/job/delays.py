@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .names import Act, Event
-from .request import Request
+from .names import JobAction, JobEvent
+from .request import JobRequest
 
 FIRED = -1
 """When an action was due that is not due any more, but still noted."""
 
-_POD_EVENTS = frozenset({Event.POD_RUNNING, Event.POD_FAILED, Event.POD_EVICTED})
-_RECOVERED = frozenset({Event.POD_FAILED, Event.POD_EVICTED})
-_OF_PARTS = frozenset({Act.RESTART_TASK, Act.RESTART_POD, Act.RESTART_PARTITION})
+_POD_EVENTS = frozenset({JobEvent.POD_RUNNING, JobEvent.POD_FAILED, JobEvent.POD_EVICTED})
+_RECOVERED = frozenset({JobEvent.POD_FAILED, JobEvent.POD_EVICTED})
+_OF_PARTS = frozenset({JobAction.RESTART_TASK, JobAction.RESTART_POD, JobAction.RESTART_PARTITION})
 
 
 class Delayed(NamedTuple):
@@ -29,16 +29,16 @@ class Delayed(NamedTuple):
     due: int
     noted: bool
     action: str
-    request: Request
+    request: JobRequest
 
 
-class Delays:
+class DelayedActions:
     """All actions that wait."""
 
     def __init__(self) -> None:
         self._all: list[Delayed] = []
 
-    def add(self, request: Request, action: str, delay: int) -> None:
+    def add(self, request: JobRequest, action: str, delay: int) -> None:
         """Let an action wait, unless the same is noted for the pod, even if it was due already.
 
         :param delay: microseconds.
@@ -50,12 +50,12 @@ class Delays:
             self._all[self._all.index(one)] = one._replace(noted=False)
         self._all.append(Delayed(delay, True, action, request))
 
-    def called_off_by(self, request: Request) -> None:
+    def called_off_by(self, request: JobRequest) -> None:
         """Call off what waits for a pod that has left the phase, or runs again."""
         if request.event in _POD_EVENTS:
             self._all = [one for one in self._all if not _is_called_off(one, request)]
 
-    def done(self, request: Request, action: str) -> None:
+    def done(self, request: JobRequest, action: str) -> None:
         """Call off what is done already by an action: for the job, or the same part of it."""
         self._all = [one for one in self._all if not _is_done(one, request, action)]
 
@@ -94,28 +94,28 @@ class Delays:
         self._all = [*kept]
 
 
-def _about_same_pod(one: Delayed, request: Request) -> bool:
+def _about_same_pod(one: Delayed, request: JobRequest) -> bool:
     return (one.request.key, one.request.pod) == (request.key, request.pod)
 
 
-def _is_called_off(one: Delayed, request: Request) -> bool:
+def _is_called_off(one: Delayed, request: JobRequest) -> bool:
     if not one.noted or not _about_same_pod(one, request):
         return False
-    if one.request.event == Event.POD_PENDING:
+    if one.request.event == JobEvent.POD_PENDING:
         return one.request.pod_uid == request.pod_uid
-    return one.request.event in _RECOVERED and request.event == Event.POD_RUNNING
+    return one.request.event in _RECOVERED and request.event == JobEvent.POD_RUNNING
 
 
-def _is_done(one: Delayed, request: Request, action: str) -> bool:
+def _is_done(one: Delayed, request: JobRequest, action: str) -> bool:
     """Say whether an action makes one needless: of the same job and unit, and the same part."""
     if not one.noted or one.request.key != request.key or _unit(one.action) != _unit(action):
         return False
     parts = {
-        Act.RESTART_TASK: one.request.task == request.task,
-        Act.RESTART_POD: one.request.pod == request.pod,
-        Act.RESTART_PARTITION: one.request.partition == request.partition,
+        JobAction.RESTART_TASK: one.request.task == request.task,
+        JobAction.RESTART_POD: one.request.pod == request.pod,
+        JobAction.RESTART_PARTITION: one.request.partition == request.partition,
     }
-    return parts.get(Act(action), True) if action in _OF_PARTS else True
+    return parts.get(JobAction(action), True) if action in _OF_PARTS else True
 
 
 def _unit(action: str) -> str:

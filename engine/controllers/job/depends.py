@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from ...kubernetes.api_server import Document
 from .cache import key_of, namespace_of, phase_of, task_of
-from .held import Held
+from .held import ControllerListers
 from .new_pod import pod_name
 
 ANY = "any"
 """The iteration that needs only one of several tasks."""
 
 
-def may_start(held: Held, job: Document, task: Document) -> bool:
+def may_start(held: ControllerListers, job: Document, task: Document) -> bool:
     """Say whether the tasks that a task depends on are ready: all of them, or one if it says so."""
     depends = task.get("dependsOn")
     if depends is None:
@@ -27,7 +27,7 @@ def may_start(held: Held, job: Document, task: Document) -> bool:
     return all(ready)
 
 
-def _is_ready(held: Held, job: Document, name: str) -> bool:
+def _is_ready(held: ControllerListers, job: Document, name: str) -> bool:
     """Say whether as many pods of a task are ready as it needs; one without a minimum is ready."""
     task = task_of(job, name) or {}
     ready = 0
@@ -40,7 +40,7 @@ def _is_ready(held: Held, job: Document, name: str) -> bool:
     return ready >= int(task.get("minAvailable", 0))
 
 
-def _counts(held: Held, pod: Document) -> bool:
+def _counts(held: ControllerListers, pod: Document) -> bool:
     phase = phase_of(pod)
     if phase == "Succeeded" and held.own.succeeded_pods_satisfy_dependencies:
         return True

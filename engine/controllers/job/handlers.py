@@ -12,18 +12,18 @@ from ...volcano.controllers.job import RestartUnit
 from . import names
 from .cache import annotations_of, namespace_of, phase_of
 from .errors import Failed
-from .held import Held
+from .held import ControllerListers
 from .kill import partition_of
-from .names import JOB_API, Event
-from .request import Request
+from .names import JOB_API, JobEvent
+from .request import JobRequest
 
 
-def job_changed(held: Held, old: Document | None, job: Document) -> Request | None:
+def job_changed(held: ControllerListers, old: Document | None, job: Document) -> JobRequest | None:
     """Know a job, and sync it if it is new, or if its spec or phase changed.
 
     Source: addJob, updateJob.
     """
-    request = Request(namespace_of(job), job["metadata"]["name"], Event.OUT_OF_SYNC)
+    request = JobRequest(namespace_of(job), job["metadata"]["name"], JobEvent.OUT_OF_SYNC)
     if old is None:
         held.cache.add(job)
         return request
@@ -35,7 +35,7 @@ def job_changed(held: Held, old: Document | None, job: Document) -> Request | No
     return None if same else request
 
 
-def group_changed(old: Document | None, group: Document) -> Request | None:
+def group_changed(old: Document | None, group: Document) -> JobRequest | None:
     """Sync the job of a PodGroup whose phase changed; Unknown is an event to its policies.
 
     Source: updatePodGroup.
@@ -46,11 +46,11 @@ def group_changed(old: Document | None, group: Document) -> Request | None:
     owners = group["metadata"].get("ownerReferences") or ()
     owned = [owner["name"] for owner in owners if owner["kind"] == "Job"]
     name = owned[-1] if owned else group["metadata"]["name"]
-    event = Event.JOB_UNKNOWN if phase == "Unknown" else Event.NONE
-    return Request(namespace_of(group), name, event)
+    event = JobEvent.JOB_UNKNOWN if phase == "Unknown" else JobEvent.NONE
+    return JobRequest(namespace_of(group), name, event)
 
 
-def pod_changed(held: Held, old: Document | None, pod: Document) -> Request | None:
+def pod_changed(held: ControllerListers, old: Document | None, pod: Document) -> JobRequest | None:
     """Know a pod, and say what happened to it.
 
     Source: addPod, updatePod.
@@ -65,18 +65,18 @@ def pod_changed(held: Held, old: Document | None, pod: Document) -> Request | No
         return None
     if old is None:
         held.cache.add_pod(pod)
-        event = Event.POD_PENDING if held.own.pod_starts_are_events else Event.OUT_OF_SYNC
+        event = JobEvent.POD_PENDING if held.own.pod_starts_are_events else JobEvent.OUT_OF_SYNC
     else:
         with suppress(Failed):
             held.cache.update_pod(pod)
         event = _event(held, old, pod, request)
     return request._replace(
         event=_unless_killed(held, pod, event),
-        exit_code=_exit_code(pod) if event == Event.POD_FAILED else 0,
+        exit_code=_exit_code(pod) if event == JobEvent.POD_FAILED else 0,
     )
 
 
-def pod_deleted(held: Held, pod: Document) -> Request | None:
+def pod_deleted(held: ControllerListers, pod: Document) -> JobRequest | None:
     """Forget a pod, and say that it was evicted.
 
     Source: deletePod.
@@ -85,7 +85,7 @@ def pod_deleted(held: Held, pod: Document) -> Request | None:
     if request is None:
         return None
     unknown = held.own.unknown_deletions_only_sync and not held.cache.has_pod(pod)
-    event = Event.OUT_OF_SYNC if unknown else _unless_killed(held, pod, Event.POD_EVICTED)
+    event = JobEvent.OUT_OF_SYNC if unknown else _unless_killed(held, pod, JobEvent.POD_EVICTED)
     held.cache.delete_pod(pod)
     return request._replace(event=event)
 
@@ -99,7 +99,7 @@ def is_command_for_jobs(command: Document) -> bool:
     return bool(target.get("apiVersion") == JOB_API and target.get("kind") == "Job")
 
 
-def _request(held: Held, pod: Document, *, names_task: bool) -> Request | None:
+def _request(held: ControllerListers, pod: Document, *, names_task: bool) -> JobRequest | None:
     """Return what every request about a pod has; None without annotations that it needs."""
     own, annotations = held.own, annotations_of(pod)
     job, task = annotations.get(names.JOB_NAME), annotations.get(names.TASK)
@@ -109,7 +109,7 @@ def _request(held: Held, pod: Document, *, names_task: bool) -> Request | None:
     controller = controller_of(pod) or {}
     metadata = pod["metadata"]
     parts = own.restart_unit is RestartUnit.PARTITION
-    return Request(
+    return JobRequest(
         namespace_of(pod),
         job,
         job_uid=controller.get("uid", "") if own.requests_of_other_jobs_only_sync else "",
@@ -121,26 +121,26 @@ def _request(held: Held, pod: Document, *, names_task: bool) -> Request | None:
     )
 
 
-def _event(held: Held, old: Document, pod: Document, request: Request) -> Event:
+def _event(held: ControllerListers, old: Document, pod: Document, request: JobRequest) -> JobEvent:
     """Return what an update of a pod is to policies."""
     phase, before, cache = phase_of(pod), phase_of(old), held.cache
     if phase == "Failed" and before != phase:
-        return Event.POD_FAILED
+        return JobEvent.POD_FAILED
     if phase == "Succeeded" and before != phase:
         done = cache.task_completed(request.key, request.task)
-        return Event.TASK_COMPLETED if done else Event.OUT_OF_SYNC
+        return JobEvent.TASK_COMPLETED if done else JobEvent.OUT_OF_SYNC
     if phase in {"Running", "Pending"}:
         if held.own.pod_starts_are_events and before != phase:
-            return Event.POD_RUNNING if phase == "Running" else Event.POD_PENDING
+            return JobEvent.POD_RUNNING if phase == "Running" else JobEvent.POD_PENDING
         if cache.task_failed(request.key, request.task):
-            return Event.TASK_FAILED
-    return Event.OUT_OF_SYNC
+            return JobEvent.TASK_FAILED
+    return JobEvent.OUT_OF_SYNC
 
 
-def _unless_killed(held: Held, pod: Document, event: Event) -> Event:
+def _unless_killed(held: ControllerListers, pod: Document, event: JobEvent) -> JobEvent:
     """Return an event, or that something changed if the controller kills the pod."""
     killed = held.own.killed_pods_marked and names.KILLED in annotations_of(pod)
-    return Event.OUT_OF_SYNC if killed else event
+    return JobEvent.OUT_OF_SYNC if killed else event
 
 
 def _exit_code(pod: Document) -> int:

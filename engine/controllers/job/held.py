@@ -7,13 +7,13 @@ from ...kubernetes.object_table import ObjectTable
 from ...kubernetes.work_queue import WorkQueue
 from ...volcano.controllers.behaviours import ControllerBehaviours
 from ..lister import Lister
-from .cache import LONGEST_DELAY_US, JobCache, JobInfo, key_of
+from .cache import LONGEST_DELAY_US, ControllerJobCache, ControllerJobInfo, key_of
 
 KINDS = ("Job", "Pod", "PodGroup", "Queue", "PriorityClass", "Command")
 """The kinds that informers of the controller watch."""
 
 
-class Held:
+class ControllerListers:
     """Listers, the controller's cache, and pods to be looked up.
 
     :ivar own: the behaviours of the release. :ivar listers: by kind.
@@ -24,7 +24,7 @@ class Held:
         self.own = own
         self.objects = objects
         self.listers = {kind: Lister(objects) for kind in KINDS}
-        self.cache = JobCache(own, objects)
+        self.cache = ControllerJobCache(own, objects)
         self.lookups = WorkQueue[int](longest=LONGEST_DELAY_US)
         self.computed_groups: set[str] = set()
         """PodGroups whose minResources in the lister were computed here, not read as JSON.
@@ -46,7 +46,7 @@ class Held:
         """Let a worker look a pod up later, the later the more often this was asked for."""
         self.lookups.add_rate_limited(self.objects.number(pod))
 
-    def spoil_job(self, info: JobInfo, changed: Document) -> None:
+    def spoil_job(self, info: ControllerJobInfo, changed: Document) -> None:
         """Write to the job that a worker has in hand, and so to what the cache and informers have.
 
         A worker's copy of an entry has the same job in it as the cache, and the cache mostly that

@@ -14,11 +14,11 @@ from ...kubernetes.json_patch import JSON_PATCH, added
 from ...model.panic import NIL_POINTER, Panic
 from ..component import Client
 from . import names
-from .cache import JobInfo, key_of, phase_of, task_of
+from .cache import ControllerJobInfo, key_of, phase_of, task_of
 from .errors import Failed
-from .held import Held
+from .held import ControllerListers
 from .pod_group import delete_group
-from .status import Counts, Status, add_condition, status_of, with_status
+from .status import PodCounts, Status, add_condition, status_of, with_status
 
 UpdateStatus = Callable[[Status], bool]
 """Changes a status, and says whether the phase changed."""
@@ -28,7 +28,7 @@ ENDED = frozenset({"Succeeded", "Failed"})
 """Phases of pods that a kill may leave."""
 
 
-class Target(NamedTuple):
+class KillTarget(NamedTuple):
     """Which pods of a task are to be killed.
 
     :param restarts: the action; it says whether all are meant, one, or those of a partition.
@@ -43,13 +43,13 @@ class Target(NamedTuple):
 class _Kill:
     """One kill: which pods are to go, and what is counted of the others."""
 
-    def __init__(self, held: Held, client: Client, info: JobInfo) -> None:
+    def __init__(self, held: ControllerListers, client: Client, info: ControllerJobInfo) -> None:
         assert info.job is not None
         self.held = held
         self.client = client
         self.info = info
         self.job = info.job
-        self.counts = Counts()
+        self.counts = PodCounts()
         self.doomed: list[Document] = []
         self.failed = False
 
@@ -66,17 +66,17 @@ class _Kill:
             elif self.held.own.kept_pods_counted:
                 self.counts.add(pod)
 
-    def choose(self, target: Target) -> bool:
+    def choose(self, target: KillTarget) -> bool:
         """Choose the pods of a target, and say whether the kill goes on.
 
         :raises Panic: the pod is not known, and the release does not expect that.
         """
         pods = self.info.pods.get(target.task, {})
-        if target.restarts == names.Act.RESTART_POD:
+        if target.restarts == names.JobAction.RESTART_POD:
             if target.pod not in pods and self.held.own.restart_of_unknown_pod_crashes:
                 raise Panic(NIL_POINTER, ("job.(*jobcontroller).killPods",))
             pods = {name: pod for name, pod in pods.items() if name == target.pod}
-        elif target.restarts == names.Act.RESTART_PARTITION:
+        elif target.restarts == names.JobAction.RESTART_PARTITION:
             divided = (task_of(self.job, target.task) or {}).get("partitionPolicy") is not None
             here = target.partition if divided else ""
             pods = {name: pod for name, pod in pods.items() if here and partition_of(pod) == here}
@@ -135,7 +135,11 @@ class _Kill:
 
 
 def kill_job(
-    held: Held, client: Client, info: JobInfo, retain: frozenset[str], update: UpdateStatus | None
+    held: ControllerListers,
+    client: Client,
+    info: ControllerJobInfo,
+    retain: frozenset[str],
+    update: UpdateStatus | None,
 ) -> None:
     """Delete the pods of a job and its PodGroup, and raise its version.
 
@@ -156,7 +160,11 @@ def kill_job(
 
 
 def kill_target(
-    held: Held, client: Client, info: JobInfo, target: Target, update: UpdateStatus | None
+    held: ControllerListers,
+    client: Client,
+    info: ControllerJobInfo,
+    target: KillTarget,
+    update: UpdateStatus | None,
 ) -> None:
     """Delete some pods of a job, and its PodGroup unless the release spares it.
 
@@ -181,7 +189,7 @@ def _carried_out(kill: _Kill, status: Status, update: UpdateStatus | None) -> bo
     return kill.write(status, update)
 
 
-def delete_pod(held: Held, client: Client, pod: Document) -> bool:
+def delete_pod(held: ControllerListers, client: Client, pod: Document) -> bool:
     """Delete a pod, and say whether it is; one that could not be deleted is looked up later."""
     try:
         client.delete("Pod", key_of(pod))
@@ -199,7 +207,7 @@ def partition_of(pod: Document) -> str:
     return found
 
 
-def _by_name(info: JobInfo) -> Iterator[Document]:
+def _by_name(info: ControllerJobInfo) -> Iterator[Document]:
     """Yield all pods by name, where Go has no order."""
     found = {name: pod for pods in info.pods.values() for name, pod in pods.items()}
     return (pod for _, pod in sorted(found.items()))

@@ -12,10 +12,10 @@ from ...kubernetes.amounts import Amounts, add, times, written
 from ...kubernetes.api_server import Document
 from ...kubernetes.pod_quota import quota_usage
 from .cache import minimum_of, tasks_of
-from .held import Held
+from .held import ControllerListers
 
 
-def min_resources(held: Held, job: Document) -> dict[str, str]:
+def min_resources(held: ControllerListers, job: Document) -> dict[str, str]:
     """Return what the first ``minAvailable`` pods ask for, those of higher priority first.
 
     Newer releases let each task's minimum count first, if the job needs as many pods as its tasks.
@@ -52,7 +52,7 @@ def _rest(task: Document) -> int:
     return max(rest, 0)
 
 
-def _priority(held: Held, task: Document) -> int:
+def _priority(held: ControllerListers, task: Document) -> int:
     """Return the value of the priority class that a task's pods name; 0 if they name none."""
     name = task["template"]["spec"].get("priorityClassName", "")
     found = held.find("PriorityClass", name) if name else None

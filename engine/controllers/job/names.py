@@ -30,7 +30,7 @@ KILLED = "volcano.sh/controller-out-of-sync"
 """Marks a pod that the controller is about to delete: its events act on nothing."""
 
 
-class Phase(StrEnum):
+class JobPhase(StrEnum):
     """Where a job is; one without a phase is Pending."""
 
     PENDING = "Pending"
@@ -45,7 +45,7 @@ class Phase(StrEnum):
     FAILED = "Failed"
 
 
-class Event(StrEnum):
+class JobEvent(StrEnum):
     """What happened to a job or its pods; a PodGroup that changes its phase is no event."""
 
     NONE = ""
@@ -61,7 +61,7 @@ class Event(StrEnum):
     COMMAND_ISSUED = "CommandIssued"
 
 
-class Act(StrEnum):
+class JobAction(StrEnum):
     """Actions that the controller itself tells apart; any other only syncs the job."""
 
     SYNC = "SyncJob"

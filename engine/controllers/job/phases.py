@@ -13,10 +13,10 @@ from typing import NamedTuple
 from ...kubernetes.api_server import Document
 from ...volcano.controllers.job import RestartUnit
 from ..component import Client
-from .cache import JobInfo, minimum_of, tasks_of
-from .held import Held
-from .kill import ENDED, NONE, Target, UpdateStatus, kill_job, kill_target
-from .names import Act, Phase
+from .cache import ControllerJobInfo, minimum_of, tasks_of
+from .held import ControllerListers
+from .kill import ENDED, NONE, KillTarget, UpdateStatus, kill_job, kill_target
+from .names import JobAction, JobPhase
 from .status import Status, phase, set_phase
 from .sync import sync_job
 
@@ -25,13 +25,13 @@ class Action(NamedTuple):
     """What is to be done, and to which pods if not to all."""
 
     name: str
-    target: Target | None = None
+    target: KillTarget | None = None
 
 
 class _Work:
     """A job in hand, and what can be done to it."""
 
-    def __init__(self, held: Held, client: Client, info: JobInfo) -> None:
+    def __init__(self, held: ControllerListers, client: Client, info: ControllerJobInfo) -> None:
         assert info.job is not None
         self.own = held.own
         self.job: Document = info.job
@@ -45,11 +45,13 @@ class _Work:
     def kill(self, retain: frozenset[str], update: UpdateStatus | None) -> None:
         kill_job(self._held, self._client, self._info, retain, update)
 
-    def kill_target(self, target: Target, update: UpdateStatus) -> None:
+    def kill_target(self, target: KillTarget, update: UpdateStatus) -> None:
         kill_target(self._held, self._client, self._info, target, update)
 
 
-def execute(held: Held, client: Client, info: JobInfo, action: Action) -> None:
+def execute(
+    held: ControllerListers, client: Client, info: ControllerJobInfo, action: Action
+) -> None:
     """Do an action as the phase of the job has it.
 
     :raises Refused, Failed: a request failed.
@@ -62,17 +64,17 @@ def execute(held: Held, client: Client, info: JobInfo, action: Action) -> None:
 _TARGETS = MappingProxyType(
     {
         RestartUnit.JOB: frozenset[str](),
-        RestartUnit.POD: frozenset({Act.RESTART_TASK, Act.RESTART_POD}),
+        RestartUnit.POD: frozenset({JobAction.RESTART_TASK, JobAction.RESTART_POD}),
         RestartUnit.PARTITION: frozenset(
-            {Act.RESTART_TASK, Act.RESTART_POD, Act.RESTART_PARTITION}
+            {JobAction.RESTART_TASK, JobAction.RESTART_POD, JobAction.RESTART_PARTITION}
         ),
     }
 )
 _ENDINGS = MappingProxyType(
     {
-        Act.ABORT: Phase.ABORTING,
-        Act.COMPLETE: Phase.COMPLETING,
-        Act.TERMINATE: Phase.TERMINATING,
+        JobAction.ABORT: JobPhase.ABORTING,
+        JobAction.COMPLETE: JobPhase.COMPLETING,
+        JobAction.TERMINATE: JobPhase.TERMINATING,
     }
 )
 
@@ -80,7 +82,7 @@ _ENDINGS = MappingProxyType(
 def _pending(work: _Work, action: Action) -> None:
     def update(status: Status) -> bool:
         alive = _count(status, "running", "succeeded", "failed")
-        return alive >= _minimum(work.job) and _to(status, Phase.RUNNING)
+        return alive >= _minimum(work.job) and _to(status, JobPhase.RUNNING)
 
     _restart_end_or(work, action, update)
 
@@ -92,35 +94,35 @@ def _running(work: _Work, action: Action) -> None:
             return False
         succeeded, enough = _count(status, "succeeded"), work.job["spec"].get("minSuccess")
         if enough is not None and succeeded >= enough:
-            return _to(status, Phase.COMPLETED)
+            return _to(status, JobPhase.COMPLETED)
         if _count(status, "succeeded", "failed") == replicas:
             return _to(status, _end(work.job, status))
         waits = _count(status, "pending") > replicas - _minimum(work.job)
-        return waits and _to(status, Phase.PENDING)
+        return waits and _to(status, JobPhase.PENDING)
 
     _restart_end_or(work, action, update)
 
 
 def _restart_end_or(work: _Work, action: Action, update: UpdateStatus) -> None:
     """Restart a job or some pods, end it, or sync it."""
-    if action.name == Act.RESTART:
+    if action.name == JobAction.RESTART:
         work.kill(NONE, _restart)
     elif action.target is not None and action.name in _TARGETS[work.own.restart_unit]:
         work.kill_target(action.target, _restart)
     elif action.name in _ENDINGS:
-        work.kill(ENDED, lambda status: _to(status, _ENDINGS[Act(action.name)]))
+        work.kill(ENDED, lambda status: _to(status, _ENDINGS[JobAction(action.name)]))
     else:
         work.sync(update)
 
 
-def _end(job: Document, status: Status) -> Phase:
+def _end(job: Document, status: Status) -> JobPhase:
     """Return how a job ends whose pods have all ended."""
     tasks, succeeded = tasks_of(job), _count(status, "succeeded")
     if _minimum(job) >= minimum_of(job) and any(_falls_short(task, status) for task in tasks):
-        return Phase.FAILED
+        return JobPhase.FAILED
     # Had minSuccess succeeded, the job would be Completed by now.
     enough = job["spec"].get("minSuccess") is None and succeeded >= _minimum(job)
-    return Phase.COMPLETED if enough else Phase.FAILED
+    return JobPhase.COMPLETED if enough else JobPhase.FAILED
 
 
 def _falls_short(task: Document, status: Status) -> bool:
@@ -135,12 +137,12 @@ def _falls_short(task: Document, status: Status) -> bool:
 def _restarting(work: _Work, action: Action) -> None:
     def update(status: Status) -> bool:
         if _count(status, "retryCount") >= work.job["spec"].get("maxRetry", 0):
-            return _to(status, Phase.FAILED)
+            return _to(status, JobPhase.FAILED)
         replicas: int = sum(task.get("replicas", 0) for task in tasks_of(work.job))
         left = replicas - _count(status, "terminating")
-        return left >= _count(status, "minAvailable") and _to(status, Phase.PENDING)
+        return left >= _count(status, "minAvailable") and _to(status, JobPhase.PENDING)
 
-    if work.own.restarting_jobs_sync and action.name == Act.SYNC:
+    if work.own.restarting_jobs_sync and action.name == JobAction.SYNC:
         work.sync(update)
     elif action.target is not None and action.name in _TARGETS[work.own.restart_unit]:
         work.kill_target(action.target, update)
@@ -149,17 +151,17 @@ def _restarting(work: _Work, action: Action) -> None:
 
 
 def _aborting(work: _Work, action: Action) -> None:
-    if action.name == Act.RESUME:
+    if action.name == JobAction.RESUME:
         work.kill(ENDED, _restart)
     else:
-        _ending(Phase.ABORTED)(work, action)
+        _ending(JobPhase.ABORTED)(work, action)
 
 
 def _aborted(work: _Work, action: Action) -> None:
-    work.kill(ENDED, _restart if action.name == Act.RESUME else None)
+    work.kill(ENDED, _restart if action.name == JobAction.RESUME else None)
 
 
-def _ending(last: Phase) -> Callable[[_Work, Action], None]:
+def _ending(last: JobPhase) -> Callable[[_Work, Action], None]:
     """Return what is done until no pod is alive any more, when the last phase begins."""
 
     def update(status: Status) -> bool:
@@ -175,26 +177,26 @@ def _finished(work: _Work, _: Action) -> None:
 
 _PHASES: Mapping[str, Callable[[_Work, Action], None]] = MappingProxyType(
     {
-        Phase.PENDING: _pending,
-        Phase.RUNNING: _running,
-        Phase.RESTARTING: _restarting,
-        Phase.TERMINATED: _finished,
-        Phase.COMPLETED: _finished,
-        Phase.FAILED: _finished,
-        Phase.TERMINATING: _ending(Phase.TERMINATED),
-        Phase.ABORTING: _aborting,
-        Phase.ABORTED: _aborted,
-        Phase.COMPLETING: _ending(Phase.COMPLETED),
+        JobPhase.PENDING: _pending,
+        JobPhase.RUNNING: _running,
+        JobPhase.RESTARTING: _restarting,
+        JobPhase.TERMINATED: _finished,
+        JobPhase.COMPLETED: _finished,
+        JobPhase.FAILED: _finished,
+        JobPhase.TERMINATING: _ending(JobPhase.TERMINATED),
+        JobPhase.ABORTING: _aborting,
+        JobPhase.ABORTED: _aborted,
+        JobPhase.COMPLETING: _ending(JobPhase.COMPLETED),
     }
 )
 
 
 def _restart(status: Status) -> bool:
     status["retryCount"] = _count(status, "retryCount") + 1
-    return _to(status, Phase.RESTARTING)
+    return _to(status, JobPhase.RESTARTING)
 
 
-def _to(status: Status, new: Phase) -> bool:
+def _to(status: Status, new: JobPhase) -> bool:
     set_phase(status, new)
     return True
 

@@ -14,7 +14,7 @@ from ...kubernetes.api_server import Document
 from ...volcano.admission import Partitions, task_minimum
 from ..component import Client
 from .cache import key_of, namespace_of, tasks_of
-from .held import Held
+from .held import ControllerListers
 from .min_resources import min_resources
 from .names import JOB_API, PARTITION, TASK
 
@@ -41,7 +41,9 @@ def owner_of(job: Document) -> list[Document]:
     ]
 
 
-def known_group(held: Held, client: Client, job: Document, *, old: bool) -> Document | None:
+def known_group(
+    held: ControllerListers, client: Client, job: Document, *, old: bool
+) -> Document | None:
     """Return the PodGroup of a job that its lister has, or the API server, or None.
 
     :param old: also one that has only the job's name, as before v1.5.
@@ -51,7 +53,7 @@ def known_group(held: Held, client: Client, job: Document, *, old: bool) -> Docu
     return find("PodGroup", key_of(job)) if found is None and old else found
 
 
-def ensure_group(held: Held, client: Client, job: Document) -> None:
+def ensure_group(held: ControllerListers, client: Client, job: Document) -> None:
     """Make the PodGroup of a job, or write to it what the job has now.
 
     :raises Refused: the request failed; that there is one already is no failure.
@@ -74,7 +76,7 @@ def ensure_group(held: Held, client: Client, job: Document) -> None:
     client.update(changed)
 
 
-def delete_group(held: Held, client: Client, job: Document) -> None:
+def delete_group(held: ControllerListers, client: Client, job: Document) -> None:
     """Delete the PodGroup of a job.
 
     :raises Refused: the request failed; that there is none is no failure.
@@ -95,7 +97,7 @@ def delete_group(held: Held, client: Client, job: Document) -> None:
             client.delete("PodGroup", key if group is None else key_of(group))
 
 
-def _new(held: Held, job: Document) -> Document:
+def _new(held: ControllerListers, job: Document) -> Document:
     metadata = {
         "namespace": namespace_of(job),
         "name": group_name(job),
@@ -119,7 +121,7 @@ def _new(held: Held, job: Document) -> Document:
     }
 
 
-def _updated(held: Held, job: Document, spec: Document) -> Document:
+def _updated(held: ControllerListers, job: Document, spec: Document) -> Document:
     """Return the spec that a PodGroup is to have; members of tasks that are gone stay."""
     members = {**(spec.get("minTaskMember") or {})}
     for task in tasks_of(job):
@@ -136,7 +138,7 @@ def _updated(held: Held, job: Document, spec: Document) -> Document:
     return {**_filled(made), "minResources": min_resources(held, job)}
 
 
-def _min_member(held: Held, task: Document) -> int:
+def _min_member(held: ControllerListers, task: Document) -> int:
     """Return how many pods a task needs."""
     policy = task.get("partitionPolicy")
     partitions = policy and (policy.get("minPartitions", 0), policy.get("partitionSize", 0))

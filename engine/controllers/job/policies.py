@@ -12,21 +12,21 @@ from ...kubernetes.api_server import Document
 from ...kubernetes.duration import parse_go_duration
 from ...volcano.controllers.behaviours import ControllerBehaviours
 from .cache import task_of
-from .names import Act, Event
-from .request import Request
+from .names import JobAction, JobEvent
+from .request import JobRequest
 
 
-class Decision(NamedTuple):
+class PolicyDecision(NamedTuple):
     """What is to be done.
 
     :param delay: nanoseconds until then.
     """
 
-    action: str = Act.SYNC
+    action: str = JobAction.SYNC
     delay: int = 0
 
 
-def decide(job: Document, request: Request, own: ControllerBehaviours) -> Decision:
+def decide(job: Document, request: JobRequest, own: ControllerBehaviours) -> PolicyDecision:
     """Return what a request makes the controller do with a job.
 
     What only says that something changed, and what is about another job of the name or pods of an
@@ -35,30 +35,32 @@ def decide(job: Document, request: Request, own: ControllerBehaviours) -> Decisi
     :raises ValueError: a policy's timeout is no duration.
     """
     if request.action:
-        return Decision(request.action)
-    if request.event == Event.OUT_OF_SYNC or _is_internal(request.event, own):
-        return Decision()
+        return PolicyDecision(request.action)
+    if request.event == JobEvent.OUT_OF_SYNC or _is_internal(request.event, own):
+        return PolicyDecision()
     other = request.job_uid and request.job_uid != job["metadata"].get("uid", "")
     if own.requests_of_other_jobs_only_sync and other:
-        return Decision()
+        return PolicyDecision()
     if request.version < job.get("status", {}).get("version", 0):
-        return Decision()
-    return next((Decision(*found) for found in _of_policies(job, request, own)), Decision())
+        return PolicyDecision()
+    return next(
+        (PolicyDecision(*found) for found in _of_policies(job, request, own)), PolicyDecision()
+    )
 
 
 def _is_internal(event: str, own: ControllerBehaviours) -> bool:
     """Say whether an event acts on nothing though it is one, in releases with timeouts."""
-    return own.policies_have_timeouts and event in {Event.COMMAND_ISSUED, Event.POD_RUNNING}
+    return own.policies_have_timeouts and event in {JobEvent.COMMAND_ISSUED, JobEvent.POD_RUNNING}
 
 
 def _of_policies(
-    job: Document, request: Request, own: ControllerBehaviours
+    job: Document, request: JobRequest, own: ControllerBehaviours
 ) -> Iterator[tuple[str, int]]:
     """Yield actions and delays of policies that apply, those of the task first."""
     for policy in _policies(job, request.task):
         timeout = policy.get("timeout") if own.policies_have_timeouts else None
-        waits = own.policies_have_timeouts and request.event == Event.POD_PENDING
-        named = request.event and {request.event, Event.ANY} & {*_events(policy)}
+        waits = own.policies_have_timeouts and request.event == JobEvent.POD_PENDING
+        named = request.event and {request.event, JobEvent.ANY} & {*_events(policy)}
         exit_code = policy.get("exitCode")
         failed = exit_code is not None and exit_code == request.exit_code
         if (named and not (waits and timeout is None)) or failed:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .names import Event
+from .names import JobEvent
 
 
-class Request(NamedTuple):
+class JobRequest(NamedTuple):
     """Something has happened to a job, or is to be done with it; equal requests wait once.
 
     :param action: what a command asks for; empty lets policies decide.
@@ -19,7 +19,7 @@ class Request(NamedTuple):
 
     namespace: str
     job: str
-    event: str = Event.NONE
+    event: str = JobEvent.NONE
     action: str = ""
     job_uid: str = ""
     task: str = ""

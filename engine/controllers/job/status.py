@@ -22,7 +22,7 @@ PHASES = frozenset({"Pending", "Running", "Succeeded", "Failed"})
 COUNTS = ("pending", "running", "succeeded", "failed", "terminating", "unknown")
 
 
-class Counts:
+class PodCounts:
     """Pods by phase, of the whole job and of each task."""
 
     def __init__(self) -> None:

@@ -11,16 +11,16 @@ from ...kubernetes.api_errors import AlreadyExists, Refused
 from ...kubernetes.api_server import Document
 from ...volcano.controllers.job_writes import JobConditions
 from ..component import Client
-from .cache import JobInfo, annotations_of, tasks_of
+from .cache import ControllerJobInfo, annotations_of, tasks_of
 from .depends import may_start
 from .errors import Failed
-from .held import Held
+from .held import ControllerListers
 from .kill import UpdateStatus, delete_pod
-from .names import KILLED, Phase
+from .names import KILLED, JobPhase
 from .new_pod import new_pod, pod_name
 from .pod_group import ensure_group, known_group
 from .status import (
-    Counts,
+    PodCounts,
     Status,
     add_condition,
     phase,
@@ -37,7 +37,9 @@ _CARRIED = ("state", "version", "controlledResources", "conditions", "retryCount
 """What a sync takes over of the status; the rest is counted."""
 
 
-def sync_job(held: Held, client: Client, info: JobInfo, update: UpdateStatus) -> None:
+def sync_job(
+    held: ControllerListers, client: Client, info: ControllerJobInfo, update: UpdateStatus
+) -> None:
     """Make what a job lacks, delete the pods that it has too many, and write its status.
 
     Pods are made when the PodGroup is known, and is not Pending any more.
@@ -58,7 +60,7 @@ def sync_job(held: Held, client: Client, info: JobInfo, update: UpdateStatus) ->
         _Sync(held, client, info, job).carry_out(update)
 
 
-def _prepared(held: Held, client: Client, job: Document) -> Document:
+def _prepared(held: ControllerListers, client: Client, job: Document) -> Document:
     """Return a job with a phase, after making or changing its PodGroup."""
     if not phase(status_of(job)):
         try:
@@ -75,15 +77,17 @@ def _prepared(held: Held, client: Client, job: Document) -> Document:
     return job
 
 
-def _write_first(held: Held, client: Client, job: Document) -> Document:
+def _write_first(held: ControllerListers, client: Client, job: Document) -> Document:
     status = status_of(job)
-    set_phase(status, Phase.PENDING)
+    set_phase(status, JobPhase.PENDING)
     status["minAvailable"] = job["spec"].get("minAvailable", 0)
     add_condition(status, held.own.job_conditions)
     return _write(held, client, job, status)
 
 
-def _write_waiting(held: Held, client: Client, job: Document, update: UpdateStatus) -> None:
+def _write_waiting(
+    held: ControllerListers, client: Client, job: Document, update: UpdateStatus
+) -> None:
     """Write the status of a job whose pods are not to be made."""
     status = status_of(job)
     changed = update(status)
@@ -92,7 +96,7 @@ def _write_waiting(held: Held, client: Client, job: Document, update: UpdateStat
 
 
 def _write_next(
-    held: Held, client: Client, job: Document, status: Status, *, changed: bool
+    held: ControllerListers, client: Client, job: Document, status: Status, *, changed: bool
 ) -> None:
     """Write a status with the condition that the release adds.
 
@@ -107,7 +111,7 @@ def _same(job: Document, status: Status) -> bool:
     return without_zeros(status_of(job)) == without_zeros(status)
 
 
-def _write(held: Held, client: Client, job: Document, status: Status) -> Document:
+def _write(held: ControllerListers, client: Client, job: Document, status: Status) -> Document:
     written = client.update(with_status(job, status), status=True)
     held.cache.update(written)
     return written
@@ -119,12 +123,14 @@ class _Sync:
     Pods are made and deleted by name, where Go does so all at once.
     """
 
-    def __init__(self, held: Held, client: Client, info: JobInfo, job: Document) -> None:
+    def __init__(
+        self, held: ControllerListers, client: Client, info: ControllerJobInfo, job: Document
+    ) -> None:
         self.held = held
         self.client = client
         self.info = info
         self.job = job
-        self.counts = Counts()
+        self.counts = PodCounts()
         self.missing: list[tuple[Document, Document]] = []
         self.surplus: list[Document] = []
 

@@ -20,15 +20,15 @@ from ..objects.versions import revision_of, version_event
 from ..reading.formats import Context
 from .classify import (
     Accepted,
-    Bound,
+    BoundRequest,
     Collected,
     Evicted,
     ListRead,
     Meaning,
     ObjectGone,
     ObjectRead,
-    Refused,
-    Skipped,
+    RefusedRequest,
+    SkippedLine,
     Unchanged,
     VersionMade,
 )
@@ -56,7 +56,7 @@ class Builder:
                 return self.observed(document, self._request.answer_written_at)
             case ObjectGone(last, revision):
                 return [self._deletion(last, revision)]
-            case Bound(node):
+            case BoundRequest(node):
                 agent = self._request.record.user_agent
                 return [self._event("pod.bound", PodBound(node=node or "", user_agent=agent))]
             case Evicted():
@@ -66,9 +66,9 @@ class Builder:
                 return [self._event("request.accepted", self._accepted(unknown), revision)]
             case Collected(unknown):
                 return [self._event("collection.deleted", self._collected(unknown))]
-            case Refused():
+            case RefusedRequest():
                 return [self._event("request.refused", self._refused())]
-            case Skipped() | ListRead():
+            case SkippedLine() | ListRead():
                 return []
 
     def observed(self, document: Document, written_at: int | None) -> list[Event]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ...kubernetes.resources import is_fleeting
-from .records import CONNECTING, NOTHING, ListBody, Record, is_whole, still_exists
+from .records import CONNECTING, NOTHING, AuditRecord, ListBody, is_whole, still_exists
 from .request import AuditedRequest, Document
 
 READS = frozenset({"get", "list", "watch"})
@@ -39,7 +39,7 @@ _EXCERPT = "the whole object (the answer is an excerpt)"
 _OK, _CREATED, _ACCEPTED, _MULTIPLE_CHOICES = 200, 201, 202, 300
 
 
-class Skipped(NamedTuple):
+class SkippedLine(NamedTuple):
     """The line gives no event."""
 
     reason: str
@@ -84,7 +84,7 @@ class ObjectGone(NamedTuple):
     revision: int | None = None
 
 
-class Bound(NamedTuple):
+class BoundRequest(NamedTuple):
     """The request bound a pod to a node.
 
     :param node: ``None`` if it is not recorded.
@@ -115,26 +115,26 @@ class Collected(NamedTuple):
     unknown: str
 
 
-class Refused(NamedTuple):
+class RefusedRequest(NamedTuple):
     """The request failed, or the API server panicked in it."""
 
 
 Meaning: TypeAlias = (
-    Skipped
+    SkippedLine
     | ListRead
     | ObjectRead
     | Unchanged
     | VersionMade
     | ObjectGone
-    | Bound
+    | BoundRequest
     | Evicted
     | Accepted
     | Collected
-    | Refused
+    | RefusedRequest
 )
 
 
-def why_skipped(record: Record) -> str:
+def why_skipped(record: AuditRecord) -> str:
     """Return why a line is skipped, as far as that shows without its bodies; empty if it is not."""
     ref = record.object_ref
     if record.stage not in _FINAL_STAGES:
@@ -161,13 +161,13 @@ def classify(request: AuditedRequest) -> Meaning:
     if record.verb in READS:
         return _read(request)
     if request.code >= _MULTIPLE_CHOICES or record.stage == "Panic":
-        return Refused()
+        return RefusedRequest()
     if record.verb == "delete":
         return _delete(request)
     if record.verb == "deletecollection":
         return Collected("which objects went")
     if (ref.resource, ref.subresource) == ("pods", "binding") or ref.resource == "bindings":
-        return Bound(request.target_node)
+        return BoundRequest(request.target_node)
     if (ref.resource, ref.subresource) == ("pods", "eviction"):
         return Evicted()
     return _write(request)
@@ -176,10 +176,10 @@ def classify(request: AuditedRequest) -> Meaning:
 def _read(request: AuditedRequest) -> Meaning:
     if request.code == _OK and request.record.verb == "list":
         body = request.answered_list
-        return ListRead(body) if body.has_whole_objects else Skipped(_READ_REQUEST)
+        return ListRead(body) if body.has_whole_objects else SkippedLine(_READ_REQUEST)
     answer = request.answer
     if request.code != _OK or answer is None or not is_whole(answer, request.ref.subresource):
-        return Skipped(_READ_REQUEST)
+        return SkippedLine(_READ_REQUEST)
     return ObjectRead(answer)
 
 
@@ -199,7 +199,7 @@ def _write(request: AuditedRequest) -> Meaning:
         created = request.code == _CREATED and not request.ref.subresource
         return VersionMade(answer, "created" if created else "updated")
     if request.revision_of_answer is None and not request.answered_status:
-        return Skipped(_WRITES_NOTHING)
+        return SkippedLine(_WRITES_NOTHING)
     return Accepted(_EXCERPT)
 
 

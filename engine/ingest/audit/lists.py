@@ -13,7 +13,7 @@ from ..reading.broken import BrokenLists
 from ..reading.formats import Context
 from ..reading.json_text import array_items
 from .build import Builder
-from .records import ListBody, ListItem, Record
+from .records import AuditRecord, ListBody, ListItem
 from .request import AuditedRequest
 
 ANSWER = "$.responseObject"
@@ -80,7 +80,7 @@ class Lists:
         context.spans.append((0, event))
 
 
-def _is_complete(record: Record, body: ListBody) -> bool:
+def _is_complete(record: AuditRecord, body: ListBody) -> bool:
     """Say whether a list holds all objects of its kind (and namespace)."""
     return not (
         body.metadata.continues

@@ -26,21 +26,21 @@ from .build import Builder
 from .classify import (
     WRITES,
     Accepted,
-    Bound,
+    BoundRequest,
     Collected,
     ListRead,
     Meaning,
-    Skipped,
+    SkippedLine,
     Unchanged,
     classify,
     why_skipped,
 )
 from .lists import ANSWER, Lists
-from .records import Record
+from .records import AuditRecord
 from .request import AuditedRequest
 from .span import AuditSpan
 
-_RECORD = msgspec.json.Decoder(Record)
+_RECORD = msgspec.json.Decoder(AuditRecord)
 
 _OWN = re.compile(rb'"apiVersion"\s*:\s*"audit\.k8s\.io/')
 
@@ -80,7 +80,7 @@ class _Reader:
         self._lists = Lists(context)
         self._span = AuditSpan()
 
-    def records(self, text: bytes, line: int) -> Iterator[Record]:
+    def records(self, text: bytes, line: int) -> Iterator[AuditRecord]:
         """Decode a line: a record, several in an ``EventList``, or none if it is malformed."""
         try:
             record = _decoded(text)
@@ -104,7 +104,7 @@ class _Reader:
         except RecursionError:
             self._context.reject(TOO_DEEP, line=line)
 
-    def events(self, record: Record, line: int) -> list[Event]:
+    def events(self, record: AuditRecord, line: int) -> list[Event]:
         """Return the events of one record; count it if it is skipped or malformed."""
         reason = why_skipped(record)
         self._span.saw(record)
@@ -138,7 +138,7 @@ class _Reader:
         if writes and is_secret_resource(request.ref.resource):
             self._note("Secret: its content is left out")
         meaning = classify(request)
-        if isinstance(meaning, Skipped):
+        if isinstance(meaning, SkippedLine):
             self._context.skip(meaning.reason, line=line)
         for what in _unknown(meaning, request):
             self._note(what)
@@ -161,7 +161,7 @@ class _Reader:
         self._context.reject(what, line=line, path=path.replace("$", root, 1))
 
 
-def _decoded(text: bytes) -> Record:
+def _decoded(text: bytes) -> AuditRecord:
     """Return a record. Programs that copy records write ``null`` where the API server has nothing.
 
     :raises msgspec.DecodeError: it is none.
@@ -192,7 +192,7 @@ def _unknown(meaning: Meaning, request: AuditedRequest) -> Iterator[str]:
                 group = request.ref.api_group
                 resource = request.ref.resource + (f".{group}" if group else "")
                 yield f"the kind of {resource} is not known: its plural is used"
-        case Bound(None):
+        case BoundRequest(None):
             yield "binding, unknown: the node (level Metadata)"
         case Unchanged():
             yield f"{verb} that changed nothing: its version is another's"

@@ -17,7 +17,7 @@ from ...kubernetes.resources import KINDS_BY_RESOURCE
 NOTHING = msgspec.Raw()
 
 
-class User(msgspec.Struct):
+class RequestUser(msgspec.Struct):
     """The user of a request."""
 
     username: str = ""
@@ -41,7 +41,7 @@ class Details(msgspec.Struct):
     uid: str = ""
 
 
-class Status(msgspec.Struct):
+class RequestStatus(msgspec.Struct):
     """The result of a request."""
 
     code: int | None = None
@@ -51,7 +51,7 @@ class Status(msgspec.Struct):
     details: Details | None = None
 
 
-class Record(msgspec.Struct, rename="camel"):
+class AuditRecord(msgspec.Struct, rename="camel"):
     """One stage of one request."""
 
     kind: str = ""
@@ -59,11 +59,11 @@ class Record(msgspec.Struct, rename="camel"):
     level: str = ""
     verb: str = ""
     request_uri: str = msgspec.field(name="requestURI", default="")
-    user: User = msgspec.field(default_factory=User)
-    impersonated_user: User | None = None
+    user: RequestUser = msgspec.field(default_factory=RequestUser)
+    impersonated_user: RequestUser | None = None
     user_agent: str = ""
     object_ref: ObjectRef | None = None
-    response_status: Status | None = None
+    response_status: RequestStatus | None = None
     request_object: msgspec.Raw = NOTHING
     response_object: msgspec.Raw = NOTHING
     request_received_timestamp: str = ""

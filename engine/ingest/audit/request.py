@@ -13,7 +13,7 @@ from ...nesting import hold_depth
 from ..objects.kept import conceal_secret, is_secret_resource
 from ..objects.versions import decode_slim, deletion_requested, newest_time, revision_of
 from ..reading.sizes import hold_object, hold_values
-from .records import NOTHING, ListBody, ObjectRef, Record, kind_of
+from .records import NOTHING, AuditRecord, ListBody, ObjectRef, kind_of
 
 Document = dict[str, Any]
 
@@ -45,7 +45,7 @@ class AuditedRequest:
     :raises ValueError: the time of the stage is not a time.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: AuditRecord) -> None:
         self.record = record
         self.ref = record.object_ref or ObjectRef()
         self.answered_at = parse_time(record.stage_timestamp)

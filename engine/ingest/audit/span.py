@@ -13,7 +13,7 @@ from ...events import Event, Reference
 from ...events.payloads import AuditCovered, AuditedKind
 from ...kubernetes.units import parse_time
 from ..reading.formats import Context
-from .records import Record
+from .records import AuditRecord
 from .request import AuditedRequest
 
 _LEVELS = MappingProxyType({"Metadata": 1, "Request": 2, "RequestResponse": 3})
@@ -43,7 +43,7 @@ class AuditSpan:
         self._high = 0
         self._kinds: dict[tuple[str, str], _Writes] = {}
 
-    def saw(self, record: Record) -> None:
+    def saw(self, record: AuditRecord) -> None:
         """Note a record's time; records come roughly by time of completion."""
         time, last = record.stage_timestamp, self._last
         if time[:_SECOND] == last[:_SECOND] or not time:

@@ -34,7 +34,7 @@ _HALF_YEAR = 6
 _PIECE = 2**16
 
 
-class Entry(msgspec.Struct, kw_only=True):
+class KlogEntry(msgspec.Struct, kw_only=True):
     """One entry of a log.
 
     :param severity: I, W, E, F; empty for the last output of a Go process, which has no header.
@@ -164,14 +164,14 @@ def first_year(stream: BinaryIO, context: Context) -> int | None:
     return context.year - turns
 
 
-def entries(stream: BinaryIO, context: Context) -> Iterator[Entry]:
+def entries(stream: BinaryIO, context: Context) -> Iterator[KlogEntry]:
     """Yield a log's entries in order; lines that belong to no entry are counted.
 
     :raises InputError: the year is not known (see :class:`Calendar`).
     """
     fixed = context.year is not None and not stream.seekable()
     calendar = Calendar(first_year(stream, context), context.source, may_turn=not fixed)
-    entry: Entry | None = None
+    entry: KlogEntry | None = None
     for line, raw in numbered_lines(stream, context, limit=MAX_LINE):
         stamp = STAMP.match(raw)
         text = raw[stamp.end() :] if stamp else raw
@@ -192,13 +192,13 @@ def entries(stream: BinaryIO, context: Context) -> Iterator[Entry]:
         yield entry
 
 
-def is_panic(entry: Entry) -> bool:
+def is_panic(entry: KlogEntry) -> bool:
     """Say whether an entry is about a panic; all lines up to the next header are then its stack."""
     return not entry.severity or b"Observed a panic" in entry.raw
 
 
 def _belongs(
-    text: bytes, line: int, entry: Entry | None, calendar: Calendar, context: Context
+    text: bytes, line: int, entry: KlogEntry | None, calendar: Calendar, context: Context
 ) -> None:
     """Add a line without header to the entry before it, or count it."""
     known = _GO_LOG.match(text)
@@ -212,8 +212,8 @@ def _belongs(
         entry.add(text)
 
 
-def _headed(text: bytes, header: re.Match[bytes], line: int, observed_at: int) -> Entry:
-    return Entry(
+def _headed(text: bytes, header: re.Match[bytes], line: int, observed_at: int) -> KlogEntry:
+    return KlogEntry(
         line=line,
         severity=chr(text[0]),
         observed_at=observed_at,
@@ -223,8 +223,8 @@ def _headed(text: bytes, header: re.Match[bytes], line: int, observed_at: int) -
     )
 
 
-def _last_words(text: bytes, line: int, before: Entry | None) -> Entry:
-    return Entry(
+def _last_words(text: bytes, line: int, before: KlogEntry | None) -> KlogEntry:
+    return KlogEntry(
         line=line,
         severity="",
         observed_at=before.observed_at if before else None,

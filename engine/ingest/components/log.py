@@ -26,7 +26,7 @@ from ...events.payloads import (
 )
 from ..reading.formats import Context
 from ..reading.klog import CRASH, HEADER, STAMP
-from .klog_entries import Entry, entries, is_panic
+from .klog_entries import KlogEntry, entries, is_panic
 from .klog_texts import (
     ACTION,
     ACTION_STARTS,
@@ -97,13 +97,13 @@ class _Reader:
         self._action = ""
         self._nodes: int | None = None
         self._flags: dict[str, str] = {}
-        self._started: Entry | None = None
+        self._started: KlogEntry | None = None
         self._panic = ""
         self._dump: list[str] = []
         self._dump_size = 0
-        self._dumped: Entry | None = None
+        self._dumped: KlogEntry | None = None
 
-    def read(self, entry: Entry) -> Iterator[Event]:
+    def read(self, entry: KlogEntry) -> Iterator[Event]:
         """Yield the events of one entry."""
         flag = FLAG.match(entry.message) if entry.file == b"flags.go" else None
         if flag:
@@ -131,7 +131,7 @@ class _Reader:
         if self._started is not None:
             yield self._process_started(self._started)
 
-    def _events_of(self, entry: Entry) -> Iterator[Event]:
+    def _events_of(self, entry: KlogEntry) -> Iterator[Event]:
         message = entry.message
         if entry.file == b"session.go" and (marked := self._session_mark(entry)):
             yield marked
@@ -154,7 +154,7 @@ class _Reader:
         elif not marks:
             self._context.skip(_NO_DECISION, line=entry.line)
 
-    def _session_mark(self, entry: Entry) -> Event | None:
+    def _session_mark(self, entry: KlogEntry) -> Event | None:
         if opened := OPENED.match(entry.message):
             self._session, self._action = opened["session"], ""
             payload = SessionOpened(
@@ -170,7 +170,7 @@ class _Reader:
             return self._event(entry, "session.closed", SessionClosed(session=closed["session"]))
         return None
 
-    def _action_marks(self, entry: Entry) -> Iterator[Event]:
+    def _action_marks(self, entry: KlogEntry) -> Iterator[Event]:
         """Yield an action's begin or end; at verbosity 3 its first message counts as its begin."""
         start = ACTION_STARTS.get(entry.file)
         if mark := ACTION.match(entry.message):
@@ -184,12 +184,12 @@ class _Reader:
             payload = ActionMarked(session=self._session, action=self._action)
             yield self._event(entry, "action.entered", payload)
 
-    def _cleanup(self, entry: Entry, match: re.Match[str]) -> Event:
+    def _cleanup(self, entry: KlogEntry, match: re.Match[str]) -> Event:
         job = match["job"] or ""
         payload = CleanupRetried(component=self._component, job=job, message=entry.message)
         return self._event(entry, "cleanup.retried", payload, _podgroup(job))
 
-    def _message(self, entry: Entry) -> Event:
+    def _message(self, entry: KlogEntry) -> Event:
         payload = MessageLogged(
             component=self._component,
             severity=entry.severity,
@@ -199,7 +199,7 @@ class _Reader:
         )
         return self._event(entry, "message.logged", payload)
 
-    def _panicked(self, entry: Entry) -> Iterator[Event]:
+    def _panicked(self, entry: KlogEntry) -> Iterator[Event]:
         """Yield a panic once: an observed panic is printed again when the process exits."""
         value = _PANIC_VALUE.match(entry.message)
         message = entry.message.removeprefix("Observed a panic: ").removeprefix("panic: ")
@@ -218,7 +218,7 @@ class _Reader:
         )
         yield self._event(entry, "process.panicked", payload)
 
-    def _process_started(self, first: Entry) -> Event:
+    def _process_started(self, first: KlogEntry) -> Event:
         for flag, component in COMPONENT_FLAGS.items():
             if flag in self._flags:
                 self._component = component
@@ -228,7 +228,7 @@ class _Reader:
         self._session = self._action = self._panic = ""
         return self._event(first, "process.started", payload)
 
-    def _dump_part(self, entry: Entry) -> Iterator[Event]:
+    def _dump_part(self, entry: KlogEntry) -> Iterator[Event]:
         """Collect a dump's entries: headings, a node or a job each, and the memory at the end."""
         if entry.message.startswith("Dump of nodes") and self._dumped is not None:
             yield self._cache_dumped(self._dumped)
@@ -240,7 +240,7 @@ class _Reader:
         if entry.message.startswith("volcano scheduler memory stat"):
             yield self._cache_dumped(self._dumped)
 
-    def _cache_dumped(self, first: Entry) -> Event:
+    def _cache_dumped(self, first: KlogEntry) -> Event:
         payload = CacheDumped(
             component=self._component or "scheduler",
             part="text",
@@ -252,7 +252,7 @@ class _Reader:
         return self._event(first, "cache.dumped", payload)
 
     def _event(
-        self, entry: Entry, kind: str, payload: Payload, about: Reference | None = None
+        self, entry: KlogEntry, kind: str, payload: Payload, about: Reference | None = None
     ) -> Event:
         return Event(
             kind=kind,

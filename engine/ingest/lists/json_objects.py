@@ -15,7 +15,7 @@ from ..reading.formats import Context
 from ..reading.json_text import DECODE_FAULTS, array_items, fault_of, json_documents, repeated_key
 from ..reading.sizes import MAX_OBJECT, TOO_LARGE
 from .excerpts import EXCERPTS, excerpt_in, excerpt_refused
-from .listing import Listing, ListMetadata, is_list_kind, kind_in, object_events
+from .listing import ListMetadata, ListReader, is_list_kind, kind_in, object_events
 
 _FIRST_KEY = re.compile(
     rb'\s*(?:\[\s*)?\{\s*"(?:kind|apiVersion|metadata|items|data|spec|status|type|value'
@@ -75,7 +75,7 @@ class ObjectList:
             if header.kind in EXCERPTS:
                 raise excerpt_refused(header.kind, f"{context.source}:{line}")
             if is_list_kind(header.kind):
-                listing = Listing(context, line)
+                listing = ListReader(context, line)
                 listing.describe(header.kind, header.api_version, header.metadata)
                 try:
                     yield from _items(text, header.items, listing, context, line)
@@ -92,14 +92,14 @@ class ObjectList:
 
 def _excerpt(text: bytes | bytearray, context: Context, line: int) -> Iterator[Event]:
     """Read a bare array of objects, as ``jq .items`` prints it; it may be incomplete."""
-    listing = Listing(context, line)
+    listing = ListReader(context, line)
     yield from _items(text, text, listing, context, line)
 
 
 def _items(
     text: bytes | bytearray,
     items: bytes | bytearray | msgspec.Raw,
-    listing: Listing,
+    listing: ListReader,
     context: Context,
     line: int,
 ) -> Iterator[Event]:
@@ -113,7 +113,7 @@ def _items(
 
 
 def _object(
-    text: bytes, context: Context, line: int, listing: Listing | None, path: str
+    text: bytes, context: Context, line: int, listing: ListReader | None, path: str
 ) -> Iterator[Event]:
     """Yield the version in a text, and add it to its list; reject it if it is wrong."""
     try:
@@ -134,7 +134,7 @@ def _object(
         context.broken.add(kind_in(text), context.last_fault)
 
 
-def _events_of(text: bytes, context: Context, line: int, listing: Listing | None) -> list[Event]:
+def _events_of(text: bytes, context: Context, line: int, listing: ListReader | None) -> list[Event]:
     document, written_at, slim = decode_slim(text)
     if not isinstance(document, dict):
         raise EventMalformed(f"$: expected an object, found {document!r:.40}")

@@ -145,7 +145,7 @@ class _OfOneKind:
         self.highest = -1
 
 
-class Listing:
+class ListReader:
     """A list while its items are read.
 
     :param line: where the list begins.

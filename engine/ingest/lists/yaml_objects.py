@@ -19,7 +19,7 @@ from ...kubernetes.yaml import YamlFault, YamlReader
 from ..reading.formats import Context
 from ..reading.json_text import report_cut
 from .excerpts import excerpt_in
-from .listing import Listing, ListMetadata, is_list_kind, kind_in, object_events
+from .listing import ListMetadata, ListReader, is_list_kind, kind_in, object_events
 
 _FIRST = re.compile(
     rb"(?:[ \t\r\f\v]*(?:(?:#|---|%)[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"
@@ -87,7 +87,7 @@ class _Document:
         self._reader = reader
         self._context = context
         self._fields: dict[str, Any] = {}
-        self._listing: Listing | None = None
+        self._listing: ListReader | None = None
         self._waiting: list[tuple[int, int, dict[str, Any]]] = []
         self._usual: dict[str, set[str]] = {}
         self._held: _Held | None = None
@@ -112,7 +112,7 @@ class _Document:
             self._context.reject("expected an object of Kubernetes", line=line)
 
     def _items(self, line: int) -> Iterator[Event]:
-        self._listing = Listing(self._context, line)
+        self._listing = ListReader(self._context, line)
         number = 0
         while not isinstance(event := self._reader.next(), yaml.SequenceEndEvent):
             at = self._reader.line
@@ -186,7 +186,7 @@ class _Document:
         except msgspec.ValidationError as fault:
             self._context.reject(str(fault), line=line, path="$.metadata")
             return
-        listing = self._listing or Listing(self._context, line)
+        listing = self._listing or ListReader(self._context, line)
         listing.describe(kind, str(self._fields.get("apiVersion") or ""), metadata)
         for number, at, item in self._waiting:
             yield from self._item(item, number, at)

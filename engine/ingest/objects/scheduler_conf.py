@@ -20,7 +20,7 @@ _TIERS = re.compile(rb"^tiers[ \t]*:", re.MULTILINE)
 _OBJECT_KEY = re.compile(rb"^(?:apiVersion|kind|items|data|metadata)[ \t]*:", re.MULTILINE)
 
 
-class SchedulerConf:
+class SchedulerConfReader:
     """Reads one configuration file as one ``config.applied`` without a time."""
 
     name = "scheduler-conf"
@@ -67,4 +67,4 @@ def config_event(
     )
 
 
-FORMAT = SchedulerConf()
+FORMAT = SchedulerConfReader()

@@ -46,7 +46,7 @@ _TIME_NAMES: Final = (b"time", b"date", b"zeit")
 _Row = tuple[int, bytes, list[bytes]]
 
 
-class Form(msgspec.Struct, frozen=True):
+class RowForm(msgspec.Struct, frozen=True):
     """How a table of lines is written.
 
     :param column: of the lines. :param width: the number of columns.
@@ -67,7 +67,7 @@ class Form(msgspec.Struct, frozen=True):
         return "the other columns of a table" if self.width > 1 else "the quotes around each line"
 
 
-def form_of_rows(head: bytes) -> Form | None:
+def form_of_rows(head: bytes) -> RowForm | None:
     """Return the form of a table with lines of a log in a column; None if it is none.
 
     :param head: the first bytes of a document.
@@ -93,7 +93,7 @@ def _seen(head: bytes, delimiter: bytes) -> Iterator[_Row]:
     return islice(_rows(iter(lines), delimiter), _ROWS_SEEN)
 
 
-def _form(delimiter: bytes, rows: list[list[bytes]]) -> Form | None:
+def _form(delimiter: bytes, rows: list[list[bytes]]) -> RowForm | None:
     first = rows[0] if rows else []
     headed = all(_NAME.fullmatch(_plain(cell)) for cell in first)
     if not headed and (delimiter != b"\t" or not first or _place(first[0]) >= 0):
@@ -105,7 +105,7 @@ def _form(delimiter: bytes, rows: list[list[bytes]]) -> Form | None:
         if len(cells) != len(first) or (len(first) == 1 and not cells[0].startswith(b'"')):
             return None
         times = _times(first, headed=headed)
-        return Form(delimiter, min(places)[1], len(first), times, headed)
+        return RowForm(delimiter, min(places)[1], len(first), times, headed)
     return None
 
 
@@ -126,7 +126,7 @@ def _place(cell: bytes) -> int:
 class Rows:
     """Reads the lines in a column."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: RowForm) -> None:
         self._form = form
 
     def lines(self, stream: BinaryIO, context: Context) -> Iterator[tuple[int, bytes]]:
@@ -143,7 +143,7 @@ class Rows:
             yield from lines_of(record)
 
 
-def _records(rows: Iterator[_Row], form: Form) -> Iterator[LogRecord]:
+def _records(rows: Iterator[_Row], form: RowForm) -> Iterator[LogRecord]:
     """Yield the records of rows; what lacks the column has no line of the log."""
     for number, (line, row, cells) in enumerate(rows):
         if (form.headed and not number) or len(cells) < form.width:

@@ -22,7 +22,7 @@ from .formats import Context
 from .json_text import json_elements
 from .log_records import LogRecords, is_log_record
 from .prefixes import LINES_SEEN, Lines, name_of, pieces, prefix_in, without_prefix
-from .rows import Form, Rows, form_of_rows, has_named_columns
+from .rows import RowForm, Rows, form_of_rows, has_named_columns
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -164,7 +164,7 @@ def _indented(count: int) -> Wrapping:
     return Wrapping("the indentation", lines)
 
 
-def _of_rows(form: Form) -> Wrapping:
+def _of_rows(form: RowForm) -> Wrapping:
     return Wrapping(form.name, Rows(form).lines, numbered=True)
 
 

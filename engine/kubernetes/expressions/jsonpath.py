@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ...errors import UsageError
 
 
-class Field(NamedTuple):
+class NamedMember(NamedTuple):
     """A member of an object by name."""
 
     name: str
@@ -27,7 +27,7 @@ class Wildcard(NamedTuple):
     """Every member or element."""
 
 
-class Slice(NamedTuple):
+class ListSlice(NamedTuple):
     """Elements of a list, as Python slices them; one index is a slice of one."""
 
     start: int | None
@@ -67,16 +67,16 @@ class Text(NamedTuple):
     text: str
 
 
-class Range(NamedTuple):
+class RangeBlock(NamedTuple):
     """A part of a template repeated for every result of a path."""
 
     path: Path
     body: tuple[Node, ...]
 
 
-Step: TypeAlias = Field | Wildcard | Slice | Descent | Filter | Union
+Step: TypeAlias = NamedMember | Wildcard | ListSlice | Descent | Filter | Union
 Operand: TypeAlias = Path | str | int | float | bool | None
-Node: TypeAlias = Text | Path | Range
+Node: TypeAlias = Text | Path | RangeBlock
 
 _TOKEN = re.compile(r"\s*(range\b|end\b|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')", re.DOTALL)
 _FIELD = re.compile(r"(?:[^\s.\[\](){}'\"*?@$=<>!,\\]|\\.)+")
@@ -207,7 +207,7 @@ class _Reader:
                 self.spaces()
                 path = self.path()
                 self.close()
-                found.append(Range(path, self.nodes(inside_range=True)))
+                found.append(RangeBlock(path, self.nodes(inside_range=True)))
                 return found
             found.append(Text(_unquoted(token[1])))
 
@@ -247,7 +247,7 @@ class _Reader:
         if match is None:
             raise self.fault("expected a field's name")
         self.place = match.end()
-        return Field(_ESCAPE.sub(r"\1", match[0]))
+        return NamedMember(_ESCAPE.sub(r"\1", match[0]))
 
     def bracket(self) -> Step:
         steps = [self.element()]
@@ -267,7 +267,7 @@ class _Reader:
         token = _TOKEN.match(self.text, self.place)
         if token is not None and token[1][0] in "'\"":
             self.place = token.end()
-            return Field(_unquoted(token[1]))
+            return NamedMember(_unquoted(token[1]))
         match = _SLICE.match(self.text, self.place)
         if match is None or match.end() == self.place:
             raise self.fault("expected an index, a slice, a name in quotes, * or ?(…)")
@@ -276,7 +276,7 @@ class _Reader:
         numbers = [None if part is None else int(part) for part in (start, stop, step)]
         if numbers[2] == 0:
             raise self.fault("a slice cannot have the step 0")
-        return Slice(numbers[0], numbers[1], numbers[2], single=colon is None)
+        return ListSlice(numbers[0], numbers[1], numbers[2], single=colon is None)
 
     def filter(self) -> Filter:
         left = self.operand()
@@ -350,7 +350,7 @@ def _rendered(nodes: Sequence[Node], current: Any, root: _Root) -> Iterator[str]
                 yield text
             case Path():
                 yield " ".join(_shown(value) for value in _find(node, current, root))
-            case Range(path, body):
+            case RangeBlock(path, body):
                 for value in _find(path, current, root):
                     yield from _rendered(body, value, root)
 
@@ -372,11 +372,11 @@ def _find(path: Path, current: Any, root: _Root) -> list[Any]:
 
 def _step(step: Step, value: Any, root: _Root) -> list[Any]:
     match step:
-        case Field(name):
+        case NamedMember(name):
             return [value[name]] if isinstance(value, dict) and name in value else []
         case Wildcard():
             return _children(value)
-        case Slice():
+        case ListSlice():
             return _elements(step, value)
         case Descent():
             return list(_descend(value))
@@ -386,7 +386,7 @@ def _step(step: Step, value: Any, root: _Root) -> list[Any]:
             return [found for part in steps for found in root.see(_step(part, value, root))]
 
 
-def _elements(step: Slice, value: Any) -> list[Any]:
+def _elements(step: ListSlice, value: Any) -> list[Any]:
     if not isinstance(value, list):
         return []
     if step.single and step.start is not None:

@@ -15,7 +15,7 @@ from .selectors import (
     IN,
     LESS,
     NOT_IN,
-    Requirement,
+    LabelRequirement,
     Selector,
 )
 
@@ -45,20 +45,20 @@ def parse_selector(text: str) -> Selector:
     return Selector(tuple(_requirement(condition, text) for condition in conditions))
 
 
-def _requirement(condition: str, text: str) -> Requirement:
+def _requirement(condition: str, text: str) -> LabelRequirement:
     match = _PRESENCE.fullmatch(condition)
     if match is not None:
-        return Requirement(match[2], DOES_NOT_EXIST if match[1] else EXISTS)
+        return LabelRequirement(match[2], DOES_NOT_EXIST if match[1] else EXISTS)
     match = _EQUALITY.fullmatch(condition)
     if match is not None:
-        return Requirement(match[1], NOT_IN if match[2] == "!=" else IN, (match[3],))
+        return LabelRequirement(match[1], NOT_IN if match[2] == "!=" else IN, (match[3],))
     match = _SET.fullmatch(condition)
     if match is not None:
         values = tuple(value.strip() for value in match[3].split(","))
-        return Requirement(match[1], IN if match[2] == "in" else NOT_IN, values)
+        return LabelRequirement(match[1], IN if match[2] == "in" else NOT_IN, values)
     match = _ORDER.fullmatch(condition)
     if match is not None:
-        return Requirement(match[1], GREATER if match[2] == ">" else LESS, (match[3],))
+        return LabelRequirement(match[1], GREATER if match[2] == ">" else LESS, (match[3],))
     raise _invalid(text, condition)
 
 

@@ -37,7 +37,7 @@ class SelectorError(ValueError):
     """A selector that Kubernetes refuses to parse; the message says why."""
 
 
-class Requirement(NamedTuple):
+class LabelRequirement(NamedTuple):
     """One condition on the value of one label.
 
     :param values: for ``Gt`` and ``Lt`` exactly one, a decimal integer.
@@ -66,7 +66,7 @@ class Requirement(NamedTuple):
 class Selector(NamedTuple):
     """A conjunction of conditions; with ``nothing`` it never matches."""
 
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[LabelRequirement, ...] = ()
     nothing: bool = False
 
     @property
@@ -80,7 +80,7 @@ class Selector(NamedTuple):
             requirement.holds(labels.get(requirement.key)) for requirement in self.requirements
         )
 
-    def add(self, requirements: Iterable[Requirement]) -> Selector:
+    def add(self, requirements: Iterable[LabelRequirement]) -> Selector:
         """Return a selector with more conditions; one that never matches stays so."""
         return self if self.nothing else Selector((*self.requirements, *requirements))
 
@@ -114,7 +114,7 @@ NOTHING = Selector(nothing=True)
 
 def exactly(labels: Mapping[str, str]) -> Selector:
     """Return the selector for objects with all these labels. Source: ``SelectorFromSet``."""
-    return Selector(tuple(Requirement(key, IN, (labels[key],)) for key in sorted(labels)))
+    return Selector(tuple(LabelRequirement(key, IN, (labels[key],)) for key in sorted(labels)))
 
 
 def label_selector(source: objects.LabelSelector | None) -> Selector:
@@ -138,7 +138,7 @@ def label_selector(source: objects.LabelSelector | None) -> Selector:
 
 
 @lru_cache(maxsize=65536)
-def requirement(key: str, operator: str, values: tuple[str, ...]) -> Requirement:
+def requirement(key: str, operator: str, values: tuple[str, ...]) -> LabelRequirement:
     """Return a checked condition.
 
     :raises SelectorError: Kubernetes would refuse it.
@@ -153,7 +153,7 @@ def requirement(key: str, operator: str, values: tuple[str, ...]) -> Requirement
     ]
     if faults:
         raise SelectorError(faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]")
-    return Requirement(key, operator, values)
+    return LabelRequirement(key, operator, values)
 
 
 def _values_faults(operator: str, values: tuple[str, ...]) -> list[str]:
@@ -196,8 +196,8 @@ def _integer(text: str | None) -> int | None:
 class NodeTerm(NamedTuple):
     """Conditions on a node's labels, and on its name (the only field that can be matched)."""
 
-    labels: tuple[Requirement, ...]
-    fields: tuple[Requirement, ...]
+    labels: tuple[LabelRequirement, ...]
+    fields: tuple[LabelRequirement, ...]
 
 
 def node_term(source: objects.NodeSelectorTerm) -> NodeTerm | None:
@@ -220,5 +220,7 @@ def node_term(source: objects.NodeSelectorTerm) -> NodeTerm | None:
             raise SelectorError(f'operator: Unsupported value: "{expression.operator}"')
         if len(expression.values) != 1:
             raise SelectorError("values: Invalid value: must have one element")
-        fields.append(Requirement(expression.key, expression.operator, tuple(expression.values)))
+        fields.append(
+            LabelRequirement(expression.key, expression.operator, tuple(expression.values))
+        )
     return NodeTerm(tuple(labels), tuple(fields))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from .metadata import Int32, LabelSelector, NodeSelector, Object, Part, ResourceList
+from .metadata import Int32, LabelSelector, NodeSelector, Object, ObjectPart, ResourceList
 
 
 class Namespace(Object, frozen=True, gc=False):
     """A namespace."""
 
 
-class ResourceQuotaStatus(Part, frozen=True, gc=False):
+class ResourceQuotaStatus(ObjectPart, frozen=True, gc=False):
     """What a namespace may use, and uses."""
 
     hard: ResourceList = msgspec.field(default_factory=dict)
@@ -32,7 +32,7 @@ class PriorityClass(Object, frozen=True, gc=False):
     preemption_policy: str | None = None
 
 
-class PodDisruptionBudgetSpec(Part, frozen=True, gc=False):
+class PodDisruptionBudgetSpec(ObjectPart, frozen=True, gc=False):
     """How many of which pods must stay."""
 
     min_available: Int32 | str | None = None
@@ -40,7 +40,7 @@ class PodDisruptionBudgetSpec(Part, frozen=True, gc=False):
     selector: LabelSelector | None = None
 
 
-class PodDisruptionBudgetStatus(Part, frozen=True, gc=False):
+class PodDisruptionBudgetStatus(ObjectPart, frozen=True, gc=False):
     """How many pods may go now."""
 
     disruptions_allowed: Int32 = 0
@@ -57,7 +57,7 @@ class PodDisruptionBudget(Object, frozen=True, gc=False):
     status: PodDisruptionBudgetStatus = msgspec.field(default_factory=PodDisruptionBudgetStatus)
 
 
-class ServiceSpec(Part, frozen=True, gc=False):
+class ServiceSpec(ObjectPart, frozen=True, gc=False):
     """The pods of a service; no labels mean none."""
 
     selector: dict[str, str] = msgspec.field(default_factory=dict)
@@ -75,7 +75,7 @@ class ReplicationController(Object, frozen=True, gc=False):
     spec: ServiceSpec = msgspec.field(default_factory=ServiceSpec)
 
 
-class OwnerSpec(Part, frozen=True, gc=False):
+class OwnerSpec(ObjectPart, frozen=True, gc=False):
     """The pods of an owner."""
 
     selector: LabelSelector | None = None
@@ -93,7 +93,7 @@ class StatefulSet(Object, frozen=True, gc=False):
     spec: OwnerSpec = msgspec.field(default_factory=OwnerSpec)
 
 
-class ObjectReference(Part, frozen=True, gc=False):
+class ObjectReference(ObjectPart, frozen=True, gc=False):
     """A reference to an object."""
 
     kind: str = ""
@@ -102,20 +102,20 @@ class ObjectReference(Part, frozen=True, gc=False):
     uid: str = ""
 
 
-class VolumeDriver(Part, frozen=True, gc=False):
+class VolumeDriver(ObjectPart, frozen=True, gc=False):
     """The CSI driver of a volume, and the volume's name there."""
 
     driver: str = ""
     volume_handle: str = ""
 
 
-class VolumeNodeAffinity(Part, frozen=True, gc=False):
+class VolumeNodeAffinity(ObjectPart, frozen=True, gc=False):
     """From where a volume can be reached."""
 
     required: NodeSelector | None = None
 
 
-class PersistentVolumeSpec(Part, frozen=True, gc=False):
+class PersistentVolumeSpec(ObjectPart, frozen=True, gc=False):
     """What a volume is."""
 
     capacity: ResourceList = msgspec.field(default_factory=dict)
@@ -127,7 +127,7 @@ class PersistentVolumeSpec(Part, frozen=True, gc=False):
     csi: VolumeDriver | None = None
 
 
-class Phase(Part, frozen=True, gc=False):
+class StatusPhase(ObjectPart, frozen=True, gc=False):
     """A status of which only the phase is read."""
 
     phase: str = ""
@@ -137,16 +137,16 @@ class PersistentVolume(Object, frozen=True, gc=False):
     """A volume."""
 
     spec: PersistentVolumeSpec = msgspec.field(default_factory=PersistentVolumeSpec)
-    status: Phase = msgspec.field(default_factory=Phase)
+    status: StatusPhase = msgspec.field(default_factory=StatusPhase)
 
 
-class ClaimRequests(Part, frozen=True, gc=False):
+class ClaimRequests(ObjectPart, frozen=True, gc=False):
     """How much a claim asks for."""
 
     requests: ResourceList = msgspec.field(default_factory=dict)
 
 
-class PersistentVolumeClaimSpec(Part, frozen=True, gc=False):
+class PersistentVolumeClaimSpec(ObjectPart, frozen=True, gc=False):
     """What a claim asks for, and the volume it has."""
 
     volume_name: str = ""
@@ -161,17 +161,17 @@ class PersistentVolumeClaim(Object, frozen=True, gc=False):
     """A claim."""
 
     spec: PersistentVolumeClaimSpec = msgspec.field(default_factory=PersistentVolumeClaimSpec)
-    status: Phase = msgspec.field(default_factory=Phase)
+    status: StatusPhase = msgspec.field(default_factory=StatusPhase)
 
 
-class TopologyRequirement(Part, frozen=True, gc=False):
+class TopologyRequirement(ObjectPart, frozen=True, gc=False):
     """Values of one label of nodes."""
 
     key: str = ""
     values: tuple[str, ...] = ()
 
 
-class TopologyTerm(Part, frozen=True, gc=False):
+class TopologyTerm(ObjectPart, frozen=True, gc=False):
     """Labels that a node must have all of."""
 
     match_label_expressions: tuple[TopologyRequirement, ...] = ()

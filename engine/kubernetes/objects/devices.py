@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import msgspec
 
-from .metadata import Int64, NodeSelector, Object, Part
+from .metadata import Int64, NodeSelector, Object, ObjectPart
 
 
-class CelExpression(Part, frozen=True, gc=False):
+class CelExpression(ObjectPart, frozen=True, gc=False):
     """A condition in the Common Expression Language."""
 
     expression: str = ""
 
 
-class DeviceSelector(Part, frozen=True, gc=False):
+class DeviceSelector(ObjectPart, frozen=True, gc=False):
     """A condition on devices."""
 
     cel: CelExpression | None = None
 
 
-class DeviceSubRequest(Part, frozen=True, gc=False):
+class DeviceSubRequest(ObjectPart, frozen=True, gc=False):
     """A number of devices of a class: an exact request, or one of several alternatives."""
 
     name: str = ""
@@ -51,27 +51,27 @@ class DeviceRequest(DeviceSubRequest, frozen=True, gc=False):
         return self.exactly
 
 
-class DeviceConstraint(Part, frozen=True, gc=False):
+class DeviceConstraint(ObjectPart, frozen=True, gc=False):
     """Devices of these requests, or of all, must have the same value of an attribute."""
 
     requests: tuple[str, ...] = ()
     match_attribute: str | None = None
 
 
-class DeviceClaimDevices(Part, frozen=True, gc=False):
+class DeviceClaimDevices(ObjectPart, frozen=True, gc=False):
     """The requests of a claim."""
 
     requests: tuple[DeviceRequest, ...] = ()
     constraints: tuple[DeviceConstraint, ...] = ()
 
 
-class ResourceClaimSpec(Part, frozen=True, gc=False):
+class ResourceClaimSpec(ObjectPart, frozen=True, gc=False):
     """What a claim asks for."""
 
     devices: DeviceClaimDevices = msgspec.field(default_factory=DeviceClaimDevices)
 
 
-class AllocatedDevice(Part, frozen=True, gc=False):
+class AllocatedDevice(ObjectPart, frozen=True, gc=False):
     """A device allocated to a claim; with ``admin_access`` other claims may have it as well."""
 
     driver: str = ""
@@ -80,26 +80,26 @@ class AllocatedDevice(Part, frozen=True, gc=False):
     admin_access: bool | None = None
 
 
-class AllocatedDevices(Part, frozen=True, gc=False):
+class AllocatedDevices(ObjectPart, frozen=True, gc=False):
     """The devices that a claim has."""
 
     results: tuple[AllocatedDevice, ...] = ()
 
 
-class Allocation(Part, frozen=True, gc=False):
+class Allocation(ObjectPart, frozen=True, gc=False):
     """The allocation of a claim, and the nodes that can use it; all nodes without a selector."""
 
     devices: AllocatedDevices = msgspec.field(default_factory=AllocatedDevices)
     node_selector: NodeSelector | None = None
 
 
-class Consumer(Part, frozen=True, gc=False):
+class Consumer(ObjectPart, frozen=True, gc=False):
     """Who uses a claim."""
 
     uid: str = ""
 
 
-class ResourceClaimStatus(Part, frozen=True, gc=False):
+class ResourceClaimStatus(ObjectPart, frozen=True, gc=False):
     """What a claim has, and who uses it."""
 
     allocation: Allocation | None = None
@@ -113,7 +113,7 @@ class ResourceClaim(Object, frozen=True, gc=False):
     status: ResourceClaimStatus = msgspec.field(default_factory=ResourceClaimStatus)
 
 
-class DeviceClassSpec(Part, frozen=True, gc=False):
+class DeviceClassSpec(ObjectPart, frozen=True, gc=False):
     """The conditions that devices of a class meet."""
 
     selectors: tuple[DeviceSelector, ...] = ()
@@ -125,7 +125,7 @@ class DeviceClass(Object, frozen=True, gc=False):
     spec: DeviceClassSpec = msgspec.field(default_factory=DeviceClassSpec)
 
 
-class DeviceAttribute(Part, frozen=True, gc=False):
+class DeviceAttribute(ObjectPart, frozen=True, gc=False):
     """One value of a device."""
 
     number: Int64 | None = msgspec.field(default=None, name="int")
@@ -134,13 +134,13 @@ class DeviceAttribute(Part, frozen=True, gc=False):
     version: str | None = None
 
 
-class DeviceCapacity(Part, frozen=True, gc=False):
+class DeviceCapacity(ObjectPart, frozen=True, gc=False):
     """An amount that a device has."""
 
     value: str | Int64 | float = 0
 
 
-class DeviceTraits(Part, frozen=True, gc=False):
+class DeviceTraits(ObjectPart, frozen=True, gc=False):
     """A device's attributes and capacity; feature gates for the other fields are off."""
 
     attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
@@ -161,7 +161,7 @@ class Device(DeviceTraits, frozen=True, gc=False):
         return self if self.basic is None else self.basic
 
 
-class ResourcePool(Part, frozen=True, gc=False):
+class ResourcePool(ObjectPart, frozen=True, gc=False):
     """The pool of a slice: the slices of its newest generation."""
 
     name: str = ""
@@ -169,7 +169,7 @@ class ResourcePool(Part, frozen=True, gc=False):
     resource_slice_count: Int64 = 0
 
 
-class ResourceSliceSpec(Part, frozen=True, gc=False):
+class ResourceSliceSpec(ObjectPart, frozen=True, gc=False):
     """Devices, and the nodes that can use them."""
 
     driver: str = ""

@@ -17,11 +17,11 @@ ResourceList = dict[str, str | Int64 | float]
 """Quantities by resource, as they are written."""
 
 
-class Part(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class ObjectPart(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """Base of all parts: unknown fields are ignored, absent ones have Go's zero value."""
 
 
-class OwnerReference(Part, frozen=True, gc=False):
+class OwnerReference(ObjectPart, frozen=True, gc=False):
     """An object that owns another one."""
 
     kind: str = ""
@@ -40,7 +40,7 @@ def seconds(text: str) -> int:
     return parse_time(text) // SECOND_US
 
 
-class Metadata(Part, frozen=True, gc=False):
+class Metadata(ObjectPart, frozen=True, gc=False):
     """An object's name, identity, times and marks."""
 
     name: str = ""
@@ -75,7 +75,7 @@ class Metadata(Part, frozen=True, gc=False):
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
-class Object(Part, frozen=True, gc=False):
+class Object(ObjectPart, frozen=True, gc=False):
     """Base of all objects."""
 
     metadata: Metadata = msgspec.field(default_factory=Metadata)
@@ -111,7 +111,7 @@ class Object(Part, frozen=True, gc=False):
         return self.metadata.annotations
 
 
-class Requirement(Part, frozen=True, gc=False):
+class Requirement(ObjectPart, frozen=True, gc=False):
     """One expression of a selector."""
 
     key: str = ""
@@ -119,21 +119,21 @@ class Requirement(Part, frozen=True, gc=False):
     values: tuple[str, ...] = ()
 
 
-class LabelSelector(Part, frozen=True, gc=False):
+class LabelSelector(ObjectPart, frozen=True, gc=False):
     """Selects objects by their labels: an empty one selects all, None selects nothing."""
 
     match_labels: dict[str, str] = msgspec.field(default_factory=dict)
     match_expressions: tuple[Requirement, ...] = ()
 
 
-class NodeSelectorTerm(Part, frozen=True, gc=False):
+class NodeSelectorTerm(ObjectPart, frozen=True, gc=False):
     """Selects nodes that satisfy all expressions; a term without expressions selects none."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()
 
 
-class NodeSelector(Part, frozen=True, gc=False):
+class NodeSelector(ObjectPart, frozen=True, gc=False):
     """Nodes that satisfy one of the terms."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()

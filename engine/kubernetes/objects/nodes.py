@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from .metadata import Int32, Int64, LabelSelector, Object, Part, ResourceList
+from .metadata import Int32, Int64, LabelSelector, Object, ObjectPart, ResourceList
 
 
-class Taint(Part, frozen=True, gc=False):
+class Taint(ObjectPart, frozen=True, gc=False):
     """What pods must bear on a node."""
 
     key: str = ""
@@ -21,14 +21,14 @@ class Taint(Part, frozen=True, gc=False):
         return f"{self.key}{value}:{self.effect}"
 
 
-class NodeSpec(Part, frozen=True, gc=False):
+class NodeSpec(ObjectPart, frozen=True, gc=False):
     """How a node may be used."""
 
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
 
 
-class NodeCondition(Part, frozen=True, gc=False):
+class NodeCondition(ObjectPart, frozen=True, gc=False):
     """A condition of a node."""
 
     type: str = ""
@@ -37,14 +37,14 @@ class NodeCondition(Part, frozen=True, gc=False):
     message: str = ""
 
 
-class ContainerImage(Part, frozen=True, gc=False):
+class ContainerImage(ObjectPart, frozen=True, gc=False):
     """An image that a node has, in bytes."""
 
     names: tuple[str, ...] = ()
     size_bytes: Int64 = 0
 
 
-class NodeStatus(Part, frozen=True, gc=False):
+class NodeStatus(ObjectPart, frozen=True, gc=False):
     """What a node has."""
 
     allocatable: ResourceList = msgspec.field(default_factory=dict)
@@ -60,13 +60,13 @@ class Node(Object, frozen=True, gc=False):
     status: NodeStatus = msgspec.field(default_factory=NodeStatus)
 
 
-class VolumeNodeResources(Part, frozen=True, gc=False):
+class VolumeNodeResources(ObjectPart, frozen=True, gc=False):
     """How many volumes of a driver a node can attach; without a count, any number."""
 
     count: Int32 | None = None
 
 
-class CSINodeDriver(Part, frozen=True, gc=False):
+class CSINodeDriver(ObjectPart, frozen=True, gc=False):
     """A driver of volumes on a node."""
 
     name: str = ""
@@ -75,7 +75,7 @@ class CSINodeDriver(Part, frozen=True, gc=False):
     allocatable: VolumeNodeResources | None = None
 
 
-class CSINodeSpec(Part, frozen=True, gc=False):
+class CSINodeSpec(ObjectPart, frozen=True, gc=False):
     """The drivers of a node."""
 
     drivers: tuple[CSINodeDriver, ...] = ()
@@ -87,19 +87,19 @@ class CSINode(Object, frozen=True, gc=False):
     spec: CSINodeSpec = msgspec.field(default_factory=CSINodeSpec)
 
 
-class ExactMatch(Part, frozen=True, gc=False):
+class ExactMatch(ObjectPart, frozen=True, gc=False):
     """A member by its name."""
 
     name: str = ""
 
 
-class RegexMatch(Part, frozen=True, gc=False):
+class RegexMatch(ObjectPart, frozen=True, gc=False):
     """Members by a pattern of their names."""
 
     pattern: str = ""
 
 
-class MemberSelector(Part, frozen=True, gc=False):
+class MemberSelector(ObjectPart, frozen=True, gc=False):
     """Which nodes or hypernodes are meant."""
 
     exact_match: ExactMatch | None = None
@@ -107,19 +107,19 @@ class MemberSelector(Part, frozen=True, gc=False):
     label_match: LabelSelector | None = None
 
 
-class Member(Part, frozen=True, gc=False):
+class HypernodeMember(ObjectPart, frozen=True, gc=False):
     """Members of a hypernode; ``type`` is ``Node`` or ``HyperNode``."""
 
     type: str = ""
     selector: MemberSelector = msgspec.field(default_factory=MemberSelector)
 
 
-class HyperNodeSpec(Part, frozen=True, gc=False):
+class HyperNodeSpec(ObjectPart, frozen=True, gc=False):
     """A hypernode's tier and members."""
 
     tier: Int64 = 0
     tier_name: str = ""
-    members: tuple[Member, ...] = ()
+    members: tuple[HypernodeMember, ...] = ()
 
 
 class HyperNode(Object, frozen=True, gc=False):
@@ -128,14 +128,14 @@ class HyperNode(Object, frozen=True, gc=False):
     spec: HyperNodeSpec = msgspec.field(default_factory=HyperNodeSpec)
 
 
-class NumaResource(Part, frozen=True, gc=False):
+class NumaResource(ObjectPart, frozen=True, gc=False):
     """How much of a resource the sockets of a node have, and which parts (a CPU set)."""
 
     allocatable: str = ""
     capacity: Int64 = 0
 
 
-class CpuDetail(Part, frozen=True, gc=False):
+class CpuDetail(ObjectPart, frozen=True, gc=False):
     """Where a CPU sits."""
 
     numa: Int64 = 0
@@ -143,7 +143,7 @@ class CpuDetail(Part, frozen=True, gc=False):
     core: Int64 = 0
 
 
-class NumatopologySpec(Part, frozen=True, gc=False):
+class NumatopologySpec(ObjectPart, frozen=True, gc=False):
     """The sockets of a node."""
 
     policies: dict[str, str] = msgspec.field(default_factory=dict)

@@ -11,7 +11,7 @@ from .metadata import (
     NodeSelector,
     NodeSelectorTerm,
     Object,
-    Part,
+    ObjectPart,
     ResourceList,
 )
 
@@ -19,14 +19,14 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-class DeviceClaim(Part, frozen=True, gc=False):
+class DeviceClaim(ObjectPart, frozen=True, gc=False):
     """A claim of the pod that a container uses."""
 
     name: str = ""
     request: str = ""
 
 
-class Requirements(Part, frozen=True, gc=False):
+class Requirements(ObjectPart, frozen=True, gc=False):
     """What a container asks for."""
 
     requests: ResourceList = msgspec.field(default_factory=dict)
@@ -34,7 +34,7 @@ class Requirements(Part, frozen=True, gc=False):
     claims: tuple[DeviceClaim, ...] = ()
 
 
-class ContainerPort(Part, frozen=True, gc=False):
+class ContainerPort(ObjectPart, frozen=True, gc=False):
     """A port of a container, perhaps one of the node (``host_port`` above 0)."""
 
     host_port: Int32 = 0
@@ -43,7 +43,7 @@ class ContainerPort(Part, frozen=True, gc=False):
     host_ip: str = msgspec.field(default="", name="hostIP")
 
 
-class Container(Part, frozen=True, gc=False):
+class Container(ObjectPart, frozen=True, gc=False):
     """A container, or an init container (a sidecar if ``restart_policy`` is ``Always``)."""
 
     name: str = ""
@@ -53,21 +53,21 @@ class Container(Part, frozen=True, gc=False):
     restart_policy: str = ""
 
 
-class PreferredNodes(Part, frozen=True, gc=False):
+class PreferredNodes(ObjectPart, frozen=True, gc=False):
     """A preference of nodes (``PreferredSchedulingTerm``)."""
 
     weight: Int32 = 0
     preference: NodeSelectorTerm = msgspec.field(default_factory=NodeSelectorTerm)
 
 
-class NodeAffinity(Part, frozen=True, gc=False):
+class NodeAffinity(ObjectPart, frozen=True, gc=False):
     """Where a pod must or should run, by properties of nodes."""
 
     required: NodeSelector | None = msgspec.field(default=None, name=_REQUIRED)
     preferred: tuple[PreferredNodes, ...] = msgspec.field(default=(), name=_PREFERRED)
 
 
-class PodAffinityTerm(Part, frozen=True, gc=False):
+class PodAffinityTerm(ObjectPart, frozen=True, gc=False):
     """The selected pods, and the topology domain that counts as near."""
 
     label_selector: LabelSelector | None = None
@@ -78,21 +78,21 @@ class PodAffinityTerm(Part, frozen=True, gc=False):
     mismatch_label_keys: tuple[str, ...] = ()
 
 
-class WeightedPodAffinityTerm(Part, frozen=True, gc=False):
+class WeightedPodAffinityTerm(ObjectPart, frozen=True, gc=False):
     """A term with how much it counts."""
 
     weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = msgspec.field(default_factory=PodAffinityTerm)
 
 
-class PodAffinity(Part, frozen=True, gc=False):
+class PodAffinity(ObjectPart, frozen=True, gc=False):
     """Near which pods, or away from which, a pod must or should run."""
 
     required: tuple[PodAffinityTerm, ...] = msgspec.field(default=(), name=_REQUIRED)
     preferred: tuple[WeightedPodAffinityTerm, ...] = msgspec.field(default=(), name=_PREFERRED)
 
 
-class Affinity(Part, frozen=True, gc=False):
+class Affinity(ObjectPart, frozen=True, gc=False):
     """A pod's affinities."""
 
     node_affinity: NodeAffinity | None = None
@@ -100,7 +100,7 @@ class Affinity(Part, frozen=True, gc=False):
     pod_anti_affinity: PodAffinity | None = None
 
 
-class Toleration(Part, frozen=True, gc=False):
+class Toleration(ObjectPart, frozen=True, gc=False):
     """Taints that a pod bears."""
 
     key: str = ""
@@ -110,7 +110,7 @@ class Toleration(Part, frozen=True, gc=False):
     toleration_seconds: Int64 | None = None
 
 
-class TopologySpreadConstraint(Part, frozen=True, gc=False):
+class TopologySpreadConstraint(ObjectPart, frozen=True, gc=False):
     """How evenly pods are to be spread over domains."""
 
     max_skew: Int32 = 0
@@ -123,43 +123,43 @@ class TopologySpreadConstraint(Part, frozen=True, gc=False):
     match_label_keys: tuple[str, ...] = ()
 
 
-class ClaimVolume(Part, frozen=True, gc=False):
+class ClaimVolume(ObjectPart, frozen=True, gc=False):
     """A claim that a pod mounts."""
 
     claim_name: str = ""
     read_only: bool = False
 
 
-class ClaimTemplateSpec(Part, frozen=True, gc=False):
+class ClaimTemplateSpec(ObjectPart, frozen=True, gc=False):
     """The specification of a claim that is made for one pod."""
 
     storage_class_name: str | None = None
     access_modes: tuple[str, ...] = ()
 
 
-class ClaimTemplate(Part, frozen=True, gc=False):
+class ClaimTemplate(ObjectPart, frozen=True, gc=False):
     """A claim that is made for one pod."""
 
     spec: ClaimTemplateSpec = msgspec.field(default_factory=ClaimTemplateSpec)
 
 
-class EphemeralVolume(Part, frozen=True, gc=False):
+class EphemeralVolume(ObjectPart, frozen=True, gc=False):
     """A volume whose claim is made for one pod."""
 
     volume_claim_template: ClaimTemplate | None = None
 
 
-class InlineDriver(Part, frozen=True, gc=False):
+class InlineDriver(ObjectPart, frozen=True, gc=False):
     """A volume of a CSI driver without a claim."""
 
     driver: str = ""
 
 
-class Disk(Part, frozen=True, gc=False):
+class Disk(ObjectPart, frozen=True, gc=False):
     """A disk; which one it is decides nothing."""
 
 
-class Volume(Part, frozen=True, gc=False):
+class Volume(ObjectPart, frozen=True, gc=False):
     """A volume, as far as it binds a pod to nodes; all other sources are left out."""
 
     name: str = ""
@@ -183,13 +183,13 @@ class Volume(Part, frozen=True, gc=False):
         return self.csi is not None or any(disk is not None for disk in disks)
 
 
-class SchedulingGate(Part, frozen=True, gc=False):
+class SchedulingGate(ObjectPart, frozen=True, gc=False):
     """A gate that must be removed before a pod is scheduled."""
 
     name: str = ""
 
 
-class PodResourceClaim(Part, frozen=True, gc=False):
+class PodResourceClaim(ObjectPart, frozen=True, gc=False):
     """A device claim of a pod."""
 
     name: str = ""
@@ -197,7 +197,7 @@ class PodResourceClaim(Part, frozen=True, gc=False):
     resource_claim_template_name: str | None = None
 
 
-class PodSpec(Part, frozen=True, gc=False):
+class PodSpec(ObjectPart, frozen=True, gc=False):
     """The fields of a pod's spec that scheduling reads."""
 
     node_name: str = ""
@@ -219,7 +219,7 @@ class PodSpec(Part, frozen=True, gc=False):
     resources: Requirements | None = None
 
 
-class PodCondition(Part, frozen=True, gc=False):
+class PodCondition(ObjectPart, frozen=True, gc=False):
     """A condition of a pod."""
 
     type: str = ""
@@ -229,14 +229,14 @@ class PodCondition(Part, frozen=True, gc=False):
     message: str = ""
 
 
-class PodResourceClaimStatus(Part, frozen=True, gc=False):
+class PodResourceClaimStatus(ObjectPart, frozen=True, gc=False):
     """The claim of devices that was made for a pod from a template."""
 
     name: str = ""
     resource_claim_name: str | None = None
 
 
-class ContainerStatus(Part, frozen=True, gc=False):
+class ContainerStatus(ObjectPart, frozen=True, gc=False):
     """The resources of a running container, and those allocated to it by its node."""
 
     name: str = ""
@@ -244,7 +244,7 @@ class ContainerStatus(Part, frozen=True, gc=False):
     allocated_resources: ResourceList = msgspec.field(default_factory=dict)
 
 
-class PodStatus(Part, frozen=True, gc=False):
+class PodStatus(ObjectPart, frozen=True, gc=False):
     """What is known of a pod."""
 
     phase: str = ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from .metadata import Int32, Int64, LabelSelector, Object, Part, ResourceList
+from .metadata import Int32, Int64, LabelSelector, Object, ObjectPart, ResourceList
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-class NetworkTopology(Part, frozen=True, gc=False):
+class NetworkTopology(ObjectPart, frozen=True, gc=False):
     """How far apart a job's pods may run."""
 
     mode: str = ""
@@ -18,7 +18,7 @@ class NetworkTopology(Part, frozen=True, gc=False):
     highest_tier_name: str = ""
 
 
-class SubGroupPolicy(Part, frozen=True, gc=False):
+class SubGroupPolicy(ObjectPart, frozen=True, gc=False):
     """How a group is divided into smaller ones."""
 
     name: str = ""
@@ -29,7 +29,7 @@ class SubGroupPolicy(Part, frozen=True, gc=False):
     network_topology: NetworkTopology | None = None
 
 
-class PodGroupSpec(Part, frozen=True, gc=False):
+class PodGroupSpec(ObjectPart, frozen=True, gc=False):
     """What a group needs before any of it starts."""
 
     min_member: Int32 = 0
@@ -41,7 +41,7 @@ class PodGroupSpec(Part, frozen=True, gc=False):
     sub_group_policy: tuple[SubGroupPolicy, ...] = ()
 
 
-class PodGroupCondition(Part, frozen=True, gc=False):
+class PodGroupCondition(ObjectPart, frozen=True, gc=False):
     """A condition of a group; ``transition_id`` is the session that wrote it."""
 
     type: str = ""
@@ -52,7 +52,7 @@ class PodGroupCondition(Part, frozen=True, gc=False):
     message: str = ""
 
 
-class PodGroupStatus(Part, frozen=True, gc=False):
+class PodGroupStatus(ObjectPart, frozen=True, gc=False):
     """What is known of a group."""
 
     phase: str = ""
@@ -69,27 +69,27 @@ class PodGroup(Object, frozen=True, gc=False):
     status: PodGroupStatus = msgspec.field(default_factory=PodGroupStatus)
 
 
-class Guarantee(Part, frozen=True, gc=False):
+class Guarantee(ObjectPart, frozen=True, gc=False):
     """What is kept for a queue."""
 
     resource: ResourceList = msgspec.field(default_factory=dict)
 
 
-class NodeGroupRules(Part, frozen=True, gc=False):
+class NodeGroupRules(ObjectPart, frozen=True, gc=False):
     """Groups of nodes that a queue's pods must or should run on, or not."""
 
     required: tuple[str, ...] = msgspec.field(default=(), name=_REQUIRED)
     preferred: tuple[str, ...] = msgspec.field(default=(), name=_PREFERRED)
 
 
-class QueueAffinity(Part, frozen=True, gc=False):
+class QueueAffinity(ObjectPart, frozen=True, gc=False):
     """A queue's affinities to groups of nodes."""
 
     node_group_affinity: NodeGroupRules | None = None
     node_group_anti_affinity: NodeGroupRules | None = None
 
 
-class QueueSpec(Part, frozen=True, gc=False):
+class QueueSpec(ObjectPart, frozen=True, gc=False):
     """A queue's share, bounds and place among the queues."""
 
     weight: Int32 = 0
@@ -104,14 +104,14 @@ class QueueSpec(Part, frozen=True, gc=False):
     dequeue_strategy: str = ""
 
 
-class Reservation(Part, frozen=True, gc=False):
+class Reservation(ObjectPart, frozen=True, gc=False):
     """What is reserved for a queue."""
 
     nodes: tuple[str, ...] = ()
     resource: ResourceList = msgspec.field(default_factory=dict)
 
 
-class QueueStatus(Part, frozen=True, gc=False):
+class QueueStatus(ObjectPart, frozen=True, gc=False):
     """A queue's state, the number of its groups by phase, and what they have."""
 
     state: str = ""

@@ -5,10 +5,10 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go``.
 
 from __future__ import annotations
 
-from ...model.tables import Status
+from ...model.tables import TaskStatus
 from ...volcano.session.allocate import JobRequeue
 from ..framework import orders, voting
-from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session
 from ..nodes.node_selection import NodeSelection
 from ..nodes.node_views import NodeViews
@@ -20,10 +20,10 @@ from .placing import Placing
 
 def execute(ssn: Session, views: NodeViews) -> None:
     """Take queues, jobs and tasks in order, and place one task after the other."""
-    Allocation(ssn, views.selection).run()
+    AllocateRun(ssn, views.selection).run()
 
 
-class Allocation:
+class AllocateRun:
     """The allocate action in one session."""
 
     def __init__(self, ssn: Session, selection: NodeSelection) -> None:
@@ -35,8 +35,8 @@ class Allocation:
         self._gradients = Gradients(self._placing)
         self._queue_requeued_before_placing = ssn.behaviours.queue_requeued_before_placing
         self._queues: PriorityQueue[str] = orders.queues_in_order(ssn)
-        self._jobs: dict[str, Queue[int]] = {}
-        self._pending: dict[int, Queue[int]] = {}
+        self._jobs: dict[str, ItemQueue[int]] = {}
+        self._pending: dict[int, ItemQueue[int]] = {}
 
     def run(self) -> None:
         """Go through the queues until none is left."""
@@ -61,8 +61,8 @@ class Allocation:
         other queues move with an allocation (hdrf).
         """
         ssn = self.ssn
-        pending = [counts[Status.PENDING] > 0 for counts in ssn.jobs.counts]
-        for task in ssn.sub_jobs.stale.under(Status.PENDING):
+        pending = [counts[TaskStatus.PENDING] > 0 for counts in ssn.jobs.counts]
+        for task in ssn.sub_jobs.stale.under(TaskStatus.PENDING):
             pending[ssn.tasks.job.item(task)] = True
         waits = self._tries_gradients and not ssn.hypernodes.ready
         keeps_idle = self._queue_requeued_before_placing or any(
@@ -143,7 +143,7 @@ class Allocation:
             return committed
         return self._placing.interrupted or self._job_requeue is JobRequeue.ALWAYS
 
-    def _tasks_of(self, job: int) -> Queue[int]:
+    def _tasks_of(self, job: int) -> ItemQueue[int]:
         """Return the job's tasks to place, in order."""
         tasks = self._pending.get(job)
         if tasks is None:

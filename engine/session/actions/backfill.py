@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.panic import NIL_POINTER, Panic
-from ...model.tables import Rows, Status
+from ...model.tables import Rows, TaskStatus
 from ...volcano.session.backfill import BackfillFailure
 from ..framework import immediate, orders, voting
-from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session
 from ..framework.statement import Statement
 from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
@@ -100,8 +100,8 @@ def _on_one(ssn: Session, node: int, error: str) -> FitErrors:
 def _pick_up(ssn: Session) -> list[int]:
     """Return the tasks to place, by queue, job and task; pipelined ones are freed first."""
     queues = orders.queues_in_order(ssn)
-    jobs_of: dict[str, Queue[int]] = {}
-    tasks_of: dict[int, Queue[int]] = {}
+    jobs_of: dict[str, ItemQueue[int]] = {}
+    tasks_of: dict[int, ItemQueue[int]] = {}
     for job in range(len(ssn.jobs)):
         queue = ssn.jobs.queue[job]
         if (
@@ -122,14 +122,14 @@ def _pick_up(ssn: Session) -> list[int]:
     return _flatten(queues, jobs_of, tasks_of)
 
 
-def _tasks(ssn: Session, job: int) -> Queue[int]:
+def _tasks(ssn: Session, job: int) -> ItemQueue[int]:
     info = ssn.tasks.info
     tasks = [
         task
         for task in ssn.jobs.pending_tasks(job)
         if info[task].best_effort and not info[task].gated
     ]
-    for task in ssn.jobs.tasks_with(job, (Status.PIPELINED,)):
+    for task in ssn.jobs.tasks_with(job, (TaskStatus.PIPELINED,)):
         if info[task].best_effort:
             Statement(ssn).un_pipeline(task)
             tasks.append(task)
@@ -138,8 +138,8 @@ def _tasks(ssn: Session, job: int) -> Queue[int]:
 
 def _flatten(
     queues: PriorityQueue[str],
-    jobs_of: dict[str, Queue[int]],
-    tasks_of: dict[int, Queue[int]],
+    jobs_of: dict[str, ItemQueue[int]],
+    tasks_of: dict[int, ItemQueue[int]],
 ) -> list[int]:
     flat: list[int] = []
     while queues:

@@ -14,12 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from ...model.resource import Resource
-from ...model.tables import ALLOCATED_STATUS, Status
+from ...model.tables import ALLOCATED_STATUS, TaskStatus
 
 if TYPE_CHECKING:
     from ..framework.session import Session
 
-_HOLDING = (*sorted(ALLOCATED_STATUS), Status.SUCCEEDED)
+_HOLDING = (*sorted(ALLOCATED_STATUS), TaskStatus.SUCCEEDED)
 
 
 class Bundle(msgspec.Struct, frozen=True):
@@ -134,7 +134,7 @@ def _roles(ssn: Session, job: int) -> dict[str, int]:
         tasks.info[task].role
         for task in ssn.jobs.tasks[job]
         if tasks.status.item(task) in _HOLDING
-        or (tasks.status.item(task) == Status.PENDING and tasks.info[task].best_effort)
+        or (tasks.status.item(task) == TaskStatus.PENDING and tasks.info[task].best_effort)
     )
     return {role: ready[role] - least for role, least in info.task_min_available.items()}
 

@@ -6,9 +6,9 @@ Source: ``pkg/scheduler/actions/enqueue/enqueue.go``.
 from __future__ import annotations
 
 from ..framework import orders, voting
-from ..framework.priority_queue import Queue
+from ..framework.priority_queue import ItemQueue
 from ..framework.session import Session
-from ..framework.trace import Outcome
+from ..framework.trace import StepOutcome
 from ..nodes.node_views import NodeViews
 
 
@@ -18,7 +18,7 @@ def execute(ssn: Session, _: NodeViews) -> None:
     A job without minResources is enqueued without votes. A rejected job is not tried again.
     """
     queues = orders.queues_in_order(ssn)
-    jobs_of: dict[str, Queue[int]] = {}
+    jobs_of: dict[str, ItemQueue[int]] = {}
     for job in range(len(ssn.jobs)):
         if not ssn.jobs.is_pending(job):
             continue  # a queue without pending jobs would only be taken and dropped
@@ -40,8 +40,8 @@ def _enqueue(ssn: Session, job: int) -> None:
     if ssn.jobs.info[job].min_resources is not None and not voting.job_enqueueable(ssn, job, key):
         for give_back in ssn.reserved.pop(job, ()):
             give_back()
-        ssn.trace.add("enqueue", key, outcome=Outcome.STAYS_PENDING)
+        ssn.trace.add("enqueue", key, outcome=StepOutcome.STAYS_PENDING)
         return
     voting.job_enqueued(ssn, job)
     ssn.jobs.phase[job] = "Inqueue"
-    ssn.trace.add("enqueue", key, outcome=Outcome.ENQUEUED)
+    ssn.trace.add("enqueue", key, outcome=StepOutcome.ENQUEUED)

@@ -26,7 +26,7 @@ from ...model.resource import ZERO, Resource
 from ...model.tables import NO_JOB, Rows
 from ...model.task import PREEMPTABLE
 from ..framework import orders, voting
-from ..framework.details import Gate, Trial
+from ..framework.details import Gate, VictimTrial
 from ..framework.registry import GangEviction
 from ..framework.session import Session
 from ..framework.statement import Statement
@@ -156,14 +156,14 @@ def _evict(
                 continue
             plan = plan_in_domain(ssn, selection, eviction, victims)
             if plan is None:
-                keep_domain(ssn, eviction, Trial.KEPT_OUT, len(victims), (search.need, room))
+                keep_domain(ssn, eviction, VictimTrial.KEPT_OUT, len(victims), (search.need, room))
                 continue
             error = statement.recover_operations(plan.operations)
             if error is None:
                 return plan.hypernodes
             ssn.errors.append(f"Failed to recover operations: {error}")
         if not search.need.less_equal(room, ZERO):
-            keep_domain(ssn, eviction, Trial.TOO_LITTLE, len(victims), (search.need, room))
+            keep_domain(ssn, eviction, VictimTrial.TOO_LITTLE, len(victims), (search.need, room))
     return {}
 
 

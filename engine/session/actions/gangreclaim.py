@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cmp_to_key
 
 from ...model.resource import Resource
-from ...model.tables import Status
+from ...model.tables import TaskStatus
 from ..framework import orders, voting
 from ..framework.registry import RECLAIM
 from ..framework.session import Session
@@ -26,7 +26,7 @@ def _may_be_evicted(ssn: Session, job: int, task: int, status: int) -> bool:
     """Return whether a task runs in another queue that may be reclaimed from."""
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     return (
-        status == Status.RUNNING
+        status == TaskStatus.RUNNING
         and queue != ssn.jobs.queue[job]
         and queue in ssn.queues
         and ssn.queues[queue].reclaimable

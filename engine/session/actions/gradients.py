@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..framework import orders, voting
-from ..framework.priority_queue import KeyedQueue, Queue
+from ..framework.priority_queue import ItemQueue, KeyedQueue
 from ..framework.session import Session
-from ..framework.statement import Operation, Statement
+from ..framework.statement import Statement, TaskOperation
 from ..jobs.division import SubJob
 from ..topology.top_hypernode import CLUSTER_TOP, lca
 from .job_hypernode import hypernode_rows
@@ -32,8 +32,8 @@ class Worksheet(msgspec.Struct):
     :param tasks: by UID of the group.
     """
 
-    sub_jobs: Queue[SubJob]
-    tasks: dict[str, Queue[int]]
+    sub_jobs: ItemQueue[SubJob]
+    tasks: dict[str, ItemQueue[int]]
 
     def clone(self) -> Worksheet:
         """Return a copy with the same groups and tasks, for an attempt."""
@@ -71,7 +71,7 @@ def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
 class _Attempt(NamedTuple):
     """What came of a job in one hypernode."""
 
-    operations: list[Operation]
+    operations: list[TaskOperation]
     left: Worksheet
     score: float
 
@@ -213,7 +213,7 @@ class Gradients:
                 self._groups.setdefault((sub.job, hypernode), {})[sub.uid] = sub.hypernode
                 return pinned, 0.0
         for gradient in self._gradients_inside(sub, hypernode):
-            attempts: dict[str, tuple[list[Operation], Queue[int]]] = {}
+            attempts: dict[str, tuple[list[TaskOperation], ItemQueue[int]]] = {}
             for name in gradient:
                 ssn.jobs.reset_group_fit_errors(sub.job, sub.tasks)
                 rest, rows = sheet.tasks[sub.uid].clone(), hypernode_rows(ssn, name)
@@ -246,7 +246,7 @@ class Gradients:
         self,
         sub: SubJob,
         sheet: Worksheet,
-        attempts: dict[str, tuple[list[Operation], Queue[int]]],
+        attempts: dict[str, tuple[list[TaskOperation], ItemQueue[int]]],
         hypernode: str,
     ) -> tuple[Statement, float] | None:
         ssn = self._ssn

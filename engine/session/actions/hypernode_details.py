@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.tables import Rows, Status
+from ...model.tables import Rows, TaskStatus
 from ..framework.details import (
     HYPERNODES,
     HypernodeRoom,
@@ -13,7 +13,7 @@ from ..framework.details import (
     NodesChecked,
 )
 from ..framework.session import Session
-from ..framework.statement import Operation, OperationKind
+from ..framework.statement import OperationKind, TaskOperation
 from ..plugins.shared.amounts import plain
 from .job_hypernode import allocated_hypernode, hard_tier, hypernode_rows
 
@@ -26,7 +26,7 @@ def note_try(
     job: int,
     tasks: Sequence[int],
     where: tuple[str, Rows],
-    done: Sequence[Operation],
+    done: Sequence[TaskOperation],
 ) -> None:
     """Keep how many tasks of a job found a place in a hypernode, before they are taken back.
 
@@ -37,7 +37,7 @@ def note_try(
     if not name or not ssn.trace.follows(key):
         return
     places = sum(one.kind in _PLACED for one in done)
-    left = [task for task in tasks if ssn.tasks.status.item(task) == Status.PENDING]
+    left = [task for task in tasks if ssn.tasks.status.item(task) == TaskStatus.PENDING]
     before = ssn.trace.details.get((ssn.trace.action, _ONE + name, key))
     if isinstance(before, HypernodeTry) and (before.places or 0) > places:
         return
@@ -81,7 +81,7 @@ def keep_hypernodes(ssn: Session) -> None:
     """Keep, of each followed job with a hard topology, the hypernodes that it may be in."""
     for key in sorted(ssn.trace.closely):
         job = ssn.jobs.row.get(key)
-        if job is None or not ssn.jobs.counts[job][Status.PENDING]:
+        if job is None or not ssn.jobs.counts[job][TaskStatus.PENDING]:
             continue
         highest = _highest(ssn, job)
         if highest is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..framework import voting
-from ..framework.priority_queue import Queue
+from ..framework.priority_queue import ItemQueue
 from ..framework.statement import Statement
 from ..jobs.division import SubJob
 from ..nodes.node_selection import Purpose, new_error_cache
@@ -25,7 +25,7 @@ Plan = list[tuple[int, int]]
 """(task, node), in order."""
 
 
-def place_nominated(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Statement | None:
+def place_nominated(placing: Placing, sub: SubJob, tasks: ItemQueue[int]) -> Statement | None:
     """Place a group's tasks on the nodes that they were nominated for; ``None`` if that fails.
 
     On success, no task is left over, and the group is in the hypernode.
@@ -49,7 +49,7 @@ def place_nominated(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Stateme
     return statement
 
 
-def _plan(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Plan | None:
+def _plan(placing: Placing, sub: SubJob, tasks: ItemQueue[int]) -> Plan | None:
     """Return the tasks' nominated nodes; ``None`` if one of them does not fit there."""
     ssn = placing.ssn
     rows = hypernode_rows(ssn, sub.nominated)
@@ -73,7 +73,7 @@ def _plan(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Plan | None:
     return plan if within else None
 
 
-def _all(tasks: Queue[int]) -> list[int]:
+def _all(tasks: ItemQueue[int]) -> list[int]:
     """Take all tasks out of a queue."""
     taken = []
     while tasks:

@@ -16,9 +16,9 @@ from ...model.panic import NIL_POINTER, Panic
 from ...model.tables import NO_NODE, Rows
 from ...volcano.session.allocate import FailedPipelining, NoBestNode
 from ..framework import voting
-from ..framework.details import Skipped
+from ..framework.details import SkippedTask
 from ..framework.kept_arguments import KeptArguments
-from ..framework.priority_queue import Queue
+from ..framework.priority_queue import ItemQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..jobs.division import SubJob
@@ -101,7 +101,7 @@ class Placing:
         self._nominated_within = ssn.behaviours.nominated_node_within_hypernode
 
     def allocate_tasks(
-        self, tasks: Queue[int], job: int, queue: str, rows: Rows, hypernode: str
+        self, tasks: ItemQueue[int], job: int, queue: str, rows: Rows, hypernode: str
     ) -> Statement | None:
         """Place tasks of a job on some nodes until it is ready, or no task is left.
 
@@ -131,7 +131,7 @@ class Placing:
         return None
 
     def allocate_group(
-        self, tasks: Queue[int], sub_job: SubJob, rows: Rows, hypernode: str
+        self, tasks: ItemQueue[int], sub_job: SubJob, rows: Rows, hypernode: str
     ) -> Statement | None:
         """Place tasks of a group on the nodes of a hypernode until it is ready, or none is left.
 
@@ -163,7 +163,7 @@ class Placing:
         visit.statement.discard()
         return None
 
-    def _place_in_turn(self, visit: _Visit, tasks: Queue[int]) -> None:
+    def _place_in_turn(self, visit: _Visit, tasks: ItemQueue[int]) -> None:
         """Place the tasks one by one, until the job or group is ready, or cannot become ready."""
         self.interrupted = False
         while tasks:
@@ -217,7 +217,7 @@ class Placing:
         if not self._unfit_ends and ssn.jobs.task_has_fit_errors(job, task):
             name = ssn.task_name(task)
             if ssn.trace.follows(name):
-                ssn.trace.detail(SKIPPED, name, Skipped(ssn.tasks.info[task].role))
+                ssn.trace.detail(SKIPPED, name, SkippedTask(ssn.tasks.info[task].role))
             if self._reports_skipped:
                 ssn.jobs.set_fit_errors(job, task, _skipped(ssn, task))
             return _After.NEXT

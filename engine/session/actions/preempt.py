@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..framework import orders, voting
-from ..framework.details import Gate, Trial
+from ..framework.details import Gate, VictimTrial
 from ..framework.map_orders import QUEUES
 from ..framework.orders import victims_queue
-from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..nodes.eviction_candidates import PromisingNodes
@@ -108,7 +108,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
 def _in_queue_order(
     ssn: Session,
     jobs_of: dict[str, PriorityQueue[int]],
-    tasks_of: dict[int, Queue[int]],
+    tasks_of: dict[int, ItemQueue[int]],
     search: _Search,
 ) -> None:
     """Take the queues with starving jobs in order; the second part uses only their own jobs."""
@@ -136,7 +136,7 @@ def _evict_unwanted(ssn: Session) -> None:
 def _preempt_between_jobs(
     ssn: Session,
     jobs: PriorityQueue[int],
-    tasks_of: dict[int, Queue[int]],
+    tasks_of: dict[int, ItemQueue[int]],
     search: _Search,
 ) -> None:
     """Let the first job preempt until it no longer starves; commit if it is then pipelined."""
@@ -155,7 +155,7 @@ def _preempt_between_jobs(
         jobs.push(job)
 
 
-def _preempt_within_job(ssn: Session, tasks: Queue[int], search: _Search) -> None:
+def _preempt_within_job(ssn: Session, tasks: ItemQueue[int], search: _Search) -> None:
     """Let a job's tasks preempt other tasks of the job, one by one, until one finds no node."""
     while tasks:
         statement = Statement(ssn)
@@ -261,7 +261,9 @@ def _evict_for(
         if statement.evict(victim, "preempt") is None:
             evicted = evicted or not ssn.tasks.info[victim].request.is_empty()
     if not _takes(ssn, queue, task, node):
-        keep_trial(ssn, task, Trial.KEPT_OUT, node, len(victims), room=ssn.nodes.future_idle(node))
+        keep_trial(
+            ssn, task, VictimTrial.KEPT_OUT, node, len(victims), room=ssn.nodes.future_idle(node)
+        )
         return False
     if statement.pipeline(task, node, evicted=evicted) is None:
         return True

@@ -11,10 +11,10 @@ from types import MappingProxyType
 import numpy as np
 
 from ...model.resource import ZERO, Resource
-from ...model.tables import Status
+from ...model.tables import TaskStatus
 from ...volcano.session.reclaim import ReclaimingJobs
 from ..framework import immediate, orders, voting
-from ..framework.details import Gate, Trial
+from ..framework.details import Gate, VictimTrial
 from ..framework.orders import victims_queue
 from ..framework.session import Session
 from ..nodes.eviction_trials import begin_trials, keep_trial
@@ -82,7 +82,7 @@ def _may_reclaim(ssn: Session, queue: str, task: int) -> bool:
 
 
 def _has_pending(ssn: Session) -> Callable[[int], bool]:
-    return lambda job: bool(ssn.jobs.counts[job][Status.PENDING])
+    return lambda job: bool(ssn.jobs.counts[job][TaskStatus.PENDING])
 
 
 def _starves(ssn: Session) -> Callable[[int], bool]:
@@ -117,7 +117,7 @@ def _victims(
         return None
     row = ssn.all_rows[node : node + 1]
     if not len(selection.predicate(task, row, Purpose.PREEMPT, None)[0]):
-        keep_trial(ssn, task, Trial.REFUSED, node, len(candidates))
+        keep_trial(ssn, task, VictimTrial.REFUSED, node, len(candidates))
         return None
     victims = voting.reclaimable(ssn, task, candidates)
     return victims if would_help(ssn, task, node, victims, _EXECUTE) else None
@@ -135,7 +135,7 @@ def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
                 break
     if not request.less_equal(reclaimed, ZERO):
         freed = np.array(reclaimed.vector(ssn.dims))
-        keep_trial(ssn, task, Trial.EVICTED, node, count, room=freed)
+        keep_trial(ssn, task, VictimTrial.EVICTED, node, count, room=freed)
         return False
     error = immediate.pipeline(ssn, task, node)
     if error is not None:

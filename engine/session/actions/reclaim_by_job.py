@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from ...model.tables import Floats
 from ..framework import orders, voting
-from ..framework.details import Gate, Trial
+from ..framework.details import Gate, VictimTrial
 from ..framework.orders import victims_queue
-from ..framework.priority_queue import Queue
+from ..framework.priority_queue import ItemQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..nodes.eviction_trials import begin_trials, keep_trial
@@ -38,7 +38,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
 
 
 def _reclaim_for_job(
-    ssn: Session, views: NodeViews, queue: str, job: int, tasks: Queue[int]
+    ssn: Session, views: NodeViews, queue: str, job: int, tasks: ItemQueue[int]
 ) -> None:
     """Reclaim for one task after the other as long as the job starves."""
     statement = Statement(ssn)
@@ -104,7 +104,7 @@ def _evict_for(
             if fits(request, room):
                 break
     if not fits(request, room):
-        keep_trial(ssn, task, Trial.KEPT_OUT, node, len(victims), room=room)
+        keep_trial(ssn, task, VictimTrial.KEPT_OUT, node, len(victims), room=room)
         return False
     if statement.pipeline(task, node, evicted=evicted) is not None:
         statement.un_pipeline(task)

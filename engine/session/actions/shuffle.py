@@ -8,7 +8,7 @@ Source: ``pkg/scheduler/actions/shuffle/shuffle.go``.
 
 from __future__ import annotations
 
-from ...model.tables import Status
+from ...model.tables import TaskStatus
 from ..framework import immediate, voting
 from ..framework.session import Session
 from ..nodes.node_views import NodeViews
@@ -23,7 +23,9 @@ def execute(ssn: Session, _: NodeViews) -> None:
     name is evicted once.
     """
     running = [
-        task for job in range(len(ssn.jobs)) for task in ssn.jobs.tasks_with(job, (Status.RUNNING,))
+        task
+        for job in range(len(ssn.jobs))
+        for task in ssn.jobs.tasks_with(job, (TaskStatus.RUNNING,))
     ]
     for victim in voting.victim_tasks(ssn, running):
         error = immediate.evict(ssn, victim, REASON)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from ...model.tables import Rows
 from ..framework import voting
-from ..framework.priority_queue import Queue
+from ..framework.priority_queue import ItemQueue
 from ..framework.registry import GangEviction
 from ..framework.session import Session, fits
-from ..framework.statement import Operation, Statement
+from ..framework.statement import Statement, TaskOperation
 from ..jobs.division import SubJob
 from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
 from .gradients import Worksheet, organize
@@ -53,10 +53,10 @@ def pending_tasks(ssn: Session, job: int) -> list[int]:
     return pending
 
 
-class Plan(NamedTuple):
+class JobPlan(NamedTuple):
     """The plan for a job, and the hypernodes of its groups, by UID."""
 
-    operations: list[Operation]
+    operations: list[TaskOperation]
     hypernodes: dict[str, str]
 
 
@@ -74,7 +74,7 @@ class _Attempt(NamedTuple):
 
 def plan_in_domain(
     ssn: Session, selection: NodeSelection, eviction: GangEviction, victims: Sequence[int]
-) -> Plan | None:
+) -> JobPlan | None:
     """Evict victims, then place the job's groups one after the other until it is pipelined.
 
     All is undone in any case.
@@ -105,10 +105,12 @@ def plan_in_domain(
     operations = [each for statement in done for each in statement.save_operations()]
     for statement in reversed(done):
         statement.discard()
-    return Plan(operations, hypernodes) if pipelined else None
+    return JobPlan(operations, hypernodes) if pipelined else None
 
 
-def _place_group(attempt: _Attempt, sub: SubJob, tasks: Queue[int]) -> tuple[Statement, str] | None:
+def _place_group(
+    attempt: _Attempt, sub: SubJob, tasks: ItemQueue[int]
+) -> tuple[Statement, str] | None:
     """Place a group in the first hypernode with room for all of it; ``None`` if none has.
 
     It is the domain itself if neither the job nor a group has a hard topology.
@@ -130,7 +132,7 @@ def _place_group(attempt: _Attempt, sub: SubJob, tasks: Queue[int]) -> tuple[Sta
 
 
 def _place_within(
-    attempt: _Attempt, sub: SubJob, tasks: Queue[int], hypernode: str
+    attempt: _Attempt, sub: SubJob, tasks: ItemQueue[int], hypernode: str
 ) -> Statement | None:
     """Pipeline all of a group's tasks on the nodes of a hypernode, or none.
 

@@ -7,17 +7,17 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateResourceForTas
 from __future__ import annotations
 
 from ..framework import voting
-from ..framework.priority_queue import Queue
+from ..framework.priority_queue import ItemQueue
 from ..framework.session import Session
-from ..framework.statement import Operation, Statement
+from ..framework.statement import Statement, TaskOperation
 from ..nodes.node_selection import lowest_score
 from .job_hypernode import allocated_hypernode, hypernode_rows, remembered_scores
 from .placing import Placing
 
 
 def allocate_in_hypernodes(
-    placing: Placing, tasks: Queue[int], job: int, queue: str, highest_tier: int
-) -> tuple[Statement | None, Queue[int] | None]:
+    placing: Placing, tasks: ItemQueue[int], job: int, queue: str, highest_tier: int
+) -> tuple[Statement | None, ItemQueue[int] | None]:
     """Try the hypernodes tier by tier, and take the best of the lowest tier that has one.
 
     :returns: the statement to commit, and the tasks left over.
@@ -27,8 +27,8 @@ def allocate_in_hypernodes(
     for tier in sorted(ssn.hypernodes.by_tier):
         if tier > highest_tier:
             break
-        attempts: dict[str, list[Operation]] = {}
-        left: dict[str, Queue[int]] = {}
+        attempts: dict[str, list[TaskOperation]] = {}
+        left: dict[str, ItemQueue[int]] = {}
         spans: dict[str, str] = {}
         for name in ssn.hypernodes.by_tier[tier]:
             rows = hypernode_rows(ssn, name)
@@ -64,10 +64,10 @@ def _span(ssn: Session, name: str, annotated: str, highest_tier: int) -> str | N
 def _take_best(
     ssn: Session,
     job: int,
-    attempts: dict[str, list[Operation]],
-    left: dict[str, Queue[int]],
+    attempts: dict[str, list[TaskOperation]],
+    left: dict[str, ItemQueue[int]],
     spans: dict[str, str],
-) -> tuple[Statement | None, Queue[int] | None]:
+) -> tuple[Statement | None, ItemQueue[int] | None]:
     best = next(iter(attempts)) if len(attempts) == 1 else _best(ssn, job, sorted(attempts))
     if best is None:
         return None, None

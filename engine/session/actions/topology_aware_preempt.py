@@ -17,7 +17,7 @@ import msgspec
 from ...kubernetes.objects.metadata import seconds
 from ...model.tables import Rows
 from ..framework import voting
-from ..framework.details import Trial
+from ..framework.details import VictimTrial
 from ..framework.orders import victims_queue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
@@ -135,7 +135,7 @@ def _victims_on(
     victims = _needed_victims(ssn, task, node, ordered)
     ssn.registry.simulating = False
     if not victims:
-        keep_trial(ssn, task, Trial.KEPT_OUT, node, len(possible))
+        keep_trial(ssn, task, VictimTrial.KEPT_OUT, node, len(possible))
     return victims
 
 

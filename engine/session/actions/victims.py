@@ -12,9 +12,9 @@ from functools import partial
 
 from ...model.tables import Rows
 from ..framework import orders, voting
-from ..framework.details import Gate, Trial
+from ..framework.details import Gate, VictimTrial
 from ..framework.map_orders import JOBS
-from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session, fits
 from ..nodes.eviction_trials import keep_trial
 from ..nodes.future_idle import check_future_idle
@@ -42,13 +42,13 @@ def would_help(ssn: Session, task: int, node: int, victims: list[int], place: st
         room = room + ssn.tasks.request[victim]
     helps = fits(ssn.named_request(task), room)
     if not helps and ssn.trace.on:
-        keep_trial(ssn, task, Trial.TOO_LITTLE, node, len(victims), room=room)
+        keep_trial(ssn, task, VictimTrial.TOO_LITTLE, node, len(victims), room=room)
     return helps
 
 
 def starving_jobs(
     ssn: Session, starves: Callable[[int], bool] | None = None
-) -> tuple[list[str], dict[str, PriorityQueue[int]], dict[int, Queue[int]]]:
+) -> tuple[list[str], dict[str, PriorityQueue[int]], dict[int, ItemQueue[int]]]:
     """Return the queues with jobs, and by queue the starving jobs, with their pending tasks.
 
     :param starves: whether a job starves; by default the plugins decide.
@@ -56,7 +56,7 @@ def starving_jobs(
     starves = starves or partial(voting.job_starving, ssn)
     queues: dict[str, None] = {}
     jobs_of: dict[str, PriorityQueue[int]] = {}
-    tasks_of: dict[int, Queue[int]] = {}
+    tasks_of: dict[int, ItemQueue[int]] = {}
     for job in ssn.map_order(JOBS, len(ssn.jobs), lambda: ssn.jobs.keys).tolist():
         queue, key = ssn.jobs.queue[job], ssn.jobs.keys[job]
         if ssn.jobs.is_pending(job):
@@ -76,7 +76,7 @@ def starving_jobs(
     return list(queues), jobs_of, tasks_of
 
 
-def pending_queue(ssn: Session, job: int) -> Queue[int]:
+def pending_queue(ssn: Session, job: int) -> ItemQueue[int]:
     """Return a job's pending tasks without gates, in order, including those without requests."""
     info = ssn.tasks.info
     return orders.task_queue(

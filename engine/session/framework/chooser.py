@@ -32,7 +32,7 @@ class LeastName:
         return 0
 
 
-class Recorded:
+class RecordedChoice:
     """Chooses what was recorded, if it is among the equals; else the least name.
 
     :param choices: (kind of choice, what for) to the name.

@@ -5,11 +5,11 @@ Source: ``framework/session.go`` (``UpdatePodGroupCondition``).
 
 from __future__ import annotations
 
-from .outcome import Condition
+from .outcome import GroupCondition
 from .session import Session
 
 
-def update_condition(ssn: Session, job: int, condition: Condition) -> None:
+def update_condition(ssn: Session, job: int, condition: GroupCondition) -> None:
     """Replace the condition of the same type, or add one at the end."""
     conditions = ssn.conditions.get(job)
     if conditions is None:
@@ -21,7 +21,7 @@ def update_condition(ssn: Session, job: int, condition: Condition) -> None:
     conditions.append(condition)
 
 
-def given_conditions(ssn: Session, job: int) -> list[Condition]:
+def given_conditions(ssn: Session, job: int) -> list[GroupCondition]:
     """Return the conditions that a PodGroup had when the session was opened."""
     given = ssn.jobs.pod_group(job).status.conditions
-    return [Condition(each.type, each.status, each.reason, each.message) for each in given]
+    return [GroupCondition(each.type, each.status, each.reason, each.message) for each in given]

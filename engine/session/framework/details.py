@@ -18,7 +18,7 @@ Amounts = Mapping[str, float]
 NOTHING: Amounts = MappingProxyType({})
 
 
-class Holder(NamedTuple):
+class QueueHolder(NamedTuple):
     """What one job holds in a queue, and what is reserved for it beyond that."""
 
     job: str
@@ -63,7 +63,7 @@ class QueueCheck(NamedTuple):
     plugin: str
     permits: bool
     levels: tuple[QueueLevel, ...]
-    holders: tuple[Holder, ...]
+    holders: tuple[QueueHolder, ...]
 
 
 class ReservationCheck(NamedTuple):
@@ -78,7 +78,7 @@ class ReservationCheck(NamedTuple):
     reserved: Amounts
     idle: Amounts
     exceeded: tuple[str, ...]
-    holders: tuple[Holder, ...]
+    holders: tuple[QueueHolder, ...]
 
 
 class TreeError(StrEnum):
@@ -128,7 +128,7 @@ class NodeMiss(NamedTuple):
     also: tuple[Objection, ...] = ()
 
 
-class NodeGroup(NamedTuple):
+class RefusingNodes(NamedTuple):
     """The nodes that refuse a task for the same reasons.
 
     :param reasons: as the filters gave them, without what the release puts around them.
@@ -155,10 +155,10 @@ class NodesChecked(NamedTuple):
 
     request: Amounts
     passing: tuple[str, ...]
-    groups: tuple[NodeGroup, ...]
+    groups: tuple[RefusingNodes, ...]
 
 
-class Unread(StrEnum):
+class UnreadCards(StrEnum):
     """Why a scheduler reads no cards of a node."""
 
     NO_ANNOTATION = "no-annotation"
@@ -180,14 +180,14 @@ class Unregistered(NamedTuple):
         or of the annotation. :param has, needs: how many fields a card has, and how many it needs.
     """
 
-    why: Unread
+    why: UnreadCards
     about: str
     value: str = ""
     has: int = 0
     needs: int = 0
 
 
-class Refused(StrEnum):
+class PluginRefusal(StrEnum):
     """Why a plugin refuses a job, a task or a queue without comparing amounts of its account."""
 
     NOT_OPEN = "not-open"
@@ -198,11 +198,11 @@ class Refused(StrEnum):
     """The tree of queues is invalid."""
 
 
-class Refusal(NamedTuple):
+class CodedRefusal(NamedTuple):
     """A plugin's refusal by a code."""
 
     by: str
-    refused: Refused
+    refused: PluginRefusal
 
 
 class QuotaCheck(NamedTuple):
@@ -230,7 +230,7 @@ class Unprepared(NamedTuple):
     message: str
 
 
-class Skipped(NamedTuple):
+class SkippedTask(NamedTuple):
     """A task that is checked with no node, as one of its role fitted none before."""
 
     role: str
@@ -376,7 +376,7 @@ class Spared(NamedTuple):
     limit: Amounts = NOTHING
 
 
-class Trial(StrEnum):
+class VictimTrial(StrEnum):
     """What came of a node on which victims were looked for."""
 
     REFUSED = "refused"
@@ -389,14 +389,14 @@ class Trial(StrEnum):
     """Pods were evicted, and what they held is less than the pod requests."""
 
 
-class Tried(NamedTuple):
+class TriedNode(NamedTuple):
     """A node on which victims were looked for in vain.
 
     :param victims: how many pods may go there. :param request, room: what the pod requests, and
         what the node would have with them gone (EVICTED: what those evicted held).
     """
 
-    trial: Trial
+    trial: VictimTrial
     node: str
     victims: int
     request: Amounts
@@ -419,8 +419,8 @@ class EvictionTrials(NamedTuple):
     :param counts: how many nodes, by outcome. :param nearest: by outcome, the one that lacks least.
     """
 
-    counts: Mapping[Trial, int]
-    nearest: Mapping[Trial, Tried]
+    counts: Mapping[VictimTrial, int]
+    nearest: Mapping[VictimTrial, TriedNode]
 
 
 class EvictionSearch(NamedTuple):
@@ -482,8 +482,8 @@ Detail = (
     QueueCheck
     | ReservationCheck
     | QuotaCheck
-    | Refusal
-    | Skipped
+    | CodedRefusal
+    | SkippedTask
     | TreeFault
     | Unprepared
     | Unregistered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.tables import NO_NODE, STATUS_NAMES, VALID_STATUS, Status
+from ...model.tables import NO_NODE, STATUS_NAMES, VALID_STATUS, TaskStatus
 from .details import GangCounts
 from .session import Session
 
@@ -53,6 +53,6 @@ def _planned(ssn: Session, job: int) -> dict[str, tuple[str, str]]:
         ssn.task_name(task): (STATUS_NAMES[plans[task][0]], names[plans[task][1]])
         for task in ssn.jobs.pending_tasks(job)
         if task in plans
-        and plans[task][0] in {Status.ALLOCATED, Status.PIPELINED}
+        and plans[task][0] in {TaskStatus.ALLOCATED, TaskStatus.PIPELINED}
         and plans[task][1] != NO_NODE
     }

@@ -6,9 +6,9 @@ Source: ``pkg/scheduler/framework/session.go`` (``Allocate``, ``Pipeline``, ``Ev
 
 from __future__ import annotations
 
-from ...model.tables import NO_NODE, Status
+from ...model.tables import NO_NODE, TaskStatus
 from .session import Session
-from .trace import Outcome
+from .trace import StepOutcome
 from .voting import job_ready
 
 
@@ -17,19 +17,19 @@ def allocate(ssn: Session, task: int, node: int) -> str | None:
 
     Nothing is rolled back on an error, unless accounts are checked.
     """
-    ssn.set_status(task, Status.ALLOCATED)
+    ssn.set_status(task, TaskStatus.ALLOCATED)
     ssn.tasks.node[task] = node
     error = ssn.place(task, node)
     if error is not None:
         ssn.errors.append(f"Failed to add task <{ssn.task_name(task)}> to node: {error}")
         if ssn.accounts_checked:
-            ssn.set_status(task, Status.PENDING)
+            ssn.set_status(task, TaskStatus.PENDING)
             ssn.tasks.node[task] = NO_NODE
         return error
     ssn.registry.notify_allocated(task, node)
     job = int(ssn.tasks.job[task])
     if job_ready(ssn, job):
-        for ready in ssn.jobs.tasks_with(job, (Status.ALLOCATED,)):
+        for ready in ssn.jobs.tasks_with(job, (TaskStatus.ALLOCATED,)):
             error = dispatch(ssn, ready)
             if error is not None:
                 ssn.errors.append(f"Failed to dispatch task <{ssn.task_name(ready)}>: {error}")
@@ -39,7 +39,7 @@ def allocate(ssn: Session, task: int, node: int) -> str | None:
 
 def pipeline(ssn: Session, task: int, node: int) -> str | None:
     """Pipeline a task at once; return the error, or ``None``."""
-    ssn.set_status(task, Status.PIPELINED)
+    ssn.set_status(task, TaskStatus.PIPELINED)
     ssn.tasks.node[task] = node
     error = ssn.place(task, node)
     if error is None:
@@ -52,7 +52,7 @@ def evict(ssn: Session, task: int, reason: str) -> str | None:
     error = evict_in_cache(ssn, task, reason)
     if error is not None:
         return error
-    ssn.set_status(task, Status.RELEASING)
+    ssn.set_status(task, TaskStatus.RELEASING)
     node = int(ssn.tasks.node[task])
     if node != NO_NODE:
         ssn.replace(task, node)
@@ -68,9 +68,9 @@ def dispatch(ssn: Session, task: int) -> str | None:
     if error is not None:
         return error
     ssn.binds.append((task, node))
-    ssn.set_status(task, Status.BINDING)
+    ssn.set_status(task, TaskStatus.BINDING)
     if ssn.trace.on:
-        ssn.trace.add("bind", info.key, outcome=Outcome.NODE, named=name)
+        ssn.trace.add("bind", info.key, outcome=StepOutcome.NODE, named=name)
     return None
 
 
@@ -80,5 +80,5 @@ def evict_in_cache(ssn: Session, task: int, reason: str) -> str | None:
     error = ssn.cache.evict(info.job, info.uid, reason)
     if error is None:
         ssn.evictions.append((task, reason))
-        ssn.trace.add("evict", info.key, outcome=Outcome.REASON, named=reason)
+        ssn.trace.add("evict", info.key, outcome=StepOutcome.REASON, named=reason)
     return error

@@ -22,7 +22,7 @@ Else it is the pod, ``ns/name``, for which nodes of equal score are tried.
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
-class Walk(NamedTuple):
+class MapWalk(NamedTuple):
     """A walk through a map.
 
     :param action: that runs, or ``open``. :param about: what is walked through, see above.
@@ -44,7 +44,7 @@ class MapOrders(Protocol):
         """Whether every walk is in ascending order."""
         ...
 
-    def order(self, walk: Walk, count: int, names: Names) -> Rows:
+    def order(self, walk: MapWalk, count: int, names: Names) -> Rows:
         """Return the places of the keys in the order of one walk; they are given ascending."""
         ...
 
@@ -54,7 +54,7 @@ class Ascending:
 
     ascending = True
 
-    def order(self, walk: Walk, count: int, names: Names) -> Rows:
+    def order(self, walk: MapWalk, count: int, names: Names) -> Rows:
         """Return 0, 1, 2 …."""
         del walk, names
         return np.arange(count)
@@ -71,7 +71,7 @@ class SeededOrders:
     def __init__(self, seed: int) -> None:
         self._seed, self._walks = seed, 0
 
-    def order(self, walk: Walk, count: int, names: Names) -> Rows:
+    def order(self, walk: MapWalk, count: int, names: Names) -> Rows:
         """Return the places sorted by a hash of seed, number of the walk, and place."""
         del walk, names
         self._walks += 1
@@ -90,7 +90,7 @@ class RecordedOrders:
     :param rest: the order of all other keys and walks.
     """
 
-    def __init__(self, first: Mapping[Walk, Sequence[str]], rest: MapOrders) -> None:
+    def __init__(self, first: Mapping[MapWalk, Sequence[str]], rest: MapOrders) -> None:
         self._first, self._rest = first, rest
 
     @property
@@ -98,7 +98,7 @@ class RecordedOrders:
         """Whether every walk is in ascending order."""
         return not self._first and self._rest.ascending
 
-    def order(self, walk: Walk, count: int, names: Names) -> Rows:
+    def order(self, walk: MapWalk, count: int, names: Names) -> Rows:
         """Return the places of the recorded keys, then the others."""
         order = self._rest.order(walk, count, names)
         first = self._first.get(walk)

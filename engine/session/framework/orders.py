@@ -11,7 +11,7 @@ from typing import Any
 
 from ...kubernetes.go.text import parse_int
 from ..jobs.division import SubJob
-from .priority_queue import KeyedQueue, PriorityQueue, Queue
+from .priority_queue import ItemQueue, KeyedQueue, PriorityQueue
 from .session import Session
 
 
@@ -26,7 +26,7 @@ def job_order(ssn: Session, left: int, right: int) -> bool:
     return job_key(ssn, left) < job_key(ssn, right)
 
 
-def job_queue(ssn: Session) -> Queue[int]:
+def job_queue(ssn: Session) -> ItemQueue[int]:
     """Return an empty queue for jobs that do not change while they are in it."""
     return KeyedQueue(lambda job: job_key(ssn, job))
 
@@ -93,7 +93,7 @@ def task_key(ssn: Session, task: int) -> tuple[Any, ...]:
     return known
 
 
-def task_queue(ssn: Session, tasks: list[int]) -> Queue[int]:
+def task_queue(ssn: Session, tasks: list[int]) -> ItemQueue[int]:
     """Return a queue with these tasks.
 
     If some of their pods have numbers and others do not, no sort key exists.

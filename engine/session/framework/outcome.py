@@ -12,7 +12,7 @@ from .process import ProcessState
 from .trace import TraceStep
 
 
-class Condition(NamedTuple):
+class GroupCondition(NamedTuple):
     """A condition of a PodGroup; ``ours``: this session wrote it (its transition id)."""
 
     type: str
@@ -22,7 +22,7 @@ class Condition(NamedTuple):
     ours: bool = False
 
 
-class PodGroupStatus(NamedTuple):
+class ClosedPodGroupStatus(NamedTuple):
     """Status of a PodGroup at the close of a session.
 
     ``written`` says whether the scheduler writes it to the API server; ``hypernode`` is the new
@@ -31,7 +31,7 @@ class PodGroupStatus(NamedTuple):
 
     uid: str
     phase: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[GroupCondition, ...]
     running: int
     succeeded: int
     failed: int
@@ -39,7 +39,7 @@ class PodGroupStatus(NamedTuple):
     hypernode: str | None = None
 
 
-class QueueStatus(NamedTuple):
+class ClosedQueueStatus(NamedTuple):
     """The status of a queue; resource lists are quantities as texts.
 
     ``deserved`` and ``guarantee`` are ``None`` where the queue's spec is not written.
@@ -51,7 +51,7 @@ class QueueStatus(NamedTuple):
     written: bool
 
 
-class PodCondition(NamedTuple):
+class UnscheduledCondition(NamedTuple):
     """The PodScheduled=False condition that a pod gets, and the node it is nominated for.
 
     ``drops_node``: its earlier nominated node is removed.
@@ -78,9 +78,9 @@ class SessionResult(msgspec.Struct):
     binds: list[tuple[str, str]] = msgspec.field(default_factory=list)
     evictions: list[tuple[str, str]] = msgspec.field(default_factory=list)
     pipelined: list[tuple[str, str]] = msgspec.field(default_factory=list)
-    pod_groups: dict[str, PodGroupStatus] = msgspec.field(default_factory=dict)
-    queues: dict[str, QueueStatus] = msgspec.field(default_factory=dict)
-    pod_conditions: dict[str, PodCondition] = msgspec.field(default_factory=dict)
+    pod_groups: dict[str, ClosedPodGroupStatus] = msgspec.field(default_factory=dict)
+    queues: dict[str, ClosedQueueStatus] = msgspec.field(default_factory=dict)
+    pod_conditions: dict[str, UnscheduledCondition] = msgspec.field(default_factory=dict)
     pod_annotations: dict[str, dict[str, str | None]] = msgspec.field(default_factory=dict)
     fit_errors: dict[str, str] = msgspec.field(default_factory=dict)
     fit_codes: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)

@@ -18,7 +18,7 @@ Key = Any
 """A value that can be compared: mostly a tuple."""
 
 
-class Queue(Protocol[T]):
+class ItemQueue(Protocol[T]):
     """Items, of which the first comes out."""
 
     def __len__(self) -> int:
@@ -33,11 +33,11 @@ class Queue(Protocol[T]):
         """Take the first item out."""
         ...
 
-    def clone(self) -> Queue[T]:
+    def clone(self) -> ItemQueue[T]:
         """Return a copy, whose items come out as those of this one would."""
         ...
 
-    def pushed_again(self) -> Queue[T]:
+    def pushed_again(self) -> ItemQueue[T]:
         """Return a queue into which the items were pushed in their current order."""
         ...
 

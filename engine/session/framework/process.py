@@ -17,7 +17,7 @@ import msgspec
 Part = TypeVar("Part")
 
 
-class Parts:
+class ProcessParts:
     """Records of several types, at most one of each type.
 
     A plugin or action keeps its own record here; other code need not know the record's type.
@@ -96,7 +96,7 @@ class ProcessState(msgspec.Struct):
     """
 
     gauges: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)
-    memory: Parts = msgspec.field(default_factory=Parts)
-    caches: Parts = msgspec.field(default_factory=Parts)
+    memory: ProcessParts = msgspec.field(default_factory=ProcessParts)
+    caches: ProcessParts = msgspec.field(default_factory=ProcessParts)
     external: ExternalValues = msgspec.field(default_factory=ExternalValues)
     from_start: bool = False

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...model.resource import Resource
 from ...model.tables import Floats, Ints, Rows
 from ..reasons.statuses import PASS
-from .trace import Verdict
+from .trace import Vote
 
 if TYPE_CHECKING:
     from ...volcano.conf import PluginOption
@@ -231,11 +231,11 @@ class Registry:
         """Register whether a job may preempt or reclaim."""
         self._add("JobStarving", name, fn)
 
-    def add_job_valid(self, name: str, fn: Callable[[int], Verdict | None]) -> None:
+    def add_job_valid(self, name: str, fn: Callable[[int], Vote | None]) -> None:
         """Register whether a job is to be looked at."""
         self._add("JobValid", name, fn)
 
-    def add_job_enqueueable(self, name: str, fn: Callable[[int], Verdict]) -> None:
+    def add_job_enqueueable(self, name: str, fn: Callable[[int], Vote]) -> None:
         """Register a vote on whether a job leaves Pending."""
         self._add("JobEnqueueable", name, fn)
 
@@ -243,15 +243,15 @@ class Registry:
         """Register what to do when a job was enqueued."""
         self._add("JobEnqueued", name, fn)
 
-    def add_overused(self, name: str, fn: Callable[[str], Verdict]) -> None:
+    def add_overused(self, name: str, fn: Callable[[str], Vote]) -> None:
         """Register whether a queue is overused (permit: it is)."""
         self._add("Overused", name, fn)
 
-    def add_allocatable(self, name: str, fn: Callable[[str, int], Verdict]) -> None:
+    def add_allocatable(self, name: str, fn: Callable[[str, int], Vote]) -> None:
         """Register whether a queue may take a task."""
         self._add("Allocatable", name, fn)
 
-    def add_preemptive(self, name: str, fn: Callable[[str, Sequence[int]], Verdict]) -> None:
+    def add_preemptive(self, name: str, fn: Callable[[str, Sequence[int]], Vote]) -> None:
         """Register whether a queue may reclaim for tasks together."""
         self._add("Preemptive", name, fn)
 

@@ -15,26 +15,26 @@ import numpy as np
 
 from ...model.resource import Resource
 from ...model.subtraction import subtraction
-from ...model.tables import NO_JOB, TOLERANCE, Floats, Status
+from ...model.tables import NO_JOB, TOLERANCE, Floats, TaskStatus
 from ..jobs.allocated_hypernodes import AllocatedHypernodes, HypernodeMemory
 from ..jobs.jobs import JobTable
 from ..jobs.sub_jobs import SubJobs
 from ..reasons.statuses import Reasons
 from ..topology.top_hypernode import session_tree
 from .chooser import Chooser, LeastName
-from .map_orders import Ascending, MapOrders, Names, Walk
+from .map_orders import Ascending, MapOrders, MapWalk, Names
 from .registry import Registry
-from .trace import Outcome, Trace
+from .trace import StepOutcome, Trace
 
 if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
     from ...model.tables import Rows
     from ...volcano.conf import SchedulerConf
     from ...volcano.session.behaviours import Behaviours
-    from .outcome import Condition
+    from .outcome import GroupCondition
     from .process import ProcessState
 
-_NEW = frozenset({Status.ALLOCATED, Status.PIPELINED, Status.BINDING})
+_NEW = frozenset({TaskStatus.ALLOCATED, TaskStatus.PIPELINED, TaskStatus.BINDING})
 """Statuses with which a task comes to a node."""
 
 
@@ -120,7 +120,7 @@ class Session:
 
     def map_order(self, about: str, count: int, names: Names) -> Rows:
         """Return the order of a walk through a map, as places of its keys in ascending order."""
-        return self.map_orders.order(Walk(self.trace.action, about), count, names)
+        return self.map_orders.order(MapWalk(self.trace.action, about), count, names)
 
     def _take_tables(self, snapshot: Snapshot) -> None:
         """Copy what the session changes of a snapshot, and share the rest."""
@@ -162,7 +162,7 @@ class Session:
         """What the scheduler would log at error level."""
         self.events: list[tuple[int, str, str]] = []
         """(job, reason, message) of events about PodGroups."""
-        self.conditions: dict[int, list[Condition]] = {}
+        self.conditions: dict[int, list[GroupCondition]] = {}
         """Conditions of the jobs whose conditions this session changed."""
         self.touched: list[int] = []
         """Rows of the nodes whose account changed, in order; grows only."""
@@ -217,7 +217,7 @@ class Session:
         """Record an event about a PodGroup."""
         self.events.append((job, reason, message))
         key, numbers = self.jobs.keys[job], {"message": message}
-        self.trace.add("event", key, outcome=Outcome.REASON, named=reason, numbers=numbers)
+        self.trace.add("event", key, outcome=StepOutcome.REASON, named=reason, numbers=numbers)
 
     def task_name(self, task: int) -> str:
         """Return ``ns/pod``."""
@@ -288,9 +288,11 @@ class Session:
         """
         if self.out_of_sync.item(node) and status in _NEW:
             return False
-        if status == Status.BINDING or (self.accounts_checked and status == Status.ALLOCATED):
+        if status == TaskStatus.BINDING or (
+            self.accounts_checked and status == TaskStatus.ALLOCATED
+        ):
             return fits(self.named_request(task), self.nodes.idle[node])
-        if self.accounts_checked and status == Status.PIPELINED:
+        if self.accounts_checked and status == TaskStatus.PIPELINED:
             return fits(self.named_request(task), self.nodes.future_idle(node))
         return True
 

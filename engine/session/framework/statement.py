@@ -8,11 +8,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from ...model.tables import NO_NODE, Status
+from ...model.tables import NO_NODE, TaskStatus
 from ...volcano.session.allocate import FailedPipelining
 from . import immediate
 from .session import Session
-from .trace import Outcome
+from .trace import StepOutcome
 
 _UNNOTICED = frozenset({FailedPipelining.ERRORS_IGNORED, FailedPipelining.UNNOTICED})
 
@@ -25,7 +25,7 @@ class OperationKind(Enum):
     ALLOCATE = "allocate"
 
 
-class Operation(NamedTuple):
+class TaskOperation(NamedTuple):
     """An operation on a task; the node is where it was placed.
 
     ``before`` is the task's memory of an earlier discard when the operation was saved;
@@ -52,12 +52,12 @@ class Statement:
         self._lists_groups = ssn.behaviours.topology_gradients
         self._recovering = False
         """Whether saved operations are repeated on task handles with the planned status."""
-        self.operations: list[Operation] = []
+        self.operations: list[TaskOperation] = []
 
     def evict(self, task: int, reason: str) -> str | None:
         """Mark a task as releasing; return the error, or ``None``."""
         ssn = self._ssn
-        self._move(task, Status.RELEASING, ssn.tasks.status.item(task))
+        self._move(task, TaskStatus.RELEASING, ssn.tasks.status.item(task))
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             error = ssn.replace(task, node)
@@ -65,7 +65,7 @@ class Statement:
                 ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
                 return error
         ssn.registry.notify_deallocated(task, node)
-        self.operations.append(Operation(OperationKind.EVICT, task, node, reason))
+        self.operations.append(TaskOperation(OperationKind.EVICT, task, node, reason))
         return None
 
     def pipeline(self, task: int, node: int, *, evicted: bool = False) -> str | None:
@@ -75,7 +75,7 @@ class Statement:
         caller (:meth:`un_pipeline`).
         """
         ssn = self._ssn
-        errors = self._put(task, node, Status.PIPELINED)
+        errors = self._put(task, node, TaskStatus.PIPELINED)
         if evicted:
             ssn.tasks.eviction_occurred.add(task)
         else:
@@ -83,24 +83,30 @@ class Statement:
         errors += ssn.registry.notify_allocated(task, node)
         if errors and self._notices:
             return self._failed("pipeline", task, node, errors)
-        self.operations.append(Operation(OperationKind.PIPELINE, task, node, evicted=evicted))
+        self.operations.append(TaskOperation(OperationKind.PIPELINE, task, node, evicted=evicted))
         if ssn.trace.on:
             ssn.trace.add(
-                "pipeline", ssn.task_name(task), outcome=Outcome.NODE, named=ssn.nodes.names[node]
+                "pipeline",
+                ssn.task_name(task),
+                outcome=StepOutcome.NODE,
+                named=ssn.nodes.names[node],
             )
         return None
 
     def allocate(self, task: int, node: int) -> str | None:
         """Allocate a task on a node's idle resources; on an error as :meth:`pipeline`."""
         ssn = self._ssn
-        errors = self._put(task, node, Status.ALLOCATED)
+        errors = self._put(task, node, TaskStatus.ALLOCATED)
         errors += ssn.registry.notify_allocated(task, node)
         if errors and self._notices:
             return self._failed("allocate", task, node, errors)
-        self.operations.append(Operation(OperationKind.ALLOCATE, task, node))
+        self.operations.append(TaskOperation(OperationKind.ALLOCATE, task, node))
         if ssn.trace.on:
             ssn.trace.add(
-                "allocate", ssn.task_name(task), outcome=Outcome.NODE, named=ssn.nodes.names[node]
+                "allocate",
+                ssn.task_name(task),
+                outcome=StepOutcome.NODE,
+                named=ssn.nodes.names[node],
             )
         return None
 
@@ -146,7 +152,7 @@ class Statement:
             else:
                 self._take(task)
         if self.operations and ssn.trace.on:
-            ssn.trace.add("discard", outcome=Outcome.TAKEN_BACK, many=len(self.operations))
+            ssn.trace.add("discard", outcome=StepOutcome.TAKEN_BACK, many=len(self.operations))
 
     def merge(self, other: Statement) -> None:
         """Move the operations of another statement into this one."""
@@ -154,14 +160,14 @@ class Statement:
         self.operations += other.operations
         other.operations = []
 
-    def save_operations(self) -> list[Operation]:
+    def save_operations(self) -> list[TaskOperation]:
         """Return the operations for :meth:`recover_operations`."""
         before = self._ssn.tasks.last_transaction
         return [
             operation._replace(before=before.get(operation.task)) for operation in self.operations
         ]
 
-    def recover_operations(self, operations: list[Operation]) -> str | None:
+    def recover_operations(self, operations: list[TaskOperation]) -> str | None:
         """Repeat saved operations; stop at the first error and return it."""
         assert not self._recovering, "saved operations are not saved again while they are redone"
         self._recovering = True
@@ -169,7 +175,7 @@ class Statement:
         self._recovering = False
         return error
 
-    def _recover(self, operations: list[Operation]) -> str | None:
+    def _recover(self, operations: list[TaskOperation]) -> str | None:
         last = self._ssn.tasks.last_transaction
         for operation in operations:
             if self._lists_groups:
@@ -187,7 +193,7 @@ class Statement:
                 return error
         return None
 
-    def _move(self, task: int, status: Status, noted: int) -> None:
+    def _move(self, task: int, status: TaskStatus, noted: int) -> None:
         """Move a task to another status.
 
         :param noted: the status of the handle that it is moved by.
@@ -207,16 +213,16 @@ class Statement:
         else:
             self._ssn.tasks.last_transaction[task] = discarded
 
-    def _put(self, task: int, node: int, status: Status) -> list[str]:
+    def _put(self, task: int, node: int, status: TaskStatus) -> list[str]:
         ssn = self._ssn
-        self._move(task, status, Status.PENDING)
+        self._move(task, status, TaskStatus.PENDING)
         ssn.tasks.node[task] = node
         error = ssn.place(task, node)
         return [] if error is None else [error]
 
     def _take(self, task: int) -> None:
         ssn = self._ssn
-        self._move(task, Status.PENDING, ssn.tasks.status.item(task))
+        self._move(task, TaskStatus.PENDING, ssn.tasks.status.item(task))
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             ssn.unplace(task, node)
@@ -227,7 +233,7 @@ class Statement:
     def _un_evict(self, task: int) -> None:
         """Undo the eviction of a task; it is Running then, whatever its status was before."""
         ssn = self._ssn
-        self._move(task, Status.RUNNING, ssn.tasks.status.item(task))
+        self._move(task, TaskStatus.RUNNING, ssn.tasks.status.item(task))
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             error = ssn.replace(task, node)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .details import NOTHING as NO_AMOUNTS
-from .details import Amounts, Detail, Refused, Spared, Spares
+from .details import Amounts, Detail, PluginRefusal, Spared, Spares
 
 PERMIT = 1
 ABSTAIN = 0
@@ -17,7 +17,7 @@ REJECT = -1
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """What came of a step."""
 
     PERMIT = "permit"
@@ -43,11 +43,11 @@ class Outcome(StrEnum):
 
 
 _OF_VOTE = MappingProxyType(
-    {PERMIT: Outcome.PERMIT, ABSTAIN: Outcome.ABSTAIN, REJECT: Outcome.REJECT}
+    {PERMIT: StepOutcome.PERMIT, ABSTAIN: StepOutcome.ABSTAIN, REJECT: StepOutcome.REJECT}
 )
 
 
-class Verdict(NamedTuple):
+class Vote(NamedTuple):
     """A plugin's vote, with what it compared.
 
     :param refused: why it refuses, if no amounts were compared.
@@ -56,17 +56,17 @@ class Verdict(NamedTuple):
     vote: int
     message: str = ""
     numbers: Mapping[str, object] = NOTHING
-    refused: Refused | None = None
+    refused: PluginRefusal | None = None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> StepOutcome:
         """What the vote is where it is about a permission."""
         return _OF_VOTE[self.vote]
 
 
-PERMITTED = Verdict(PERMIT)
-ABSTAINED = Verdict(ABSTAIN)
-REJECTED = Verdict(REJECT)
+PERMITTED = Vote(PERMIT)
+ABSTAINED = Vote(ABSTAIN)
+REJECTED = Vote(REJECT)
 
 
 class TraceStep(NamedTuple):
@@ -82,7 +82,7 @@ class TraceStep(NamedTuple):
     what: str
     about: tuple[str, ...]
     by: str
-    outcome: Outcome
+    outcome: StepOutcome
     named: str = ""
     many: int = 0
     of: int = 0
@@ -124,7 +124,7 @@ class Trace:
         self,
         what: str,
         *about: str,
-        outcome: Outcome,
+        outcome: StepOutcome,
         by: str = "",
         named: str = "",
         many: int = 0,

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from ...model.resource import Resource
 from ...model.tables import Rows
 from ..jobs.division import SubJob
-from .details import Refusal
+from .details import CodedRefusal
 from .registry import GangEviction, SearchPurpose
 from .session import Session
-from .trace import NOTHING, PERMIT, Outcome, Verdict
+from .trace import NOTHING, PERMIT, StepOutcome, Vote
 
 VictimAnswer = tuple[list[int] | None, int]
 """The victims that a plugin chose, and its vote: 0 if it abstains."""
 
 
-def job_valid(ssn: Session, job: int) -> Verdict | None:
+def job_valid(ssn: Session, job: int) -> Vote | None:
     """Return the first plugin's error for a job, or ``None``."""
     for plugin, fn in ssn.registry.flat("JobValid"):
-        verdict: Verdict | None = fn(job)
+        verdict: Vote | None = fn(job)
         if verdict is not None and verdict.vote != PERMIT:
             if ssn.trace.follows(ssn.jobs.keys[job]):
                 facts = {"plugin": plugin, "message": verdict.message, **verdict.numbers}
@@ -76,7 +76,7 @@ def job_enqueueable(ssn: Session, job: int, about: str) -> bool:
     for tier in ssn.registry.functions("JobEnqueueable"):
         permitted = False
         for plugin, fn in tier:
-            verdict: Verdict = fn(job)
+            verdict: Vote = fn(job)
             if ssn.trace.on:
                 _trace_verdict(ssn, "JobEnqueueable", (about,), plugin, verdict)
             if verdict.vote < 0:
@@ -116,9 +116,9 @@ def sub_job_pipelined(ssn: Session, sub: SubJob) -> bool:
 def overused(ssn: Session, queue: str) -> bool:
     """Return whether a plugin reports a queue as overused."""
     for plugin, fn in ssn.registry.flat("Overused"):
-        verdict: Verdict = fn(queue)
+        verdict: Vote = fn(queue)
         if ssn.trace.on:
-            outcome = Outcome.OVERUSED if verdict.vote > 0 else Outcome.NOT_OVERUSED
+            outcome = StepOutcome.OVERUSED if verdict.vote > 0 else StepOutcome.NOT_OVERUSED
             _trace_verdict(ssn, "Overused", (queue,), plugin, verdict, outcome=outcome)
         if verdict.vote > 0:
             return True
@@ -200,7 +200,7 @@ def _all_permit(
     ssn: Session, point: str, queue: str, subject: object, tasks: Sequence[int]
 ) -> bool:
     for plugin, fn in ssn.registry.flat(point):
-        verdict: Verdict = fn(queue, subject)
+        verdict: Vote = fn(queue, subject)
         if ssn.trace.on:
             about = (queue, *map(ssn.task_name, tasks))
             _trace_verdict(ssn, point, about, plugin, verdict)
@@ -247,9 +247,9 @@ def _trace_verdict(
     point: str,
     about: tuple[str, ...],
     plugin: str,
-    verdict: Verdict,
+    verdict: Vote,
     *,
-    outcome: Outcome | None = None,
+    outcome: StepOutcome | None = None,
 ) -> None:
     """Note a vote. :param outcome: what it means, where that is no permission and no refusal."""
     numbers = verdict.numbers
@@ -257,7 +257,7 @@ def _trace_verdict(
         numbers = {"message": verdict.message, **numbers}
     ssn.trace.add(point, *about, by=plugin, outcome=outcome or verdict.outcome, numbers=numbers)
     if verdict.refused is not None:
-        ssn.trace.detail(f"{point} refused", " ".join(about), Refusal(plugin, verdict.refused))
+        ssn.trace.detail(f"{point} refused", " ".join(about), CodedRefusal(plugin, verdict.refused))
 
 
 def _trace_victims(
@@ -266,7 +266,7 @@ def _trace_victims(
     chosen, vote = answer
     names = [ssn.task_name(task) for task in chosen or ()]
     about = evictor.name if isinstance(evictor, GangEviction) else ssn.task_name(evictor)
-    outcome = Outcome.VICTIMS if vote else Outcome.ABSTAIN
+    outcome = StepOutcome.VICTIMS if vote else StepOutcome.ABSTAIN
     numbers = {"victims": names} if names else NOTHING
     ssn.trace.add(
         point, about, by=plugin, outcome=outcome, many=len(names) if vote else 0, numbers=numbers

@@ -18,7 +18,7 @@ from ...model.tables import (
     VALID_STATUS,
     JobColumns,
     NodeTable,
-    Status,
+    TaskStatus,
     TaskTable,
 )
 from ...volcano.session.behaviours import Behaviours
@@ -33,10 +33,10 @@ UNSCHEDULABLE = "Unschedulable"
 FREE = STATUSES
 """The index after all statuses: pending tasks without requests."""
 
-_IS_READY = tuple(int(status in READY_STATUS) for status in Status)
+_IS_READY = tuple(int(status in READY_STATUS) for status in TaskStatus)
 _NO_TASKS = (0,) * (STATUSES + 1)
 _VALID = tuple(sorted(VALID_STATUS))
-_PLACED = (*sorted(READY_STATUS), Status.PIPELINED)
+_PLACED = (*sorted(READY_STATUS), TaskStatus.PIPELINED)
 _READY = (*sorted(READY_STATUS), FREE)
 _READY_OR_PIPELINED = (*_PLACED, FREE)
 
@@ -109,7 +109,11 @@ class JobTable:
         counts[status] += 1
         assert counts[before] >= 0, "a task leaves only a status that its job counts it under"
         self.ready[job] += _IS_READY[status] - _IS_READY[before]
-        freed = (status == Status.PENDING) - (before == Status.PENDING) if info.best_effort else 0
+        freed = (
+            (status == TaskStatus.PENDING) - (before == TaskStatus.PENDING)
+            if info.best_effort
+            else 0
+        )
         self._free[job] += freed
         if roles is not None:
             of_role = roles[info.role]
@@ -124,10 +128,10 @@ class JobTable:
 
     def pending_tasks(self, job: int) -> list[int]:
         """Return the job's pending tasks."""
-        if not self.counts[job][Status.PENDING]:
+        if not self.counts[job][TaskStatus.PENDING]:
             return []
         status = self._tasks.status.item
-        return [task for task in self.tasks[job] if status(task) == Status.PENDING]
+        return [task for task in self.tasks[job] if status(task) == TaskStatus.PENDING]
 
     def is_pending(self, job: int) -> bool:
         """Return whether the PodGroup has not been enqueued."""
@@ -141,7 +145,7 @@ class JobTable:
 
     def waiting_task_num(self, job: int) -> int:
         """Return how many tasks are pipelined."""
-        return self.counts[job][Status.PIPELINED]
+        return self.counts[job][TaskStatus.PIPELINED]
 
     def pending_best_effort_task_num(self, job: int) -> int:
         """Return how many pending tasks have no requests."""
@@ -158,7 +162,7 @@ class JobTable:
 
     def is_pipelined(self, job: int) -> bool:
         """Return whether the gang has its minimum if pipelined tasks count."""
-        waiting = self.counts[job][Status.PIPELINED]
+        waiting = self.counts[job][TaskStatus.PIPELINED]
         return waiting + self.ready[job] + self._free[job] >= self.min_available[job]
 
     def is_starving(self, job: int) -> bool:
@@ -240,7 +244,7 @@ class JobTable:
         if info.min_available < info.task_min_available_total:
             roles = self._roles(job)
             left = sum(
-                counts[Status.PENDING] for role, counts in roles.items() if role not in failed
+                counts[TaskStatus.PENDING] for role, counts in roles.items() if role not in failed
             )
             return self.ready_task_num(job) + left >= info.min_available
         minima = {role: info.task_min_available.get(role, 0) for role in sorted(failed)}
@@ -309,12 +313,12 @@ class JobTable:
         )
         message = self.job_fit_errors.get(int(self._tasks.job[task]), "")
         info = self._tasks.info[task]
-        if status == Status.ALLOCATED:
+        if status == TaskStatus.ALLOCATED:
             text = f"Pod {info.key} can possibly be assigned to {self._nodes.names[node]}"
             if self._behaviours.pod_message_shows_min_available:
                 text += ", once minAvailable is satisfied"
             return SCHEDULABLE, text, ""
-        if status == Status.PIPELINED:
+        if status == TaskStatus.PIPELINED:
             name = self._nodes.names[node]
             text = f"Pod {info.key} can possibly be assigned to {name}, once resource is released"
             if self._behaviours.pod_message_shows_min_available:
@@ -323,7 +327,7 @@ class JobTable:
                 evicted and self._behaviours.nomination is Nomination.EVICTED
             )
             return UNSCHEDULABLE, text, name if nominates else ""
-        if status == Status.PENDING:
+        if status == TaskStatus.PENDING:
             errors = self.fit_errors.get(task)
             return UNSCHEDULABLE, message if errors is None else errors.error(), ""
         return STATUS_NAMES[status], message, ""
@@ -367,7 +371,7 @@ class JobTable:
                 info, status = self._tasks.info[task], self._tasks.status.item(task)
                 counts = known.setdefault(info.role, [0] * (STATUSES + 1))
                 counts[status] += 1
-                counts[FREE] += info.best_effort and status == Status.PENDING
+                counts[FREE] += info.best_effort and status == TaskStatus.PENDING
         return known
 
     def _count_free(self, job: int) -> int:

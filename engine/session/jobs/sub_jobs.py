@@ -16,7 +16,7 @@ import numpy as np
 
 from ...kubernetes.expressions.selectors import SelectorError, label_selector
 from ...kubernetes.go.text import parse_int
-from ...model.tables import READY_STATUS, STATUSES, Rows, Status
+from ...model.tables import READY_STATUS, STATUSES, Rows, TaskStatus
 from ..topology.top_hypernode import allowed_tier, top_tier
 from .allocated_hypernodes import AllocatedHypernodes
 from .division import Division, SubJob
@@ -106,7 +106,9 @@ class SubJobs:
         pending = self._jobs.pending_tasks(job)
         if self.stale:
             job_of = self._tasks.job.item
-            pending += [task for task in self.stale.under(Status.PENDING) if job_of(task) == job]
+            pending += [
+                task for task in self.stale.under(TaskStatus.PENDING) if job_of(task) == job
+            ]
         return pending
 
     def default(self, job: int) -> SubJob | None:
@@ -130,7 +132,7 @@ class SubJobs:
 
     def is_pipelined(self, sub: SubJob) -> bool:
         """Return whether a group has its minimum if pipelined tasks count."""
-        waiting = int(self._counts(sub)[Status.PIPELINED])
+        waiting = int(self._counts(sub)[TaskStatus.PIPELINED])
         return waiting + self.ready_task_num(sub) >= sub.min_available
 
     def need_continue_allocating(self, sub: SubJob) -> bool:
@@ -161,7 +163,8 @@ class SubJobs:
             return 0
         tasks, status = self._tasks, self._tasks.status.item
         return sum(
-            tasks.info[task].best_effort and status(task) == Status.PENDING for task in sub.tasks
+            tasks.info[task].best_effort and status(task) == TaskStatus.PENDING
+            for task in sub.tasks
         )
 
     def _divide(self, job: int) -> Division:

@@ -64,7 +64,7 @@ class Offer(NamedTuple):
     slice: ResourceSlice
 
 
-class Given(NamedTuple):
+class GivenDevice(NamedTuple):
     """A device that a claim gets; with ``admin`` other claims may have it as well."""
 
     offer: Offer
@@ -151,7 +151,7 @@ class Allocator:
 
     def allocate(
         self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]
-    ) -> list[list[Given]] | None:
+    ) -> list[list[GivenDevice]] | None:
         """Return by claim the devices that it would get; None if there are too few.
 
         :raises AllocationError: an object is invalid, or too many devices were tried.
@@ -256,7 +256,7 @@ class _Search:
         self._steps = 0
         self._wishes = allocator.wishes(claims, pools)
         self._holders: dict[DeviceId, set[int]] = {}
-        self.given: list[list[Given]] = [[] for _ in claims]
+        self.given: list[list[GivenDevice]] = [[] for _ in claims]
         self._constraints = [
             [
                 _Match(frozenset(each.requests), _attribute(claim, number, each.match_attribute))
@@ -328,7 +328,7 @@ class _Search:
                     )
                 return False
         self._holders.setdefault(offer.id, set()).add(wish.claim)
-        self.given[wish.claim].append(Given(offer, wish.admin))
+        self.given[wish.claim].append(GivenDevice(offer, wish.admin))
         return True
 
     def _give_back(self, wish: _Wish, offer: Offer) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kubernetes.expressions.selectors import IN, NodeTerm, Requirement
+from ...kubernetes.expressions.selectors import IN, LabelRequirement, NodeTerm
 from ...kubernetes.objects import Node, Taint, Toleration
 from .requests import CPU, GPU, MEMORY, kube_amount
 from .tolerations import untolerated
@@ -55,7 +55,7 @@ class RequiredNodes(NamedTuple):
     Source: k8s.io/component-helpers/scheduling/corev1/nodeaffinity GetRequiredNodeAffinity.
     """
 
-    labels: tuple[Requirement, ...] = ()
+    labels: tuple[LabelRequirement, ...] = ()
     terms: tuple[NodeTerm, ...] | None = None
 
 
@@ -135,7 +135,7 @@ class NodeColumns:
 
     def has_one_of(self, key: str, values: Sequence[str]) -> Mask:
         """Return which nodes have a label of one of these values."""
-        return self._all_of((Requirement(key, IN, tuple(values)),))
+        return self._all_of((LabelRequirement(key, IN, tuple(values)),))
 
     def has(self, key: str) -> Mask:
         """Return which nodes have a label."""
@@ -196,7 +196,7 @@ class NodeColumns:
             mask &= self._field(field)
         return mask
 
-    def _all_of(self, requirements: Iterable[Requirement]) -> Mask:
+    def _all_of(self, requirements: Iterable[LabelRequirement]) -> Mask:
         mask = np.ones(len(self), dtype=np.bool_)
         for requirement in requirements:
             codes, values = self.label(requirement.key)
@@ -204,7 +204,7 @@ class NodeColumns:
             mask &= np.array(good, dtype=np.bool_)[codes]
         return mask
 
-    def _field(self, field: Requirement) -> Mask:
+    def _field(self, field: LabelRequirement) -> Mask:
         """Return which nodes have a value in a field; all fields but the name are empty."""
         wanted = field.values[0]
         if field.key == "metadata.name":

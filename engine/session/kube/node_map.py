@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.tables import NO_JOB, NO_NODE, Status
+from ...model.tables import NO_JOB, NO_NODE, TaskStatus
 from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
 from .pod_class import ANY_ADDRESS, HostPort, PodClass, Reading, class_of
 from .requests import PodRequests, pod_requests, requests_on_nodes
@@ -298,7 +298,7 @@ def node_map(ssn: Session) -> NodeMap:
 def _placed(ssn: Session) -> Ints:
     """Return, by task, the node of its pod; ended pods have none."""
     status = ssn.tasks.status
-    ended = (status == Status.SUCCEEDED) | (status == Status.FAILED)
+    ended = (status == TaskStatus.SUCCEEDED) | (status == TaskStatus.FAILED)
     on: Ints = np.where(ended, NO_NODE, ssn.tasks.node).astype(np.int32)
     if np.count_nonzero(on != NO_NODE) != ssn.nodes.count_tasks():
         on[:] = NO_NODE

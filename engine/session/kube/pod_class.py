@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 from ...kubernetes.expressions.selectors import (
     IN,
     NOTHING,
+    LabelRequirement,
     NodeTerm,
-    Requirement,
     Selector,
     SelectorError,
     exactly,
@@ -84,14 +84,14 @@ class Affinities(NamedTuple):
     error: str
 
 
-class PreferredNodes(NamedTuple):
+class NodePreference(NamedTuple):
     """A preference of nodes."""
 
     weight: int
     term: NodeTerm
 
 
-class Spread(NamedTuple):
+class SpreadConstraint(NamedTuple):
     """A constraint on how evenly pods are spread over the domains of a label of nodes."""
 
     max_skew: int
@@ -178,7 +178,8 @@ class PodClass:
         """The nodes that a pod must run on; terms that do not parse match none."""
         spec = self.pod.spec
         labels = tuple(
-            Requirement(key, IN, (spec.node_selector[key],)) for key in sorted(spec.node_selector)
+            LabelRequirement(key, IN, (spec.node_selector[key],))
+            for key in sorted(spec.node_selector)
         )
         affinity = spec.affinity.node_affinity if spec.affinity is not None else None
         if affinity is None or affinity.required is None:
@@ -186,7 +187,7 @@ class PodClass:
         return RequiredNodes(labels, node_terms(affinity.required.node_selector_terms))
 
     @cached_property
-    def preferred_nodes(self) -> tuple[PreferredNodes, ...]:
+    def preferred_nodes(self) -> tuple[NodePreference, ...]:
         """The nodes that a pod should run on.
 
         :raises SelectorError: a term does not parse.
@@ -198,7 +199,7 @@ class PodClass:
         for source in affinity.node_affinity.preferred:
             term = node_term(source.preference) if source.weight else None
             if term is not None:
-                preferred.append(PreferredNodes(source.weight, term))
+                preferred.append(NodePreference(source.weight, term))
         return tuple(preferred)
 
     @cached_property
@@ -245,7 +246,7 @@ class PodClass:
         return Affinities(required, anti, (*wanted, *unwanted), error)
 
     @cached_property
-    def hard_spread(self) -> tuple[Spread, ...]:
+    def hard_spread(self) -> tuple[SpreadConstraint, ...]:
         """The constraints with DoNotSchedule.
 
         :raises SelectorError: a selector does not parse.
@@ -253,7 +254,7 @@ class PodClass:
         return self._spread(DO_NOT_SCHEDULE)
 
     @cached_property
-    def soft_spread(self) -> tuple[Spread, ...]:
+    def soft_spread(self) -> tuple[SpreadConstraint, ...]:
         """The pod's own constraints that count for the score.
 
         :raises SelectorError: a selector does not parse.
@@ -297,7 +298,7 @@ class PodClass:
             label_selector(source.namespace_selector),
         )
 
-    def _spread(self, action: str) -> tuple[Spread, ...]:
+    def _spread(self, action: str) -> tuple[SpreadConstraint, ...]:
         return tuple(
             _constraint(source, self.labels, refined=self._extended_spread_constraints)
             for source in self.pod.spec.topology_spread_constraints
@@ -347,7 +348,7 @@ def node_terms(sources: Iterable[NodeSelectorTerm]) -> tuple[NodeTerm, ...]:
     return tuple(terms)
 
 
-def default_spread(selector: Selector) -> tuple[Spread, ...]:
+def default_spread(selector: Selector) -> tuple[SpreadConstraint, ...]:
     """Return the scheduler's default constraints for pods of a Service or an owner.
 
     Source: podtopologyspread/plugin.go systemDefaultConstraints.
@@ -355,21 +356,21 @@ def default_spread(selector: Selector) -> tuple[Spread, ...]:
     if selector.empty:
         return ()
     return (
-        Spread(3, HOSTNAME, selector, 1, honors_affinity=True, honors_taints=False),
-        Spread(5, ZONE, selector, 1, honors_affinity=True, honors_taints=False),
+        SpreadConstraint(3, HOSTNAME, selector, 1, honors_affinity=True, honors_taints=False),
+        SpreadConstraint(5, ZONE, selector, 1, honors_affinity=True, honors_taints=False),
     )
 
 
 def _constraint(
     source: TopologySpreadConstraint, labels: Mapping[str, str], *, refined: bool
-) -> Spread:
+) -> SpreadConstraint:
     """Return a constraint. Source: podtopologyspread/common.go filterTopologySpreadConstraints.
 
     :param refined: else only its skew, key and selector are read.
     """
     selector = label_selector(source.label_selector)
     if not refined:
-        return Spread(
+        return SpreadConstraint(
             source.max_skew,
             source.topology_key,
             selector,
@@ -381,7 +382,7 @@ def _constraint(
     own = {key: labels[key] for key in source.match_label_keys if key in labels}
     if own and selector != NOTHING:
         selector = exactly(own).add(selector.requirements)
-    return Spread(
+    return SpreadConstraint(
         source.max_skew,
         source.topology_key,
         selector,

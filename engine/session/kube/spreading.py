@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from .node_columns import Mask, NodeColumns
 from .node_map import NodeMap
-from .pod_class import PodClass, Spread
+from .pod_class import PodClass, SpreadConstraint
 
 
-def counting_nodes(columns: NodeColumns, pod: PodClass, constraint: Spread) -> Mask:
+def counting_nodes(columns: NodeColumns, pod: PodClass, constraint: SpreadConstraint) -> Mask:
     """Return which nodes count for a pod's constraint. Source: ``matchNodeInclusionPolicies``."""
     mask = columns.every
     if constraint.honors_affinity:
@@ -20,7 +20,7 @@ def counting_nodes(columns: NodeColumns, pod: PodClass, constraint: Spread) -> M
     return mask
 
 
-def matching_classes(nodes: NodeMap, pod: PodClass, constraint: Spread) -> list[int]:
+def matching_classes(nodes: NodeMap, pod: PodClass, constraint: SpreadConstraint) -> list[int]:
     """Return the classes of the pod's namespace that a constraint counts.
 
     An empty selector means none, or all.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, Status
+from ...model.tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, TaskStatus
 from ..framework.registry import EvictableEntry
 from .eviction_trials import keep_short
 
@@ -49,7 +49,7 @@ class EvictionCandidates:
         self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
         """By task: whether it is on a node, evictable, and bound or running."""
         bound = ssn.behaviours.bound_pods_preempted
-        self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({Status.RUNNING})
+        self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({TaskStatus.RUNNING})
         self._runs: Mask = np.zeros(count, dtype=np.bool_)
         """The same of those that run."""
         self._on: list[list[int]] = [[] for _ in range(len(ssn.nodes))]
@@ -178,4 +178,4 @@ class EvictionCandidates:
             self._may_go[task] = info[task].preemptable and status in self._preemptable_status
             if self._all_of_job:
                 self._may_go_in_job[task] = status in self._preemptable_status
-            self._runs[task] = info[task].preemptable and status == Status.RUNNING
+            self._runs[task] = info[task].preemptable and status == TaskStatus.RUNNING

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...model.resource import Resource
 from ...model.tables import Floats, Rows
-from ..framework.details import EvictionTrials, Trial, Tried
+from ..framework.details import EvictionTrials, TriedNode, VictimTrial
 from ..framework.registry import GangEviction
 
 if TYPE_CHECKING:
@@ -27,7 +27,13 @@ def begin_trials(ssn: Session, task: int) -> None:
 
 
 def keep_trial(
-    ssn: Session, task: int, trial: Trial, node: int, victims: int, *, room: Floats | None = None
+    ssn: Session,
+    task: int,
+    trial: VictimTrial,
+    node: int,
+    victims: int,
+    *,
+    room: Floats | None = None,
 ) -> None:
     """Keep a node on which victims were looked for in vain, if the trace follows the task.
 
@@ -38,7 +44,7 @@ def keep_trial(
         return
     request = _plain(ssn, ssn.named_request(task))
     has = {} if room is None else _plain(ssn, room)
-    _add(ssn, name, Tried(trial, ssn.nodes.names[node], victims, request, has))
+    _add(ssn, name, TriedNode(trial, ssn.nodes.names[node], victims, request, has))
 
 
 def keep_short(ssn: Session, task: int, nodes: Rows, victims: Counts, room: Floats) -> None:
@@ -47,10 +53,10 @@ def keep_short(ssn: Session, task: int, nodes: Rows, victims: Counts, room: Floa
     :param nodes: those with victims. :param victims, room: by row of all nodes.
     """
     for node in nodes.tolist() if ssn.trace.follows(ssn.task_name(task)) else ():
-        keep_trial(ssn, task, Trial.TOO_LITTLE, node, victims.item(node), room=room[node])
+        keep_trial(ssn, task, VictimTrial.TOO_LITTLE, node, victims.item(node), room=room[node])
 
 
-def _add(ssn: Session, name: str, tried: Tried) -> None:
+def _add(ssn: Session, name: str, tried: TriedNode) -> None:
     known, trial = ssn.trace.details.get((ssn.trace.action, TRIALS, name)), tried.trial
     before = known if isinstance(known, EvictionTrials) else EvictionTrials({}, {})
     nearest = min(
@@ -64,7 +70,7 @@ def _add(ssn: Session, name: str, tried: Tried) -> None:
 def keep_domain(
     ssn: Session,
     eviction: GangEviction,
-    trial: Trial,
+    trial: VictimTrial,
     victims: int,
     amounts: tuple[Resource, Resource],
 ) -> None:
@@ -73,7 +79,7 @@ def keep_domain(
     :param amounts: what the gang needs, and what the domain would have.
     """
     if ssn.trace.follows(eviction.name):
-        tried = Tried(trial, eviction.hypernode, victims, *map(_amounts, amounts))
+        tried = TriedNode(trial, eviction.hypernode, victims, *map(_amounts, amounts))
         _add(ssn, eviction.name, tried)
 
 

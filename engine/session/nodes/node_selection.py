@@ -17,7 +17,7 @@ from ...model.tables import NO_NODE, Floats, Ints, Rows
 from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
-from ..framework.trace import Outcome
+from ..framework.trace import StepOutcome
 from ..reasons.fit_errors import FitErrors
 from ..reasons.objections import NodeCode, Objection, around
 from ..reasons.statuses import PASS, StatusCode
@@ -162,7 +162,7 @@ class NodeSelection:
                 "predicate",
                 self._ssn.task_name(task),
                 by=purpose.value,
-                outcome=Outcome.PASSING,
+                outcome=StepOutcome.PASSING,
                 many=len(found),
                 of=len(rows),
                 numbers=dict(sorted(errors.reasons().items())),
@@ -223,7 +223,7 @@ class NodeSelection:
         self._ssn.trace.add(
             "score",
             self._ssn.task_name(task),
-            outcome=Outcome.SCORED,
+            outcome=StepOutcome.SCORED,
             of=len(rows),
             numbers={names[row]: score for row, score in best},
         )
@@ -251,7 +251,7 @@ class NodeSelection:
             if self._ssn.trace.on:
                 named, numbers = names[taken], {"equals": names}
                 self._ssn.trace.add(
-                    "choice", about, outcome=Outcome.NODE, named=named, numbers=numbers
+                    "choice", about, outcome=StepOutcome.NODE, named=named, numbers=numbers
                 )
             return self._ssn.nodes.row[names[taken]], highest
         return int(rows[best]), highest

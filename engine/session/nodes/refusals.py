@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...model.tables import Ints, Rows
-from ..framework.details import NodeGroup, NodeMiss, NodesChecked
+from ..framework.details import NodeMiss, NodesChecked, RefusingNodes
 from ..reasons.objections import Objection
 from ..reasons.statuses import PASS
 from .class_columns import ClassColumns
@@ -68,7 +68,7 @@ def nodes_checked(
         order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
         nearest = tuple(miss(row, reasons) for row in members[order].tolist())
         named = tuple(names[members].tolist())
-        groups.append(NodeGroup(reasons, final, named, nearest, of))
+        groups.append(RefusingNodes(reasons, final, named, nearest, of))
     groups.sort(key=lambda group: (-len(group.nodes), _messages(group), group.of))
     passing = tuple(names[rows[verdicts == PASS]].tolist())
     info = ssn.tasks.info[task].request
@@ -76,7 +76,7 @@ def nodes_checked(
     return NodesChecked(asked, passing, tuple(groups))
 
 
-def _messages(group: NodeGroup) -> list[str]:
+def _messages(group: RefusingNodes) -> list[str]:
     return [one.message for one in group.reasons]
 
 

@@ -14,9 +14,9 @@ from .conformance import Conformance
 from .deviceshare import DeviceShare
 from .drf import Drf
 from .extender import Extender
-from .gang import Gang
+from .gang import GangPlugin
 from .network_topology_aware import NetworkTopologyAware
-from .nodegroup import NodeGroup
+from .nodegroup import NodeGroupPlugin
 from .nodeorder import NodeOrder
 from .numaaware import NumaAware
 from .overcommit import Overcommit
@@ -26,7 +26,7 @@ from .priority import Priority
 from .proportion import Proportion
 from .rescheduling import Rescheduling
 from .resource_strategy_fit import ResourceStrategyFit
-from .resourcequota import ResourceQuota
+from .resourcequota import ResourceQuotaPlugin
 from .sla import Sla
 from .task_topology import TaskTopologyPlugin
 from .tdm import Tdm
@@ -41,9 +41,9 @@ BUILDERS: Mapping[str, Callable[[Arguments], Plugin]] = MappingProxyType(
         "deviceshare": DeviceShare,
         "drf": Drf,
         "extender": Extender,
-        "gang": Gang,
+        "gang": GangPlugin,
         "network-topology-aware": NetworkTopologyAware,
-        "nodegroup": NodeGroup,
+        "nodegroup": NodeGroupPlugin,
         "nodeorder": NodeOrder,
         "numa-aware": NumaAware,
         "overcommit": Overcommit,
@@ -53,7 +53,7 @@ BUILDERS: Mapping[str, Callable[[Arguments], Plugin]] = MappingProxyType(
         "proportion": Proportion,
         "rescheduling": Rescheduling,
         "resource-strategy-fit": ResourceStrategyFit,
-        "resourcequota": ResourceQuota,
+        "resourcequota": ResourceQuotaPlugin,
         "sla": Sla,
         "task-topology": TaskTopologyPlugin,
         "tdm": Tdm,

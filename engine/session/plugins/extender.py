@@ -20,7 +20,7 @@ from ...volcano.conf import Arguments
 from ..framework.details import Spares
 from ..framework.registry import ScoreError
 from ..framework.session import Session
-from ..framework.trace import ABSTAIN, PERMIT, REJECT, Verdict
+from ..framework.trace import ABSTAIN, PERMIT, REJECT, Vote
 from ..reasons.objections import Objection
 from ..reasons.statuses import PASS, StatusCode
 from .shared.decoded_arguments import decode_texts
@@ -273,22 +273,22 @@ class Extender:
 
         return evictable
 
-    def _enqueueable(self, verb: str) -> Callable[[int], Verdict]:
-        def enqueueable(job: int) -> Verdict:
+    def _enqueueable(self, verb: str) -> Callable[[int], Vote]:
+        def enqueueable(job: int) -> Vote:
             answer = self._ask(verb, self._ssn.jobs.keys[job], _Enqueueable)
             if answer is None:
-                return Verdict(PERMIT if self._ignorable else REJECT, "the call failed")
+                return Vote(PERMIT if self._ignorable else REJECT, "the call failed")
             vote = answer.status or 0
-            return Verdict((vote > 0) - (vote < 0))
+            return Vote((vote > 0) - (vote < 0))
 
         return enqueueable
 
-    def _overused(self, verb: str) -> Callable[[str], Verdict]:
-        def overused(queue: str) -> Verdict:
+    def _overused(self, verb: str) -> Callable[[str], Vote]:
+        def overused(queue: str) -> Vote:
             answer = self._ask(verb, queue, _Overused)
             if answer is None:
-                return Verdict(REJECT if self._ignorable else PERMIT, "the call failed")
-            return Verdict(PERMIT if answer.overused else REJECT)
+                return Vote(REJECT if self._ignorable else PERMIT, "the call failed")
+            return Vote(PERMIT if answer.overused else REJECT)
 
         return overused
 

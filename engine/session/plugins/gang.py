@@ -15,17 +15,17 @@ from ...model.tables import ALLOCATED_STATUS, Rows
 from ...volcano.conf import Arguments
 from ..framework.conditions import update_condition
 from ..framework.details import Spares
-from ..framework.outcome import Condition
+from ..framework.outcome import GroupCondition
 from ..framework.registry import GangEviction
 from ..framework.session import Session
-from ..framework.trace import PERMIT, REJECT, Verdict
+from ..framework.trace import PERMIT, REJECT, Vote
 from ..jobs.division import SubJob
 
 NOT_ENOUGH_RESOURCES = "NotEnoughResources"
-READY = Condition("Scheduled", "True", "tasks in gang are ready to be scheduled", ours=True)
+READY = GroupCondition("Scheduled", "True", "tasks in gang are ready to be scheduled", ours=True)
 
 
-class Gang:
+class GangPlugin:
     """Compares a job's tasks with ``minAvailable`` and, by role, ``taskMinAvailable``."""
 
     name: ClassVar[str] = "gang"
@@ -70,20 +70,22 @@ class Gang:
             )
             if not ssn.behaviours.gang_message_includes_pod_reason:
                 jobs.job_fit_errors[job] = message
-            condition = Condition("Unschedulable", "True", NOT_ENOUGH_RESOURCES, message, ours=True)
+            condition = GroupCondition(
+                "Unschedulable", "True", NOT_ENOUGH_RESOURCES, message, ours=True
+            )
             update_condition(ssn, job, condition)
 
-    def _valid(self, job: int) -> Verdict | None:
+    def _valid(self, job: int) -> Vote | None:
         """Reject a job that can never be ready: tasks are missing or lost."""
         jobs = self._jobs
         if not jobs.check_task_valid(job):
-            return Verdict(REJECT, "Not enough valid pods of each task for gang-scheduling")
+            return Vote(REJECT, "Not enough valid pods of each task for gang-scheduling")
         if job in jobs.grouped and not self._sub_jobs.has_minima(job, lambda _: True):
-            return Verdict(REJECT, "Not enough valid subGroups of each task for gang-scheduling")
+            return Vote(REJECT, "Not enough valid subGroups of each task for gang-scheduling")
         valid, least = jobs.valid_task_num(job), jobs.min_available[job]
         if valid < least:
             message = f"Not enough valid tasks for gang-scheduling, valid: {valid}, min: {least}"
-            return Verdict(REJECT, message, {"valid": valid, "minAvailable": least})
+            return Vote(REJECT, message, {"valid": valid, "minAvailable": least})
         return None
 
     def _evictable(self, evictor: int, candidates: list[int]) -> tuple[list[int], int]:

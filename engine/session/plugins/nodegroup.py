@@ -33,7 +33,7 @@ ROOT = "root"
 BASE_SCORE = 100.0
 
 
-class Affinity(NamedTuple):
+class QueueGroupAffinity(NamedTuple):
     """The groups that a queue must or should have, and must or should not have."""
 
     required: frozenset[str] = frozenset()
@@ -44,7 +44,7 @@ class Affinity(NamedTuple):
     """The preferred groups as they are written, if their order matters."""
 
     @classmethod
-    def of(cls, affinity: QueueAffinity | None) -> Affinity:
+    def of(cls, affinity: QueueAffinity | None) -> QueueGroupAffinity:
         """Return the affinity of a queue's spec."""
         groups = affinity and affinity.node_group_affinity
         anti = affinity and affinity.node_group_anti_affinity
@@ -100,7 +100,7 @@ def pod_queue(pod: Pod) -> str:
     return annotations.get(QUEUE_NAME_ANNOTATION, "")
 
 
-class NodeGroup:
+class NodeGroupPlugin:
     """Filters and scores nodes by their group.
 
     Arguments, which newer releases read: ``strict`` (true), ``enablePreferredOrder`` (false).
@@ -157,9 +157,13 @@ class NodeGroup:
             self._scores[queue] = scores
         return scores[rows]
 
-    def _affinity(self, name: str) -> Affinity:
+    def _affinity(self, name: str) -> QueueGroupAffinity:
         queue = self._ssn.queues.get(name)
-        return Affinity() if queue is None else Affinity.of(queue.queue.spec.affinity)
+        return (
+            QueueGroupAffinity()
+            if queue is None
+            else QueueGroupAffinity.of(queue.queue.spec.affinity)
+        )
 
 
 class NodeGroupByJob:
@@ -200,7 +204,7 @@ class NodeGroupByJob:
             self._verdicts[queue] = verdicts
         return verdicts[rows]
 
-    def _verdict(self, affinity: Affinity, group: str | None) -> int:
+    def _verdict(self, affinity: QueueGroupAffinity, group: str | None) -> int:
         if group is None:
             return PASS if not self._strict and not affinity.rules else self._unlabelled
         if not affinity.rules:
@@ -219,7 +223,7 @@ class NodeGroupByJob:
     def _queue(self, task: int) -> str:
         return self._ssn.jobs.queue[self._ssn.tasks.job.item(task)]
 
-    def _affinity(self, name: str) -> Affinity:
+    def _affinity(self, name: str) -> QueueGroupAffinity:
         """Return a queue's rules, or those that it inherits."""
         queues = self._ssn.queues
         seen: set[str] = set()
@@ -229,8 +233,8 @@ class NodeGroupByJob:
             if affinity is not None:
                 groups = affinity.node_group_affinity if self._ordered else None
                 order = tuple(groups.preferred) if groups else ()
-                return Affinity.of(affinity)._replace(order=order)
+                return QueueGroupAffinity.of(affinity)._replace(order=order)
             if not self._inherits or name == ROOT:
                 break
             name = queues[name].parent or ROOT
-        return Affinity()
+        return QueueGroupAffinity()

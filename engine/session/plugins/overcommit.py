@@ -10,10 +10,10 @@ from typing import ClassVar
 from ...model.panic import Panic
 from ...model.resource import ZERO, Resource
 from ...volcano.conf import Arguments
-from ...volcano.session.queues import Comparison
+from ...volcano.session.queues import QueueComparison
 from ..framework.details import ReservationCheck
 from ..framework.session import Session
-from ..framework.trace import PERMITTED, REJECT, Verdict
+from ..framework.trace import PERMITTED, REJECT, Vote
 from .shared.amounts import plain
 from .shared.inqueue import reserved_by_job
 from .shared.queue_details import holdings
@@ -52,14 +52,14 @@ class Overcommit:
         for _, reserved in reserved_by_job(ssn):
             inqueue.add(reserved)
 
-        def enqueueable(job: int) -> Verdict:
+        def enqueueable(job: int) -> Vote:
             if jobs.info[job].min_resources is None:
                 return PERMITTED
             least = jobs.min_resources(job)
             wanted = inqueue.clone().add(least)
             enough = (
                 wanted.less_equal_with_dimension(idle, least)
-                if ssn.behaviours.compared_resources is Comparison.REQUESTED
+                if ssn.behaviours.compared_resources is QueueComparison.REQUESTED
                 else wanted.less_equal(idle, ZERO)
             )
             if enough:
@@ -67,7 +67,7 @@ class Overcommit:
             ssn.record_event(job, "Unschedulable", OVERUSED)
             if ssn.trace.follows(jobs.keys[job]):
                 ssn.trace.detail(self.name, jobs.keys[job], self._check(ssn, least, wanted, idle))
-            return Verdict(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})
+            return Vote(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})
 
         def enqueued(job: int) -> None:
             if jobs.info[job].min_resources is not None:

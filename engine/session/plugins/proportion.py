@@ -23,9 +23,9 @@ from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
 from ..framework import map_orders
-from ..framework.details import QueueCheck, Refused, Spares
+from ..framework.details import PluginRefusal, QueueCheck, Spares
 from ..framework.session import Session
-from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
+from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
 from .shared.queue_demand import QueueDemand, queue_demands
 from .shared.queue_details import (
@@ -35,20 +35,20 @@ from .shared.queue_details import (
     JOB_ENQUEUEABLE,
     OVERUSED,
     REAL_CAPABILITY,
-    Demand,
+    CheckedDemand,
     holdings,
     queue_level,
 )
 
 OPEN = "Open"
-NOT_OPEN = Verdict(REJECT, "the queue is not open", refused=Refused.NOT_OPEN)
+NOT_OPEN = Vote(REJECT, "the queue is not open", refused=PluginRefusal.NOT_OPEN)
 QUOTA_INSUFFICIENT = "queue resource quota insufficient"
 
 
 _OPENING = ("plugins/proportion.(*proportionPlugin).OnSessionOpen", "framework.OpenSession")
 
 
-class QueueAttr:
+class ProportionAttr:
     """A queue's account in one session."""
 
     __slots__ = (
@@ -99,7 +99,7 @@ class Proportion:
 
     def __init__(self, arguments: Arguments) -> None:
         """Take no arguments."""
-        self._attrs: dict[str, QueueAttr] = {}
+        self._attrs: dict[str, ProportionAttr] = {}
 
     def on_session_open(self, ssn: Session) -> None:
         """Open the accounts of queues that have jobs, divide the cluster, and register."""
@@ -152,7 +152,7 @@ class Proportion:
                 )
                 endless = ssn.behaviours.unnamed_capability_unlimited
                 limit = real_capability(queue, left, unnamed_endless=endless)
-                self._attrs[name] = QueueAttr(queue, demand, limit, gauges, set_gauges)
+                self._attrs[name] = ProportionAttr(queue, demand, limit, gauges, set_gauges)
                 gauges["weight"] = float(queue.weight)
             set_gauges(gauges, "allocated", demand.allocated if demand else Resource())
             set_gauges(gauges, "request", demand.request if demand else Resource())
@@ -195,7 +195,7 @@ class Proportion:
         mask: NDArray[np.bool_] = jobs[self._ssn.tasks.job[candidates]]
         return mask
 
-    def _overused(self, queue: str) -> Verdict:
+    def _overused(self, queue: str) -> Vote:
         """Permit (it is overused) if deserved ≤ allocated in every resource deserved."""
         attr = self._attrs[queue]
         overused = attr.deserved.less_equal(attr.allocated, ZERO)
@@ -204,21 +204,21 @@ class Proportion:
             self._detail(OVERUSED, queue, queue, Resource(), permits=not overused)
         return self._verdict(overused, deserved=attr.deserved, allocated=attr.allocated)
 
-    def _allocatable(self, queue: str, task: int) -> Verdict:
+    def _allocatable(self, queue: str, task: int) -> Vote:
         ssn = self._ssn
         request, name = ssn.tasks.info[task].request, ssn.task_name(task)
         verdict = self._takes(queue, request)
         permits = verdict.vote > 0
-        if verdict.refused is Refused.NOT_OPEN:
+        if verdict.refused is PluginRefusal.NOT_OPEN:
             return verdict  # No amounts were compared.
         if ssn.trace.follows_check(name, ssn.jobs.keys[ssn.tasks.job[task]], permits=permits):
             self._detail(ALLOCATABLE, name, queue, request, permits=permits)
         return verdict
 
-    def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
+    def _preemptive(self, queue: str, tasks: Sequence[int]) -> Vote:
         return self._takes(queue, self._ssn.jobs.sum_requests(tasks))
 
-    def _takes(self, queue: str, request: Resource) -> Verdict:
+    def _takes(self, queue: str, request: Resource) -> Vote:
         """Permit if allocated + request ≤ deserved in what is requested.
 
         While evictions are simulated, it is not checked whether the queue is open.
@@ -237,7 +237,7 @@ class Proportion:
             takes, deserved=attr.deserved, allocated=attr.allocated, request=request
         )
 
-    def _enqueueable(self, job: int) -> Verdict:
+    def _enqueueable(self, job: int) -> Vote:
         """Permit if minResources + allocated + inqueue − elastic ≤ real capability.
 
         A permitted job counts as inqueue; in some releases even if another plugin rejects it.
@@ -280,7 +280,7 @@ class Proportion:
         attr, comparison = self._attrs[queue], self._ssn.behaviours.compared_resources
         enqueues = point == JOB_ENQUEUEABLE
         limit = attr.real_capability if enqueues else attr.deserved
-        demand = Demand(point, REAL_CAPABILITY if enqueues else DESERVED, comparison, wanted)
+        demand = CheckedDemand(point, REAL_CAPABILITY if enqueues else DESERVED, comparison, wanted)
         level = queue_level(self._ssn, queue, attr, limit, demand)
         held = () if permits else holdings(self._ssn, {queue})
         self._ssn.trace.detail(point, about, QueueCheck(self.name, permits, (level,), held))
@@ -297,14 +297,14 @@ class Proportion:
         attr.set_gauges(attr.gauges, "allocated", attr.allocated)
         attr.update_share()
 
-    def _attr_of(self, task: int) -> QueueAttr:
+    def _attr_of(self, task: int) -> ProportionAttr:
         return self._attrs[self._ssn.jobs.queue[self._ssn.tasks.job.item(task)]]
 
-    def _verdict(self, holds: bool, **compared: Resource) -> Verdict:  # noqa: FBT001 -- the answer
+    def _verdict(self, holds: bool, **compared: Resource) -> Vote:  # noqa: FBT001 -- the answer
         numbers: Mapping[str, object] = NOTHING
         if self._ssn.trace.on:
             numbers = {name: plain(amount) for name, amount in compared.items()}
-        return Verdict(PERMIT if holds else REJECT, numbers=numbers)
+        return Vote(PERMIT if holds else REJECT, numbers=numbers)
 
 
 def real_capability(queue: QueueInfo, left: Resource, *, unnamed_endless: bool = True) -> Resource:
@@ -326,7 +326,7 @@ def real_capability(queue: QueueInfo, left: Resource, *, unnamed_endless: bool =
 
 
 def divide(
-    queues: Iterable[QueueAttr], total: Resource, *, zeros: bool = False, crashes: bool = False
+    queues: Iterable[ProportionAttr], total: Resource, *, zeros: bool = False, crashes: bool = False
 ) -> None:
     """Give each queue what it deserves of the total; ``zeros`` as in ``maximum``.
 
@@ -346,7 +346,7 @@ def divide(
             attr.settle()
 
 
-def _divide(unmet: list[QueueAttr], total: Resource, *, zeros: bool, crashes: bool) -> None:
+def _divide(unmet: list[ProportionAttr], total: Resource, *, zeros: bool, crashes: bool) -> None:
     remaining = total.clone()
     while weights := sum(attr.weight for attr in unmet):
         increased, decreased = Resource(), Resource()
@@ -371,7 +371,7 @@ def _divide(unmet: list[QueueAttr], total: Resource, *, zeros: bool, crashes: bo
             break
 
 
-def _bounded(attr: QueueAttr, remaining: Resource, weights: int, *, zeros: bool) -> Resource:
+def _bounded(attr: ProportionAttr, remaining: Resource, weights: int, *, zeros: bool) -> Resource:
     """Return what a queue deserves after a round: its part more, within its bounds."""
     deserved = attr.deserved.clone().add(remaining.clone().multi(attr.weight / weights))
     deserved.min_dimension_resource(attr.real_capability, INFINITY)

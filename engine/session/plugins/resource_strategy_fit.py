@@ -23,8 +23,8 @@ import numpy as np
 from ...model.tables import Floats, Rows
 from ...volcano.arguments import is_int
 from ...volcano.conf import Arguments
-from .shared.decoded_arguments import Shape, decode
-from .shared.proportional import Proportional, Rate
+from .shared.decoded_arguments import ValueType, decode
+from .shared.proportional import CardRate, Proportional
 
 if TYPE_CHECKING:
     from ..framework.session import Session
@@ -36,7 +36,7 @@ DEFAULT_WEIGHT = 10
 MAX_SCORE = 100.0
 
 
-class Strategy(NamedTuple):
+class FitStrategy(NamedTuple):
     """The strategy for a resource: most or least allocated, and its weight."""
 
     type: str
@@ -48,11 +48,11 @@ class _Part(NamedTuple):
 
     dim: int
     request: float
-    strategy: Strategy
+    strategy: FitStrategy
 
 
-_DEFAULT: Mapping[str, Strategy] = MappingProxyType(
-    {"cpu": Strategy(LEAST, 1), "memory": Strategy(LEAST, 1)}
+_DEFAULT: Mapping[str, FitStrategy] = MappingProxyType(
+    {"cpu": FitStrategy(LEAST, 1), "memory": FitStrategy(LEAST, 1)}
 )
 
 
@@ -73,7 +73,7 @@ class ResourceStrategyFit:
     name: ClassVar[str] = "resource-strategy-fit"
 
     def __init__(self, arguments: Arguments) -> None:
-        weight = decode(arguments, "resourceStrategyFitWeight", Shape.INT)
+        weight = decode(arguments, "resourceStrategyFitWeight", ValueType.INT)
         self._weight = DEFAULT_WEIGHT if weight is None or weight < 0 else weight
         self._strategies = read_strategies(arguments)
         self._scarce = read_scarce_resources(arguments)
@@ -147,17 +147,17 @@ class ResourceStrategyFit:
         return known
 
 
-def read_strategies(arguments: Arguments) -> Mapping[str, Strategy]:
+def read_strategies(arguments: Arguments) -> Mapping[str, FitStrategy]:
     """Return the strategies by resource or pattern that arguments give; else those of cpu, memory.
 
     Source: resource_strategy_fit.go calculateWeight.
     """
-    fields = {"type": Shape.TEXT, "weight": Shape.INT}
+    fields = {"type": ValueType.TEXT, "weight": ValueType.INT}
     given: dict[str, dict[str, Any]] | None = decode(arguments, "resources", (fields,))
     if not given:
         return _DEFAULT
     return {
-        name: Strategy(
+        name: FitStrategy(
             found["type"] if found["type"] in {MOST, LEAST} else LEAST, max(found["weight"], 0) or 1
         )
         for name, found in given.items()
@@ -167,8 +167,8 @@ def read_strategies(arguments: Arguments) -> Mapping[str, Strategy]:
 
 def read_scarce_resources(arguments: Arguments) -> ScarceResources:
     """Return the scarce resources, if enabled. Source: sra.go calculateSraWeight."""
-    fields = {"enable": Shape.BOOL, "resources": Shape.TEXT, "weight": Shape.INT}
-    given = decode(arguments, "sra", {**fields, "resourceWeight": (Shape.INT,)})
+    fields = {"enable": ValueType.BOOL, "resources": ValueType.TEXT, "weight": ValueType.INT}
+    given = decode(arguments, "sra", {**fields, "resourceWeight": (ValueType.INT,)})
     if given is None or not given["enable"]:
         return ScarceResources()
     weights = {}
@@ -178,24 +178,24 @@ def read_scarce_resources(arguments: Arguments) -> ScarceResources:
     return ScarceResources(given["weight"], weights)
 
 
-def read_rates(arguments: Arguments) -> dict[str, Rate] | None:
+def read_rates(arguments: Arguments) -> dict[str, CardRate] | None:
     """Return what is reserved per card, by resource; ``None`` if that is not enabled.
 
     Source: proportional.go calculateProportionalResources.
     """
-    fields = {"enable": Shape.BOOL, "resources": Shape.TEXT}
-    given = decode(arguments, "proportional", {**fields, "resourceProportion": (Shape.NUMBER,)})
+    fields = {"enable": ValueType.BOOL, "resources": ValueType.TEXT}
+    given = decode(arguments, "proportional", {**fields, "resourceProportion": (ValueType.NUMBER,)})
     if given is None or not given["enable"]:
         return None
     rates = {}
     for name in filter(None, map(str.strip, given["resources"].split(","))):
         cpu = given["resourceProportion"].get(f"{name}.cpu", 1.0)
         memory = given["resourceProportion"].get(f"{name}.memory", 1.0)
-        rates[name] = Rate(cpu if cpu >= 0 else 1.0, memory if memory >= 0 else 1.0)
+        rates[name] = CardRate(cpu if cpu >= 0 else 1.0, memory if memory >= 0 else 1.0)
     return rates
 
 
-def strategy_of(name: str, strategies: Mapping[str, Strategy]) -> Strategy | None:
+def strategy_of(name: str, strategies: Mapping[str, FitStrategy]) -> FitStrategy | None:
     """Return the strategy for a resource: its own, or that of the longest prefix.
 
     Source: resource_strategy_fit.go findResourceConfigWithPrefix.
@@ -206,7 +206,7 @@ def strategy_of(name: str, strategies: Mapping[str, Strategy]) -> Strategy | Non
     return strategies[max(prefixes, key=len)] if prefixes else None
 
 
-def own_strategies(annotations: dict[str, str]) -> dict[str, Strategy] | None:
+def own_strategies(annotations: dict[str, str]) -> dict[str, FitStrategy] | None:
     """Return a pod's own strategies; ``None`` without any, and empty if they cannot be read."""
     kind = annotations.get(SCORING_TYPE, "")
     if not kind:
@@ -217,4 +217,4 @@ def own_strategies(annotations: dict[str, str]) -> dict[str, Strategy] | None:
         return {}
     if not isinstance(weights, dict) or not all(map(is_int, weights.values())):
         return {}
-    return {name: Strategy(kind, weight) for name, weight in weights.items()}
+    return {name: FitStrategy(kind, weight) for name, weight in weights.items()}

@@ -14,14 +14,14 @@ from ...kubernetes.quantity import parse
 from ...volcano.conf import Arguments
 from ..framework.details import QuotaCheck
 from ..framework.session import Session
-from ..framework.trace import PERMITTED, REJECT, Verdict
+from ..framework.trace import PERMITTED, REJECT, Vote
 
 INSUFFICIENT = "resource quota insufficient"
 _UNITS = MappingProxyType({"memory": 10**9})
 """How many billionths the unit of a trace is: a byte of memory, a thousandth of all else."""
 
 
-class ResourceQuota:
+class ResourceQuotaPlugin:
     """Compares minResources with every quota of the namespace, in the names that both have.
 
     Permitted jobs of this session count as used, even if another plugin rejected them.
@@ -36,7 +36,7 @@ class ResourceQuota:
         """Register on the enqueueing of jobs."""
         pending: dict[str, dict[str, int]] = {}
 
-        def enqueueable(job: int) -> Verdict:
+        def enqueueable(job: int) -> Vote:
             info = ssn.jobs.info[job]
             wanted = info.pod_group.spec.min_resources if info.pod_group else None
             quotas = ssn.quotas.get(info.namespace)
@@ -72,7 +72,7 @@ class ResourceQuota:
                             permitted=given,
                         )
                         ssn.trace.detail(self.name, ssn.jobs.keys[job], check)
-                    return Verdict(REJECT, message, {"quota": quota_name})
+                    return Vote(REJECT, message, {"quota": quota_name})
             for name, amount in requested.items():
                 permitted[name] = permitted.get(name, 0) + amount
             return PERMITTED

@@ -10,7 +10,7 @@ from typing import ClassVar
 from ...kubernetes.duration import parse_go_duration
 from ...volcano.conf import Arguments
 from ..framework.session import Session
-from ..framework.trace import ABSTAINED, PERMITTED, Verdict
+from ..framework.trace import ABSTAINED, PERMITTED, Vote
 
 WAITING_TIME = "sla-waiting-time"
 
@@ -45,7 +45,7 @@ class Sla:
             end = deadline(job)
             return end is not None and end <= ssn.now * 1000
 
-        def enqueueable(job: int) -> Verdict:
+        def enqueueable(job: int) -> Vote:
             return PERMITTED if overdue(job) else ABSTAINED
 
         def pipelined(job: int) -> int:

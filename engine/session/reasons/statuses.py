@@ -25,7 +25,7 @@ class StatusCode(IntEnum):
     SKIP = 5
 
 
-class NodeStatus(NamedTuple):
+class NodeRefusal(NamedTuple):
     """One reason of one filter."""
 
     code: StatusCode
@@ -49,15 +49,15 @@ class Reasons:
     """Assigns a small number to every distinct list of statuses, for int32 columns."""
 
     def __init__(self) -> None:
-        self._ids: dict[tuple[NodeStatus, ...], int] = {(): PASS}
-        self._statuses: list[tuple[NodeStatus, ...]] = [()]
+        self._ids: dict[tuple[NodeRefusal, ...], int] = {(): PASS}
+        self._statuses: list[tuple[NodeRefusal, ...]] = [()]
         self._stops: list[bool] = [False]
 
     def intern(self, code: StatusCode, objection: Objection) -> int:
         """Return the id of a verdict with one status."""
-        return self.intern_all((NodeStatus(code, objection),))
+        return self.intern_all((NodeRefusal(code, objection),))
 
-    def intern_all(self, statuses: tuple[NodeStatus, ...]) -> int:
+    def intern_all(self, statuses: tuple[NodeRefusal, ...]) -> int:
         """Return the id of a verdict with these statuses."""
         known = self._ids.get(statuses)
         if known is None:
@@ -66,7 +66,7 @@ class Reasons:
             self._stops.append(any(status.code in _FINAL for status in statuses))
         return known
 
-    def statuses(self, verdict: int) -> tuple[NodeStatus, ...]:
+    def statuses(self, verdict: int) -> tuple[NodeRefusal, ...]:
         """Return the statuses of a verdict."""
         return self._statuses[verdict]
 

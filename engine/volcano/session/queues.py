@@ -16,7 +16,7 @@ class Elastic(StrEnum):
     """Of every resource what is beyond."""
 
 
-class Comparison(StrEnum):
+class QueueComparison(StrEnum):
     """What is compared when a queue or the cluster is checked for a pod or a job."""
 
     EVERYTHING = "everything"
@@ -71,13 +71,13 @@ class QueueBehaviours:
         ),
     )
 
-    compared_resources: Comparison = behaviour(
+    compared_resources: QueueComparison = behaviour(
         "What is compared when a queue is checked for a pod or a job.",
-        since(FIRST, Comparison.EVERYTHING).means(
+        since(FIRST, QueueComparison.EVERYTHING).means(
             "A queue above its limit of GPUs places no pod, even one that requests only cpu.",
             source="plugins/proportion/proportion.go, plugins/overcommit/overcommit.go",
         ),
-        since("v1.10.0", Comparison.REQUESTED, pull=3696).means(
+        since("v1.10.0", QueueComparison.REQUESTED, pull=3696).means(
             "A queue above its limit of GPUs still places pods that request only cpu.",
             source="api/resource_info.go LessEqualWithDimension",
         ),

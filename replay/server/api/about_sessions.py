@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .asking import bisect, explore, method
 from .operation import Operation
-from .parameters import Kind, Parameter
+from .parameters import Parameter, ParameterType
 from .words import (
     AFTER,
     ASSUME,
@@ -25,7 +25,7 @@ from .words import (
 _FOR = Parameter(
     name="for",
     about="For how long, as in 10m.",
-    kind=Kind.DURATION,
+    kind=ParameterType.DURATION,
     least=0,
     most=86_400,
     required=True,
@@ -56,7 +56,7 @@ THE_SCHEDULER = (
                 about="Another release, compared with release.",
                 option="--release",
             ),
-            Parameter(name="each", about="Try every change alone.", kind=Kind.FLAG),
+            Parameter(name="each", about="Try every change alone.", kind=ParameterType.FLAG),
         ),
     ),
     Operation(
@@ -91,7 +91,9 @@ THE_SCHEDULER = (
             RELEASE,
             CONF,
             Parameter(
-                name="trace", about="With every step, and the values compared.", kind=Kind.FLAG
+                name="trace",
+                about="With every step, and the values compared.",
+                kind=ParameterType.FLAG,
             ),
             Parameter(
                 name="choose",
@@ -172,7 +174,7 @@ SEARCHES = (
             Parameter(
                 name="steps",
                 about="Stop after so many turns.",
-                kind=Kind.NUMBER,
+                kind=ParameterType.NUMBER,
                 least=1,
                 most=10_000_000,
             ),
@@ -185,7 +187,7 @@ SEARCHES = (
             Parameter(
                 name="seed",
                 about="The seed of orders that are picked.",
-                kind=Kind.NUMBER,
+                kind=ParameterType.NUMBER,
                 least=0,
                 most=2**53,
             ),
@@ -214,7 +216,7 @@ SEARCHES_OF_SESSIONS = (
             Parameter(name="pending", about="Does this pod exist without a node?"),
             Parameter(name="enqueued", about="Has this PodGroup left the phase Pending?"),
             Parameter(name="phase", about="Has it this phase? As in default/train=Running."),
-            Parameter(name="panic", about="Does the scheduler panic?", kind=Kind.FLAG),
+            Parameter(name="panic", about="Does the scheduler panic?", kind=ParameterType.FLAG),
             Parameter(
                 name="releases",
                 about="The first release instead of the first moment, as in v1.11.0..v1.12.1.",
@@ -227,7 +229,7 @@ SEARCHES_OF_SESSIONS = (
             Parameter(
                 name="halve",
                 about="Check few moments: right if the answer changes once.",
-                kind=Kind.FLAG,
+                kind=ParameterType.FLAG,
             ),
             TIME,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .asking import events, kinds, method, objects
 from .operation import Operation
-from .parameters import Kind, Parameter
+from .parameters import Parameter, ParameterType
 from .words import (
     AFTER,
     AT,
@@ -70,7 +70,7 @@ THE_LOG = (
             SINCE,
             UNTIL,
             Parameter(name="after", about="@POSITION: only events appended after it."),
-            Parameter(name="payload", about="With what each event holds.", kind=Kind.FLAG),
+            Parameter(name="payload", about="With what each event holds.", kind=ParameterType.FLAG),
         ),
         point="until",
         default="end",

@@ -16,12 +16,12 @@ from ...moments.clock import when_is
 from ...moments.moment import Moment, remarks_on
 from ...moments.unknown import document_of
 from ...questions.defaults import DEFAULT_RELEASE
-from ..limits import Limit
+from ..limits import AnswerLimit
 from ..reach import reach_all, reach_cache
-from ..settings import Settings
+from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of, inputs_named
-from .operation import Asked, Operation
-from .pages import Cut, Page, Part, bounded, page_of
+from .operation import Operation, OperationRequest
+from .pages import Cut, ListPageSize, ListPart, bounded, page_of
 from .parameters import given
 
 API_VERSION = "plinian/v1"
@@ -91,14 +91,14 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     result: Any
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class QuestionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A question with its values. :param limit: how many members a list has by default."""
 
     operation: Operation
     values: Mapping[str, Any]
-    page: Page
+    page: ListPageSize
 
-    def asked(self, log: Log, settings: Settings, limit: Limit) -> Asked:
+    def asked(self, log: Log, settings: ServerSettings, limit: AnswerLimit) -> OperationRequest:
         """Return the question with the moment that it is about.
 
         :raises PointUnknown: there is no such moment.
@@ -113,12 +113,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
                 text or operation.default or settings.at,
                 as_known_at=None if known is None else f"@{known}",
             )
-        return Asked(operation, log, moment, self.values, self.page, limit, settings.release)
+        return OperationRequest(
+            operation, log, moment, self.values, self.page, limit, settings.release
+        )
 
 
 def request_of(
     operation: Operation, texts: Mapping[str, list[str]], *, limit: int | None = None
-) -> Request:
+) -> QuestionRequest:
     """Return a question from the texts of its values.
 
     :param limit: how many members a list has if the request does not say.
@@ -126,10 +128,10 @@ def request_of(
     """
     values = given(operation.parameters, texts)
     page = page_of(values.get("limit", limit), values.get("cursor"))
-    return Request(operation=operation, values=values, page=page)
+    return QuestionRequest(operation=operation, values=values, page=page)
 
 
-def answered(asked: Asked) -> Answer:
+def answered(asked: OperationRequest) -> Answer:
     """Return the answer to a question.
 
     :raises PlinianError: there is none.
@@ -137,7 +139,7 @@ def answered(asked: Asked) -> Answer:
     _reach(asked)
     found = asked.operation.ask(asked)
     page = asked.page
-    if isinstance(found, Part):
+    if isinstance(found, ListPart):
         result, cut, after = found.document, _cut(found, page), found.next
     else:
         result, cut = bounded(document(found, **_with_trace(asked)), page)
@@ -162,7 +164,7 @@ def answered(asked: Asked) -> Answer:
     )
 
 
-def _reach(asked: Asked) -> None:
+def _reach(asked: OperationRequest) -> None:
     """Make sure that the answer is soon found.
 
     :raises OutOfReach: it is not.
@@ -182,7 +184,7 @@ def _reach(asked: Asked) -> None:
         reach_cache(asked.log, asked.log.moment(values["before"]), releases)
 
 
-def _withheld_from(asked: Asked, document: Any) -> Withheld:
+def _withheld_from(asked: OperationRequest, document: Any) -> Withheld:
     """Return what replaces paths in the answer to a question."""
     names = {*inputs_named(document), *confs_of(asked.log, asked.moment)}
     moment = asked.moment
@@ -194,17 +196,17 @@ def _withheld_from(asked: Asked, document: Any) -> Withheld:
     return Withheld(names, asked.log.place)
 
 
-def _with_trace(asked: Asked) -> dict[str, bool]:
+def _with_trace(asked: OperationRequest) -> dict[str, bool]:
     return {"trace": True} if asked.values.get("trace") else {}
 
 
-def _cut(part: Part, page: Page) -> list[Cut]:
+def _cut(part: ListPart, page: ListPageSize) -> list[Cut]:
     if part.next is None and not page.offset:
         return []
     return [Cut(field="", first=part.first, shown=len(part.document), total=part.total)]
 
 
-def _known(asked: Asked) -> int:
+def _known(asked: OperationRequest) -> int:
     return 0 if asked.moment is None else asked.moment.known
 
 
@@ -253,7 +255,7 @@ def _named(result: Any, name: str) -> list[str]:
     return list(dict.fromkeys(one for one in found if isinstance(one, str) and one))
 
 
-def _releases(asked: Asked, result: Any) -> list[str]:
+def _releases(asked: OperationRequest, result: Any) -> list[str]:
     found = _named(result, "release")
     if found or not asked.operation.has_release:
         return found
@@ -272,12 +274,12 @@ def _assumed(result: Any) -> list[str]:
     return [str(one) for some in found if isinstance(some, list) for one in some]
 
 
-def _filled_in(asked: Asked) -> list[str]:
+def _filled_in(asked: OperationRequest) -> list[str]:
     """Return what objects in the log lacked, and was filled in when they were ingested."""
     return [] if asked.moment is None else list(assumptions_at(asked.log, asked.moment))
 
 
-def _not_known(asked: Asked, result: Any) -> list[dict[str, Any]]:
+def _not_known(asked: OperationRequest, result: Any) -> list[dict[str, Any]]:
     if isinstance(result, dict) and isinstance(result.get("not_known"), list):
         return list(result["not_known"])
     if asked.moment is None:
@@ -286,7 +288,7 @@ def _not_known(asked: Asked, result: Any) -> list[dict[str, Any]]:
     return list(map(document_of, asked.log.not_known(kinds, at=asked.moment)))
 
 
-def _links(asked: Asked, positions: Sequence[int]) -> dict[str, str]:
+def _links(asked: OperationRequest, positions: Sequence[int]) -> dict[str, str]:
     found = {"openapi": f"{ROOT}/openapi.json"}
     if asked.moment is not None:
         at = f"at={quote(asked.moment.label, safe='@:')}"

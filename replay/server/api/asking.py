@@ -10,8 +10,8 @@ from ....engine.kubernetes.resources import plural_of
 from ...facade import releases
 from ...facade.documents import document
 from ...objects.kinds import plain_name
-from .operation import Ask, Asked
-from .pages import Page, Part
+from .operation import Ask, OperationRequest
+from .pages import ListPageSize, ListPart
 
 
 def method(name: str, *first: str, progress: bool = False) -> Ask:
@@ -21,7 +21,7 @@ def method(name: str, *first: str, progress: bool = False) -> Ask:
     :param progress: it reports its progress, so the time it may take can be bounded.
     """
 
-    def ask(asked: Asked) -> Any:
+    def ask(asked: OperationRequest) -> Any:
         keywords = asked.keywords()
         given = [keywords.pop(word) for word in first]
         if progress:
@@ -34,7 +34,7 @@ def method(name: str, *first: str, progress: bool = False) -> Ask:
 def releases_method(name: str, *first: str) -> Ask:
     """Return how a function about releases answers a question, which needs no log."""
 
-    def ask(asked: Asked) -> Any:
+    def ask(asked: OperationRequest) -> Any:
         keywords = asked.keywords()
         given = [keywords.pop(word) for word in first]
         return getattr(releases, name)(*given, **keywords)
@@ -42,7 +42,7 @@ def releases_method(name: str, *first: str) -> Ask:
     return ask
 
 
-def events(asked: Asked) -> Part:
+def events(asked: OperationRequest) -> ListPart:
     """Return a page of events; the offset of a page is a position."""
     keywords, page = asked.keywords(), asked.page
     payload = keywords.pop("payload", False)
@@ -51,7 +51,7 @@ def events(asked: Asked) -> Part:
     found = list(islice(asked.log.events(**keywords), page.limit + 1))
     some = found[: page.limit]
     more = len(found) > page.limit
-    return Part(
+    return ListPart(
         document=document(some, payload=payload),
         first=None,
         total=None,
@@ -59,7 +59,7 @@ def events(asked: Asked) -> Part:
     )
 
 
-def kinds(asked: Asked) -> list[dict[str, Any]]:
+def kinds(asked: OperationRequest) -> list[dict[str, Any]]:
     """Return the kinds of objects that exist at a moment, and how many of each."""
     truth = asked.log.truth(asked.moment or "end")
     return [
@@ -74,7 +74,7 @@ def kinds(asked: Asked) -> list[dict[str, Any]]:
     ]
 
 
-def objects(asked: Asked) -> Part:
+def objects(asked: OperationRequest) -> ListPart:
     """Return a page of the objects of a kind at a moment."""
     log, page, keywords = asked.log, asked.page, asked.keywords()
     moment = log.moment(asked.moment or "end")
@@ -86,7 +86,7 @@ def objects(asked: Asked) -> Part:
     return _part(page, entries, list(some))
 
 
-def bisect(asked: Asked) -> Any:
+def bisect(asked: OperationRequest) -> Any:
     """Find the first moment, or the first release, with another answer."""
     keywords = asked.keywords()
     if "release" not in asked.values:
@@ -94,7 +94,7 @@ def bisect(asked: Asked) -> Any:
     return asked.log.bisect(**keywords, progress=asked.limit.progress)
 
 
-def explore(asked: Asked) -> Any:
+def explore(asked: OperationRequest) -> Any:
     """Search for races from a moment of the log."""
     from ...facade.exploring import explore_log  # noqa: PLC0415 -- loads much
 
@@ -104,6 +104,8 @@ def explore(asked: Asked) -> Any:
     return explore_log(asked.log.place, label, **keywords)
 
 
-def _part(page: Page, found: Sequence[object], some: list[dict[str, Any]]) -> Part:
+def _part(page: ListPageSize, found: Sequence[object], some: list[dict[str, Any]]) -> ListPart:
     total = len(found)
-    return Part(some, first=page.offset, total=total, next=page.end if page.end < total else None)
+    return ListPart(
+        some, first=page.offset, total=total, next=page.end if page.end < total else None
+    )

@@ -15,9 +15,9 @@ from ...logs.given_confs import given_conf
 from ...logs.scheduler_release import release_at
 from ...moments.moment import Moment
 from ...questions.defaults import DEFAULT_RELEASE
-from ..limits import Limit
-from .pages import Page
-from .parameters import Kind, Parameter
+from ..limits import AnswerLimit
+from .pages import ListPageSize
+from .parameters import Parameter, ParameterType
 from .words import ASSUME, PAGES, STRICT
 
 CONF_NAME = "volcano-scheduler.conf"
@@ -32,7 +32,7 @@ _SHARED = frozenset({"limit", "cursor", "budget"})
 """Parameters that the server reads itself."""
 
 
-class Asked(NamedTuple):
+class OperationRequest(NamedTuple):
     """A question: everything that is needed to answer it.
 
     :param moment: what it is about; None if it is not about a log. :param values: what the request
@@ -43,8 +43,8 @@ class Asked(NamedTuple):
     log: Log
     moment: Moment | None
     values: Mapping[str, Any]
-    page: Page
-    limit: Limit
+    page: ListPageSize
+    limit: AnswerLimit
     release: str | None = None
 
     def keywords(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Asked(NamedTuple):
                 yield one.keyword, value if source is None else given_conf(value, source)
 
 
-Ask = Callable[[Asked], Any]
+Ask = Callable[[OperationRequest], Any]
 """Returns the answer: a result of the Python API, or a :class:`.pages.Part` of a list."""
 
 
@@ -139,7 +139,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         names = {one.flag: one.name for one in self.parameters if one.flag}
         return _OPTION.sub(lambda found: names.get(found[0], found[0]), text)
 
-    def command_line(self, asked: Asked) -> str:
+    def command_line(self, asked: OperationRequest) -> str:
         """Return the command that answers a question in the terminal; empty if there is none."""
         if not self.command:
             return ""
@@ -159,7 +159,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         return shlex.join(["plinian", *self.command, *names, *options])
 
 
-def _told(operation: Operation, asked: Asked, one: Parameter) -> list[Any]:
+def _told(operation: Operation, asked: OperationRequest, one: Parameter) -> list[Any]:
     """Return the values of a parameter as the command names them."""
     value = asked.values.get(one.name)
     if one.name == operation.point and asked.moment is not None:
@@ -171,18 +171,18 @@ def _told(operation: Operation, asked: Asked, one: Parameter) -> list[Any]:
     if value is None or value is False:
         # A budget of the server may be smaller than the command's default.
         return [one.default] if one.name == "budget" and one.default is not None else []
-    if one.kind is Kind.FLAG:
+    if one.kind is ParameterType.FLAG:
         return [True]
     return list(value) if one.many else [value]
 
 
-def _release_of(asked: Asked) -> str:
+def _release_of(asked: OperationRequest) -> str:
     """Return the release of an answer for which none is named."""
     found = None if asked.moment is None else release_at(asked.log, asked.moment)
     return found or DEFAULT_RELEASE
 
 
-def _needs_release(operation: Operation, asked: Asked) -> bool:
+def _needs_release(operation: Operation, asked: OperationRequest) -> bool:
     """Return whether a command must name the release that a request left out."""
     another = asked.release is not None or "try_release" in asked.values
     return another and operation.has_release

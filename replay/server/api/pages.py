@@ -25,7 +25,7 @@ class AnswerTooLarge(UsageError):
     """An answer has more bytes than the server sends."""
 
 
-class Page(NamedTuple):
+class ListPageSize(NamedTuple):
     """A part of every list that is longer than a limit.
 
     :param offset: how many members come before it. :param known: the position of the log that the
@@ -49,7 +49,7 @@ class Page(NamedTuple):
         return f"{offset}-{self.limit}@{known}"
 
 
-class Part(NamedTuple):
+class ListPart(NamedTuple):
     """A part of a list that is read page by page.
 
     :param document: the part. :param first: the index of its first member, and ``total``: the
@@ -77,20 +77,20 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     total: int | None
 
 
-def page_of(limit: int | None, cursor: str | None) -> Page:
+def page_of(limit: int | None, cursor: str | None) -> ListPageSize:
     """Return the page that a request asks for.
 
     :raises UsageError: the cursor is not one of this server.
     """
     if cursor is None:
-        return Page(limit or DEFAULT_LIMIT)
+        return ListPageSize(limit or DEFAULT_LIMIT)
     found = _CURSOR.fullmatch(cursor)
     if found is None or not 1 <= int(found[2]) <= MOST_LIMIT:
         raise UsageError(f"{cursor!r} is not a cursor", now="give the field next of an answer")
-    return Page(int(found[2]), int(found[1]), int(found[3]))
+    return ListPageSize(int(found[2]), int(found[1]), int(found[3]))
 
 
-def bounded(value: Any, page: Page) -> tuple[Any, list[Cut]]:
+def bounded(value: Any, page: ListPageSize) -> tuple[Any, list[Cut]]:
     """Return a document with its long lists cut to a page, and which ones were cut.
 
     Lists that are not longer than a page are whole on every page.
@@ -99,7 +99,7 @@ def bounded(value: Any, page: Page) -> tuple[Any, list[Cut]]:
     return _bounded(value, page, (), cuts), cuts
 
 
-def _bounded(value: Any, page: Page, path: tuple[str, ...], cuts: list[Cut]) -> Any:
+def _bounded(value: Any, page: ListPageSize, path: tuple[str, ...], cuts: list[Cut]) -> Any:
     if not isinstance(value, list | dict):
         return value
     named: Iterable[tuple[Any, Any]] = (

@@ -23,7 +23,7 @@ _FLAGS: Mapping[str, bool] = MappingProxyType(
 )
 
 
-class Kind(StrEnum):
+class ParameterType(StrEnum):
     """The type of a value."""
 
     TEXT = "text"
@@ -47,7 +47,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     about: str
-    kind: Kind = Kind.TEXT
+    kind: ParameterType = ParameterType.TEXT
     required: bool = False
     default: str | int | None = None
     many: bool = False
@@ -95,25 +95,25 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def _schema(self) -> dict[str, Any]:
-        if self.kind is Kind.FLAG:
+        if self.kind is ParameterType.FLAG:
             return {"type": "boolean"}
-        if self.kind is Kind.NUMBER:
+        if self.kind is ParameterType.NUMBER:
             bounds = {"minimum": self.least, "maximum": self.most}
             return {"type": "integer", **{k: v for k, v in bounds.items() if v is not None}}
         if self.choices:
             return {"type": "string", "enum": list(self.choices)}
         if self.pattern:
             return {"type": "string", "pattern": f"^{self.pattern}$"}
-        least = 1 if self.required or self.kind is Kind.DURATION else 0
+        least = 1 if self.required or self.kind is ParameterType.DURATION else 0
         return {"type": "string", "minLength": least, "maxLength": self.longest}
 
     def _read(self, text: str) -> Any:
-        if self.kind is Kind.FLAG:
+        if self.kind is ParameterType.FLAG:
             return self._flag(text)
-        if self.kind is Kind.NUMBER:
+        if self.kind is ParameterType.NUMBER:
             return self._number(text)
         self._check_text(text)
-        if self.kind is Kind.DURATION:
+        if self.kind is ParameterType.DURATION:
             self._check_duration(text)
         return text
 
@@ -136,15 +136,15 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
     def bounds(self) -> str:
         """Return which values it takes, in words."""
-        if self.kind is Kind.NUMBER:
+        if self.kind is ParameterType.NUMBER:
             if self.most is None:
                 return "a number" if self.least is None else f"a number from {self.least} on"
             return f"a number from {self.least} to {self.most}"
-        if self.kind is Kind.DURATION:
+        if self.kind is ParameterType.DURATION:
             return "a duration" if self.most is None else f"a duration of at most {self.most}s"
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        return "true or false" if self.kind is Kind.FLAG else "a text"
+        return "true or false" if self.kind is ParameterType.FLAG else "a text"
 
     def _check_text(self, text: str) -> None:
         if len(text) > self.longest:

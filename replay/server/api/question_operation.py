@@ -13,11 +13,13 @@ from ...questions.question import (
     QuestionOfRelease,
     declared_fields,
 )
-from .operation import Asked, Operation
-from .parameters import Kind, Parameter
+from .operation import Operation, OperationRequest
+from .parameters import Parameter, ParameterType
 from .words import BUDGET, CONF, TIME, TRY_CONF
 
-_KINDS: Mapping[type, Kind] = MappingProxyType({bool: Kind.FLAG, int: Kind.NUMBER, str: Kind.TEXT})
+_KINDS: Mapping[type, ParameterType] = MappingProxyType(
+    {bool: ParameterType.FLAG, int: ParameterType.NUMBER, str: ParameterType.TEXT}
+)
 
 _OF_SESSIONS = frozenset({"assume", "strict"})
 """The parameters of all operations that run sessions, which need not name them."""
@@ -34,7 +36,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
     fields = declared_fields(kind)
     has_progress = any(field.name == "progress" and field.has(Door.PYTHON) for field in fields)
 
-    def ask(asked: Asked) -> Any:
+    def ask(asked: OperationRequest) -> Any:
         progress = {"progress": asked.limit.progress} if has_progress else {}
         return kind(**asked.keywords(), **progress).ask(asked.log)
 

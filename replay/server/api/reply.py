@@ -10,10 +10,10 @@ import msgspec
 from ....engine.errors import LogError, PlinianError
 from ....engine.kubernetes.units import SECOND_US, parse_duration
 from ...facade.log import Log
-from ..limits import Limit
+from ..limits import AnswerLimit
 from ..plain_json import ascii_json
 from ..readers import Readers
-from ..settings import Settings
+from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of
 from .answer import Answer, answered, request_of
 from .operation import Operation
@@ -30,7 +30,7 @@ class Reply:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ServerSettings,
         readers: Readers,
         *,
         limit: int | None = None,
@@ -46,7 +46,7 @@ class Reply:
         """
         request = request_of(operation, texts, limit=self._limit)
         budget = str(request.values.get("budget", f"{MOST_BUDGET}s"))
-        limit = Limit(parse_duration(budget) / SECOND_US)
+        limit = AnswerLimit(parse_duration(budget) / SECOND_US)
 
         def question(log: Log) -> bytes:
             try:

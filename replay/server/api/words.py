@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .pages import CURSOR as CURSOR_PATTERN
 from .pages import DEFAULT_LIMIT, MOST_LIMIT
-from .parameters import Kind, Parameter
+from .parameters import Parameter, ParameterType
 
 LONGEST_CONF = 10_000
 """The most characters of a configuration."""
@@ -49,12 +49,12 @@ ASSUME = Parameter(
     name="assume",
     about="Use the nearest release for an unknown one, and the built-in configuration for one "
     "that a release rejects.",
-    kind=Kind.FLAG,
+    kind=ParameterType.FLAG,
 )
 STRICT = Parameter(
     name="strict",
     about="Answer with an error if the log does not know all that the question needs.",
-    kind=Kind.FLAG,
+    kind=ParameterType.FLAG,
 )
 KINDS = Parameter(
     name="kind", about="Only this kind of objects.", many=True, argument="kinds", option="--kind"
@@ -68,7 +68,7 @@ INVARIANTS = Parameter(
 LIMIT = Parameter(
     name="limit",
     about="The most members of each list.",
-    kind=Kind.NUMBER,
+    kind=ParameterType.NUMBER,
     least=1,
     most=MOST_LIMIT,
     default=DEFAULT_LIMIT,
@@ -83,7 +83,7 @@ CURSOR = Parameter(
 BUDGET = Parameter(
     name="budget",
     about="Stop to search after this time, as in 10s.",
-    kind=Kind.DURATION,
+    kind=ParameterType.DURATION,
     least=0,
     most=MOST_BUDGET,
     default="10s",
@@ -91,7 +91,7 @@ BUDGET = Parameter(
 TIME = Parameter(
     name="budget",
     about="Give up after this time, as in 30s.",
-    kind=Kind.DURATION,
+    kind=ParameterType.DURATION,
     least=0,
     most=MOST_BUDGET,
     default=f"{MOST_BUDGET}s",
@@ -115,7 +115,7 @@ CHANGES = (
     Parameter(
         name="count",
         about="How many nodes each add_node adds.",
-        kind=Kind.NUMBER,
+        kind=ParameterType.NUMBER,
         least=1,
         most=1_000,
     ),

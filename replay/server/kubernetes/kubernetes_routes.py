@@ -17,27 +17,27 @@ from starlette.websockets import WebSocket
 from ....engine.errors import PlinianError
 from ...moments.moment import Moment
 from ..readers import Readers
-from ..settings import Settings
+from ..settings import ServerSettings
 from .read import discovery
 from .read import openapi_v3 as openapi
-from .read.cluster_state import State, shown_time
-from .read.lists import Page, object_of, page_of
+from .read.cluster_state import ClusterState, shown_time
+from .read.lists import ListPage, object_of, page_of
 from .read.past import Past
 from .read.reviews import reviewed
 from .read.server_version import version_of
-from .watch.channels import Watcher
-from .watch.course import Course
-from .watch.follower import Follower
+from .watch.channels import ClientWatch
+from .watch.course import MomentCourse
+from .watch.follower import WatchFollower
 from .watch.play import play
 from .watch.sockets import sent
 from .watch.watches import WatchResponse, refused, watched
-from .wire.api_paths import Place, named, no_resource, place_in
+from .wire.api_paths import ApiPath, named, no_resource, place_in
 from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal
-from .wire.list_options import Asked, Form, asked_of, form_of
+from .wire.list_options import AnswerForm, ListOptions, asked_of, form_of
 from .wire.protobuf_fields import MAGIC, fields, text, unwrapped
 from .wire.resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .wire.shifted_times import NONE, Shift
-from .write.changing import Asking, Changing, View
+from .write.changing import Changing, View, WriteRequest
 from .write.patches import APPLY, patched_object
 
 ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
@@ -61,12 +61,12 @@ _NOT_RECORDED: Mapping[str, str] = MappingProxyType(
 """Subresources that a log of objects does not hold, and what is said of them."""
 
 
-class Door(NamedTuple):
+class HandlerContext(NamedTuple):
     """What the handlers of this API use."""
 
     past: Past
-    follower: Follower
-    course: Course
+    follower: WatchFollower
+    course: MomentCourse
     branch: Changing | None = None
 
 
@@ -83,16 +83,16 @@ def routes() -> list[BaseRoute]:
 
 @asynccontextmanager
 async def opened(
-    app: Starlette, settings: Settings, readers: Readers, branch: Changing | None = None
+    app: Starlette, settings: ServerSettings, readers: Readers, branch: Changing | None = None
 ) -> AsyncIterator[None]:
     """Let an application answer requests to this API.
 
     :param branch: what is served instead of the past where a path has none.
     """
     past = Past(settings, readers)
-    follower = Follower(settings)
-    course = Course(settings.at, follower, past.moment)
-    app.state.kubernetes = Door(past, follower, course, branch)
+    follower = WatchFollower(settings)
+    course = MomentCourse(settings.at, follower, past.moment)
+    app.state.kubernetes = HandlerContext(past, follower, course, branch)
     if settings.play:
         await course.begin(settings.play)
     if settings.shift_to is not None:
@@ -104,9 +104,9 @@ async def opened(
         follower.close()
 
 
-def door_of(request: Request) -> Door:
+def door_of(request: Request) -> HandlerContext:
     """Return what the handlers use."""
-    found: Door = request.app.state.kubernetes
+    found: HandlerContext = request.app.state.kubernetes
     return found
 
 
@@ -119,13 +119,13 @@ class Exchange(NamedTuple):
     """
 
     request: Request
-    door: Door
+    door: HandlerContext
     path: tuple[str, ...]
     view: View
     pinned: Moment | None = None
     shift: Shift = NONE
 
-    async def ask(self, question: Callable[[State], Any]) -> Any:
+    async def ask(self, question: Callable[[ClusterState], Any]) -> Any:
         """Return what a question about the state answers."""
         return await self.door.past.ask(self.view, question)
 
@@ -264,11 +264,11 @@ async def _api(exchange: Exchange) -> Response:
     return await _read(exchange, place)
 
 
-async def _asking(exchange: Exchange, place: Place) -> Asking:
+async def _asking(exchange: Exchange, place: ApiPath) -> WriteRequest:
     request = exchange.request
     headers = request.headers
     program = headers.get("user-agent", "").split("/")[0].strip()
-    return Asking(
+    return WriteRequest(
         method=request.method,
         place=place,
         body=await request.body(),
@@ -287,7 +287,7 @@ def _review(path: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-async def _tried(exchange: Exchange, place: Place) -> Response:
+async def _tried(exchange: Exchange, place: ApiPath) -> Response:
     """Answer what an object would become: nothing is stored, so the past allows it.
 
     :raises StatusError: it does not exist, or the change does not fit.
@@ -300,9 +300,9 @@ async def _tried(exchange: Exchange, place: Place) -> Response:
         return Response(body, status_code=201, media_type=JSON)
     media = request.headers.get("content-type", "").partition(";")[0]
 
-    def patched(state: State) -> tuple[bytes, int]:
+    def patched(state: ClusterState) -> tuple[bytes, int]:
         try:
-            held = object_of(state, resource, place.namespace, place.name, Form())
+            held = object_of(state, resource, place.namespace, place.name, AnswerForm())
         except StatusError as fault:
             if fault.code != _NOT_FOUND or media != APPLY:
                 raise
@@ -315,7 +315,7 @@ async def _tried(exchange: Exchange, place: Place) -> Response:
     return Response(made, status_code=code, media_type=JSON)
 
 
-async def _check_new(exchange: Exchange, place: Place) -> None:
+async def _check_new(exchange: Exchange, place: ApiPath) -> None:
     """Say that an object exists, if a request would create it: clients go on then.
 
     :raises StatusError: it exists.
@@ -323,7 +323,7 @@ async def _check_new(exchange: Exchange, place: Place) -> None:
     body = await exchange.request.body()
     resource, namespace = place.resource, place.namespace
 
-    def check(state: State) -> None:
+    def check(state: ClusterState) -> None:
         name = "" if place.name else _name_in(body)
         if name and any(
             (entry.reference.namespace, entry.reference.name) == (namespace, name)
@@ -353,18 +353,18 @@ class _Named(msgspec.Struct):
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
-async def _read(exchange: Exchange, place: Place) -> Response:
+async def _read(exchange: Exchange, place: ApiPath) -> Response:
     request, resource = exchange.request, place.resource
     query, accept = request.query_params, request.headers.get("accept", "")
     if not place.name or query.get("watch", "0") not in {"0", "false"}:
 
-        def found(state: State) -> Asked | Page:
+        def found(state: ClusterState) -> ListOptions | ListPage:
             # A selector can be long, so even to read it is no work for the event loop.
             asked = asked_of(resource, place.namespace, query, accept)
             return asked if asked.watch else page_of(state, resource, asked)
 
         asked = await exchange.ask(found)
-        if isinstance(asked, Asked):
+        if isinstance(asked, ListOptions):
             return await _watched(exchange, place, asked)
         return await _listed(exchange, place, asked)
     if place.below not in {"", "status"}:
@@ -376,7 +376,7 @@ async def _read(exchange: Exchange, place: Place) -> Response:
     return Response(body, media_type=JSON, headers=_headers(exchange, ()))
 
 
-async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
+async def _watched(exchange: Exchange, place: ApiPath, asked: ListOptions) -> Response:
     selection = asked.selection._replace(name=place.name)
     asked = asked._replace(selection=selection)
     follower = exchange.door.follower
@@ -389,14 +389,14 @@ async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
     except StatusError as fault:
         if fault.code != _GONE:
             raise
-        return refused(Watcher(place.resource, asked.form), fault)
+        return refused(ClientWatch(place.resource, asked.form), fault)
     if exchange.pinned is None:
         exchange.door.course.watched()
         return watched(follower, opening, asked, lambda: follower.revision)
     return watched(follower, opening, asked, lambda: opening.revision)
 
 
-def _not_recorded(place: Place) -> StatusError:
+def _not_recorded(place: ApiPath) -> StatusError:
     """Return the answer for what a log of objects does not hold."""
     said = _NOT_RECORDED.get(place.below)
     if said is None:
@@ -404,7 +404,7 @@ def _not_recorded(place: Place) -> StatusError:
     return StatusError(405, said)
 
 
-async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
+async def _listed(exchange: Exchange, place: ApiPath, page: ListPage) -> Response:
     past = exchange.door.past
     doubts = await past.ask(
         page.state.on, lambda state: state.doubts(place.resource.pair, place.namespace)
@@ -425,7 +425,7 @@ async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
     return Response(body, media_type=JSON, headers=headers)
 
 
-async def _items(past: Past, part: Page) -> bytes:
+async def _items(past: Past, part: ListPage) -> bytes:
     return await past.ask(
         part.state.on, lambda state: past.parts.part(part.key, lambda: part.items(state))
     )

@@ -23,21 +23,21 @@ from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.truth import Entry
 from ...logs.log import Log, opened
 from ..faults import report
-from ..settings import Settings
+from ..settings import ServerSettings
 from .kubernetes_routes import warnings
-from .read.cluster_state import Kept, LoggedState
+from .read.cluster_state import KeptStates, LoggedState
 from .tables.columns import MALFORMED
-from .watch.channels import Channel, Watcher
-from .watch.resource_changes import Change, Name, name_of
+from .watch.channels import Channel, ClientWatch
+from .watch.resource_changes import Name, ResourceChange, name_of
 from .watch.watching import Opening, Watching
 from .wire.api_status import JSON, StatusError, expired, invalid, too_large
-from .wire.list_options import Asked, Selection
-from .wire.resources import CRD, Resource
-from .write.appending import Batch, Writer, batch_of, covered
+from .wire.list_options import ListOptions, Selection
+from .wire.resources import CRD, ApiResource
+from .write.appending import Batch, BranchWriter, batch_of, covered
 from .write.branch_objects import Altered, BranchState, Tables, known_kinds, loaded, one_pair
-from .write.changing import Asking, View
+from .write.changing import View, WriteRequest
 from .write.owners import Neighbours, Owned
-from .write.writing import Given, Outcome, Writing
+from .write.writing import WriteContext, WriteOutcome, Writing
 
 MOST_REMEMBERED = 20_000
 """Changes that a watch can continue from; before them its client lists again."""
@@ -70,10 +70,10 @@ class Branch(Watching):
     :param clock: returns the time, in microseconds since 1970.
     """
 
-    def __init__(self, settings: Settings, clock: Callable[[], int] = wall_clock) -> None:
+    def __init__(self, settings: ServerSettings, clock: Callable[[], int] = wall_clock) -> None:
         self._settings, self._clock = settings, clock
         super().__init__("branch")
-        self._kept = Kept()
+        self._kept = KeptStates()
         self._owned = Owned()
         self._recent: deque[Altered] = deque()
         self._began = self._since = 0
@@ -111,19 +111,19 @@ class Branch(Watching):
         tables = self.tables
         return lambda log: BranchState(log, tables, self._kept)
 
-    async def write(self, asking: Asking) -> Response:
+    async def write(self, asking: WriteRequest) -> Response:
         """Carry out a write, and return the answer to it.
 
         :raises StatusError: it is refused.
         """
         return await self._run(lambda: self._write(asking))
 
-    async def open(self, resource: Resource, asked: Asked) -> Opening:
+    async def open(self, resource: ApiResource, asked: ListOptions) -> Opening:
         """Open a watch.
 
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
         """
-        watcher = Watcher(resource, asked.form, self._queued)
+        watcher = ClientWatch(resource, asked.form, self._queued)
         return await self._run(lambda: self._open(watcher, asked))
 
     def _state(self) -> BranchState:
@@ -156,7 +156,7 @@ class Branch(Watching):
             pass
         self._log.close()
 
-    def _write(self, asking: Asking) -> Response:
+    def _write(self, asking: WriteRequest) -> Response:
         for _ in range(_TRIES):
             try:
                 return self._written(asking)
@@ -164,7 +164,7 @@ class Branch(Watching):
                 self._reload()
         raise StatusError(503, "others append to the branch all the time: try again")
 
-    def _written(self, asking: Asking) -> Response:
+    def _written(self, asking: WriteRequest) -> Response:
         """Carry out a write on the branch as it is known here.
 
         :raises PositionConflict: another process appended to it; nothing was stored.
@@ -182,15 +182,15 @@ class Branch(Watching):
             self._append(decided.batch, now)
         return decided.answer
 
-    def _decided(self, asking: Asking, now: int) -> _Decided:
+    def _decided(self, asking: WriteRequest, now: int) -> _Decided:
         """Return what a write stores, and its answer; nothing is stored.
 
         :raises StatusError: it is refused.
         """
         state = self._state()
-        given = Given(now, lambda: str(uuid4()), _suffix)
+        given = WriteContext(now, lambda: str(uuid4()), _suffix)
         outcome = Writing(state, Neighbours(state, self._owned, self._known), given).outcome(asking)
-        batch = batch_of(self.tables, outcome.versions, Writer(now, asking.actor))
+        batch = batch_of(self.tables, outcome.versions, BranchWriter(now, asking.actor))
         answer = self._answer(asking, outcome, batch)
         return _Decided(Batch((), (), ()) if outcome.trial else batch, answer)
 
@@ -217,7 +217,7 @@ class Branch(Watching):
         """Serve the objects after a write that is in the log."""
         assert self._log is not None, "it was started"
         if any(change.pair == CRD for change in batch.changes):
-            catalog = LoggedState(self._log, after.moment, Kept(0)).catalog
+            catalog = LoggedState(self._log, after.moment, KeptStates(0)).catalog
             self._log.forget()
             after = after._replace(catalog=catalog)
         self._tables = after
@@ -247,13 +247,15 @@ class Branch(Watching):
                     for watcher, part in channel.news(state, shown):
                         self._tell_all(_putting(part), [watcher])
 
-    def _tell_all(self, tell: Callable[[Watcher], None], watchers: Sequence[Watcher]) -> None:
+    def _tell_all(
+        self, tell: Callable[[ClientWatch], None], watchers: Sequence[ClientWatch]
+    ) -> None:
         """Tell watchers something in the event loop, where they live."""
         assert self._loop is not None, "it was started"
         for watcher in watchers:
             self._loop.call_soon_threadsafe(tell, watcher)
 
-    def _answer(self, asking: Asking, outcome: Outcome, batch: Batch) -> Response:
+    def _answer(self, asking: WriteRequest, outcome: WriteOutcome, batch: Batch) -> Response:
         headers = {"Warning": warnings(outcome.warnings)} if outcome.warnings else {}
         body = msgspec.json.encode(outcome.document)
         resource = asking.place.resource
@@ -269,7 +271,7 @@ class Branch(Watching):
             body = self._state().shown(entry, change.payload, resource)
         return Response(body, status_code=outcome.code, media_type=JSON, headers=headers)
 
-    def _open(self, watcher: Watcher, asked: Asked) -> Opening:
+    def _open(self, watcher: ClientWatch, asked: ListOptions) -> Opening:
         state, resource = self._state(), watcher.resource
         since, now = asked.revision or 0, self.revision
         if since > now:
@@ -292,7 +294,7 @@ class Branch(Watching):
         return Opening(watcher, first, parts, now)
 
     def _past(
-        self, state: BranchState, since: int, watcher: Watcher, selection: Selection
+        self, state: BranchState, since: int, watcher: ClientWatch, selection: Selection
     ) -> Iterator[bytes]:
         """Return what happened after a revision."""
         if since < self._began:
@@ -310,23 +312,25 @@ class Branch(Watching):
 
 
 def _channel(
-    state: BranchState, watcher: Watcher, selection: Selection, held: Sequence[Entry]
+    state: BranchState, watcher: ClientWatch, selection: Selection, held: Sequence[Entry]
 ) -> Channel:
     return Channel(state, watcher.resource, selection, watcher.form, held)
 
 
-def _shown(state: BranchState, resource: Resource, changes: Sequence[Altered]) -> list[Change]:
+def _shown(
+    state: BranchState, resource: ApiResource, changes: Sequence[Altered]
+) -> list[ResourceChange]:
     """Return the changes of a resource's objects, as it shows them."""
     found = []
     for one in changes:
         entry = one.after or one.before
         if entry is not None and one_pair(one.pair) == one_pair(resource.pair):
             body = state.shown(entry, one.payload, resource)
-            found.append(Change(one.revision, one.before, one.after, body))
+            found.append(ResourceChange(one.revision, one.before, one.after, body))
     return found
 
 
-def _putting(part: bytes) -> Callable[[Watcher], None]:
+def _putting(part: bytes) -> Callable[[ClientWatch], None]:
     return lambda watcher: watcher.put(part)
 
 

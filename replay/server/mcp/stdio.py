@@ -13,12 +13,12 @@ from structlog.typing import FilteringBoundLogger
 from ..lines import logging_to
 from ..readers import Readers
 from ..running import look
-from ..settings import Settings
+from ..settings import ServerSettings
 from .request_lines import RequestLines
 from .tools import server_of
 
 
-def serve_stdio(settings: Settings, logger: FilteringBoundLogger) -> None:
+def serve_stdio(settings: ServerSettings, logger: FilteringBoundLogger) -> None:
     """Serve a log to the program that started this process.
 
     The protocol runs in another thread. This one waits, so that an interrupt ends the process
@@ -34,7 +34,7 @@ def serve_stdio(settings: Settings, logger: FilteringBoundLogger) -> None:
     ended.result()
 
 
-def _run(settings: Settings, logger: FilteringBoundLogger, ended: Future[None]) -> None:
+def _run(settings: ServerSettings, logger: FilteringBoundLogger, ended: Future[None]) -> None:
     try:
         anyio.run(_serve, settings, logger)
     except BaseException as fault:  # noqa: BLE001 -- raised again where the command waits
@@ -43,7 +43,7 @@ def _run(settings: Settings, logger: FilteringBoundLogger, ended: Future[None]) 
         ended.set_result(None)
 
 
-async def _serve(settings: Settings, logger: FilteringBoundLogger) -> None:
+async def _serve(settings: ServerSettings, logger: FilteringBoundLogger) -> None:
     readers = Readers(settings)
     try:
         server = server_of(settings, readers)

@@ -20,7 +20,7 @@ from ..api.reply import Reply
 from ..api.table import BY_NAME, OPERATIONS
 from ..faults import fault_document, report, status_of
 from ..readers import Readers
-from ..settings import Settings
+from ..settings import ServerSettings
 from .limits import LIMIT, MOST_BYTES
 
 MOST_LINKS = 5
@@ -47,7 +47,7 @@ _TEMPLATES = (
 )
 
 
-def server_of(settings: Settings, readers: Readers) -> Server[Any]:
+def server_of(settings: ServerSettings, readers: Readers) -> Server[Any]:
     """Return the MCP server of a log."""
     reply = Reply(settings, readers, limit=LIMIT, most=MOST_BYTES)
     offered = {_tool_name(one): one for one in OPERATIONS if one.is_tool}

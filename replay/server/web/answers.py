@@ -10,9 +10,9 @@ from ....engine.errors import PlinianError
 from ....engine.version import __version__
 from ...facade.log import Log
 from ..kept import Sent
-from ..settings import Settings
+from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of
-from ..works import Watch
+from ..works import WorkWatch
 from .assets import assets
 from .look import POINTS, TWIN, Look
 from .page import Page
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     :param tag: what the browser has; empty if nothing.
     """
 
-    settings: Settings
+    settings: ServerSettings
     page: Page
     point: str
     rest: str
@@ -120,7 +120,7 @@ def _with_positions(log: Log, look: Look) -> Iterator[tuple[str, str]]:
         yield name, text if position is None else f"@{position}"
 
 
-def work(log: Log, asked: Asked, later: Later, watch: Watch) -> Found:
+def work(log: Log, asked: Asked, later: Later, watch: WorkWatch) -> Found:
     """Return the answer of a page that reports how far it is.
 
     :raises Stopped: it must end.
@@ -134,7 +134,7 @@ def inputs_of(log: Log) -> tuple[str, ...]:
     return tuple(confs_of(log, log.moment("end")))
 
 
-def _record(log: Log, asked: Asked, look: Look, **more: Watch) -> Any:
+def _record(log: Log, asked: Asked, look: Look, **more: WorkWatch) -> Any:
     """Return the data of a page; faults name no folders."""
     try:
         return asked.page.data(log, look, **more, **asked.parts)

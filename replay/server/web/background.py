@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...pages.templates import rendered, rendered_block
 from ..served import served
-from ..works import Work, WorkStopped
+from ..works import RunningWork, WorkStopped
 from .answers import Asked, Found, Later, work
 from .look import Look
 
@@ -45,7 +45,7 @@ async def found_or_progress(
     return answer
 
 
-def _page(later: Later, found: Work, fault: WorkStopped | None = None) -> Response:
+def _page(later: Later, found: RunningWork, fault: WorkStopped | None = None) -> Response:
     watch = found.watch
     values: dict[str, Any] = {
         "look": later.look,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...compare.releases import BehaviourDiff, Held, ReleaseLine
+from ...compare.releases import BehaviourDiff, ReleaseBehaviour, ReleaseLine
 from ...facade.documents import document
 from ...facade.log import Log
 from ...facade.releases import behaviours as held_by
@@ -32,7 +32,7 @@ class Behaviours(msgspec.Struct, frozen=True, kw_only=True):
     subjects: tuple[str, ...]
     releases: tuple[ReleaseLine, ...]
     differences: Some[BehaviourDiff]
-    held: Some[Held]
+    held: Some[ReleaseBehaviour]
 
 
 def _json(found: Behaviours) -> Any:
@@ -64,7 +64,7 @@ def behaviours(log: Log, look: Look) -> Behaviours:  # noqa: ARG001 -- releases 
     part, subject, versus = (look.get(name) for name in ("part_of", "subject", "vs_release"))
     parts, subjects = [part] if part else [], [subject] if subject else []
     differences: list[BehaviourDiff] = []
-    held: list[Held] = []
+    held: list[ReleaseBehaviour] = []
     if versus:
         differences = release_diff(versus, look.release, parts=parts, subjects=subjects)
     else:

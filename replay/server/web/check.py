@@ -36,7 +36,7 @@ from .notes import sentences
 from .page import page
 
 if TYPE_CHECKING:
-    from ..works import Watch
+    from ..works import WorkWatch
 
 EAGER = 20_000
 """A log with at most so many events is checked without being asked to."""
@@ -148,7 +148,7 @@ def _count(breaches: Sequence[Breach], invariant: Invariant) -> int:
     json=_json,
     show=_shown,
 )
-def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
+def check(log: Log, look: Look, watch: WorkWatch | None = None) -> Check:
     """Check the log up to the moment, or the moment alone; long logs only on demand.
 
     :raises UsageError: there is no invariant of that name.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ...compare.decisions import Differing
+from ...compare.decisions import DifferingDecision
 
 _OF_PODS = frozenset({"bind", "evict", "pipeline"})
 
@@ -22,7 +22,7 @@ class DecisionRow(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[str | None, ...]
 
 
-def decision_rows(decisions: Iterable[Differing]) -> list[DecisionRow]:
+def decision_rows(decisions: Iterable[DifferingDecision]) -> list[DecisionRow]:
     """Return decisions as rows."""
     return [
         DecisionRow(

@@ -17,7 +17,7 @@ from ...facade.log import Log, opened
 from ...pages.one_file import one_file
 from ...pages.templates import rendered, rendered_block
 from ...questions.defaults import DEFAULT_RELEASE
-from ..settings import Settings
+from ..settings import ServerSettings
 from ..withheld import Withheld
 from .answers import Asked, Found, Later, Moved, inputs_of, look_up
 from .assets import assets
@@ -72,12 +72,12 @@ def web_page(
     :raises ObjectNotFound: there is no such object.
     """
     place = str(log)
-    settings = Settings(place=place, branch=branch, cluster=cluster, at=at, release=release)
+    settings = ServerSettings(place=place, branch=branch, cluster=cluster, at=at, release=release)
     with opened(place, read_only=True, branch=branch, cluster=cluster) as read:
         return page_file(read, settings, page)
 
 
-def page_file(log: Log, settings: Settings, link: str) -> str:
+def page_file(log: Log, settings: ServerSettings, link: str) -> str:
     """Return a page of a server as one file; parameters and errors are those of ``web_page``."""
     parts = urlsplit(link)
     place = _PLACE.fullmatch(parts.path)

@@ -14,10 +14,10 @@ import msgspec
 from ....engine.errors import PlinianError
 from ....engine.kubernetes.units import SECOND_US
 from ....engine.log import Query
-from ....engine.state.clock import Span
+from ....engine.state.clock import TimeSpan
 from ...facade.log import Log
 from ...histories.history import Happening
-from ...histories.lives import State, Step
+from ...histories.lives import LifeStep, NameState
 from ...moments.times import (
     is_uncertain,
     known_text,
@@ -119,7 +119,7 @@ class Shown(NamedTuple):
     """
 
     position: int
-    opened: Span
+    opened: TimeSpan
     binds: int | None
 
 
@@ -223,7 +223,7 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
         fault_said = str(fault.what)
         return Lane(name=name, stretches=[], events=[], unsure=[], pinned=pinned, fault=fault_said)
     steps = list(life.steps())
-    now = next((one.state for one in reversed(steps) if one.position <= look.position), State())
+    now = next((one.state for one in reversed(steps) if one.position <= look.position), NameState())
     stretches = list(_stretches(steps, look, axis))
     shown = [one for one in life.history.happenings if look.begin <= one.position <= look.end]
     exact = [one for one in shown if not _has_bounds(axis, one.span)]
@@ -245,7 +245,7 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
     )
 
 
-def _stretches(steps: Sequence[Step], look: Look, axis: Axis) -> Iterator[Stretch]:
+def _stretches(steps: Sequence[LifeStep], look: Look, axis: Axis) -> Iterator[Stretch]:
     """Yield the phases of an object within a window."""
     for one, following in zip_longest(steps, steps[1:]):
         if not one.state.exists or one.position > look.end:
@@ -281,12 +281,12 @@ def _between(axis: Axis, happenings: Iterable[Happening]) -> Iterator[Between]:
         yield Between(low, max(round(high - low, 2), _LEAST), first.position, text)
 
 
-def _has_bounds(axis: Axis, span: Span) -> bool:
+def _has_bounds(axis: Axis, span: TimeSpan) -> bool:
     """Return whether a time is drawn as a stretch between its bounds."""
     return axis.dated and is_uncertain(span)
 
 
-def _ends(axis: Axis, position: int, span: Span) -> tuple[float, float]:
+def _ends(axis: Axis, position: int, span: TimeSpan) -> tuple[float, float]:
     """Return where the first and the last possible time of an event are; mostly they are one."""
     if not axis.dated or span.estimate is None:
         return (axis.share(position),) * 2

@@ -9,7 +9,7 @@ from ....engine.errors import ObjectNotFound
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ...facade.log import Log
 from ...histories.history import History
-from ...histories.lives import Life, State
+from ...histories.lives import Life, NameState
 from ...logs.names import name_of
 from ...moments.clock import StoreKey
 from ...moments.moment import Moment
@@ -43,7 +43,7 @@ def _life(opened: StoreKey, named: ObjectName, place: str, moment: Moment) -> Li
     return Life(opened.store, named, namespace=place, moment=moment)
 
 
-def document_of(log: Log, state: State) -> dict[str, Any]:
+def document_of(log: Log, state: NameState) -> dict[str, Any]:
     """Return the object that a state shows; if it was deleted, as it was before."""
     moment = log.moment()
     payload = log.store.payloads([state.version], moment.branch)[state.version]

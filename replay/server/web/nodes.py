@@ -13,7 +13,7 @@ from ....engine.errors import UsageError
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import NodeFact
 from ....engine.state.object_status import status_of
-from ....engine.state.tables import NodeTable, node_table
+from ....engine.state.tables import NodeAmounts, node_table
 from ....engine.state.truth import Truth
 from ....engine.volcano.session.history import resolve
 from ...answers.amounts import in_order
@@ -196,7 +196,7 @@ class _Sides:
         :param unknown: there may be pods that the log does not know.
         """
         self._cache, self.resource, self._unknown = cache, resource, unknown
-        self._table: NodeTable = node_table(truth)
+        self._table: NodeAmounts = node_table(truth)
         self._facts = {
             one.reference.name: one.fact
             for one in truth.of(*NODE)

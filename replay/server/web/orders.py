@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ....engine.machine.layout import FAULTS, Step
+from ....engine.machine.layout import FAULTS, MachineStep
 from ....engine.machine.machine import State
 from ....engine.machine.natural import USER
 from ...explore.replaying import Replay
-from ...explore.story import TIME, Moment, Story, story_of
-from ...explore.world import World, run_steps
+from ...explore.story import TIME, Story, StoryStep, story_of
+from ...explore.world import ScenarioWorld, run_steps
 from ...render.race import shown_moments, used_lanes
 from ...render.tables import cut
 
@@ -90,9 +90,9 @@ def orders_of(found: Replay) -> Iterator[Picture]:
     yield _picture("Nothing is held up", story_of(world, steps), wrong)
 
 
-def natural_steps(world: World) -> list[Step]:
+def natural_steps(world: ScenarioWorld) -> list[MachineStep]:
     """Return the steps in the natural order until users have written all that they write."""
-    machine, state, found = world.machine, world.start, list[Step]()
+    machine, state, found = world.machine, world.start, list[MachineStep]()
     while len(found) < MOST_NATURAL and _users_go_on(world, state):
         moves = world.natural.moves(state)
         usual = next((one for one in moves if not _fails(machine.step(one.step))), None)
@@ -103,12 +103,12 @@ def natural_steps(world: World) -> list[Step]:
     return found
 
 
-def _users_go_on(world: World, state: State) -> bool:
+def _users_go_on(world: ScenarioWorld, state: State) -> bool:
     steps = world.machine.enabled(state)
     return any(world.machine.step(number).part == USER for number in steps)
 
 
-def _fails(step: Step) -> bool:
+def _fails(step: MachineStep) -> bool:
     """Return whether a step is a fault, which no natural order has."""
     return bool(step.fault) or step.part == FAULTS
 
@@ -143,7 +143,7 @@ def _lanes(story: Story) -> list[str]:
     return [name for name in story.lanes if name in shown] or list(story.lanes[:1])
 
 
-def _mark(one: Moment, y: int, places: dict[str, int], first: int) -> Mark:
+def _mark(one: StoryStep, y: int, places: dict[str, int], first: int) -> Mark:
     time = one.actor == TIME
     return Mark(
         number=one.number,

@@ -19,8 +19,8 @@ from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ...series.gang_phases import GangRow, gang_phases
 from ...series.incidents import Incident, scheduler_incidents
-from ...series.node_use import CORDONED, GONE, NOT_READY, NodeRow, NodeUse
-from ...series.period import Period, Span, span_of
+from ...series.node_use import CORDONED, GONE, NOT_READY, NodeUse, NodeUseRow
+from ...series.period import Period, ShownPeriod, span_of
 from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of
 from ..reach import reach_all
 from .look import Look
@@ -234,7 +234,7 @@ def _job_row(row: GangRow, period: Period) -> JobRow:
 class _Shown(NamedTuple):
     """The time that a page shows. :param fault: why it is not the window of the query."""
 
-    span: Span
+    span: ShownPeriod
     window: bool
     fault: str
 
@@ -351,7 +351,7 @@ def _areas(values: Values, top: float, parts: int) -> Iterator[str]:
         yield f"{begin},{HEIGHT} {points} {end},{HEIGHT}"
 
 
-def _heat_row(row: NodeRow, found: NodeUse) -> HeatRow:
+def _heat_row(row: NodeUseRow, found: NodeUse) -> HeatRow:
     parts = found.period.parts
     runs: list[tuple[float, float, int, str]] = []
     cells = [_cell(used, state) for used, state in zip(row.used, row.states, strict=True)]

@@ -11,9 +11,9 @@ from ....engine.errors import PlinianError
 from ...answers.answer import Why
 from ...facade.log import Log
 from ...histories.history import Happening, History
-from ...histories.lives import Life, State
+from ...histories.lives import Life, NameState
 from ...moments.times import is_known, span_words
-from ...objects.field_changes import Change, changes
+from ...objects.field_changes import FieldDifference, changes
 from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut
@@ -150,7 +150,7 @@ def _versioned(log: Log, look: Look, base: Pane, life: Life) -> Pane:
     return _diff(log, look, base, life)
 
 
-def _state(log: Log, base: Pane, past: History, state: State) -> Pane:
+def _state(log: Log, base: Pane, past: History, state: NameState) -> Pane:
     places = set_by(past, state.version)
     rows = [
         FieldRow(path=one.path, value=_text(one.new), set_by=setter(places, one.path))
@@ -186,7 +186,7 @@ def _diff(log: Log, look: Look, base: Pane, life: Life) -> Pane:
         return _compared(log, look, base, life)
     past = life.by(look.position)
     last = past.changed
-    found: list[Change] = []
+    found: list[FieldDifference] = []
     says = ""
     if last is not None:
         found = last.changes
@@ -218,7 +218,7 @@ def _compared(log: Log, look: Look, base: Pane, life: Life) -> Pane:
     return replace(base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]))
 
 
-def _changed(found: list[Change]) -> Iterator[FieldRow]:
+def _changed(found: list[FieldDifference]) -> Iterator[FieldRow]:
     for one in found:
         added, gone = one.old is msgspec.UNSET, one.new is msgspec.UNSET
         yield FieldRow(

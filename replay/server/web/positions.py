@@ -8,7 +8,7 @@ import msgspec
 
 from ....engine.errors import PointUnknown
 from ....engine.log import Cut, Query
-from ....engine.state.clock import UNDATED, Span
+from ....engine.state.clock import UNDATED, TimeSpan
 from ...logs.log import Log
 from ...moments.moment import Moment
 from ...moments.times import with_spans
@@ -46,7 +46,7 @@ def position_of(log: Log, text: str) -> int:
     return found[0].position if found else 0
 
 
-def time_at(log: Log, position: int) -> Span:
+def time_at(log: Log, position: int) -> TimeSpan:
     """Return between which times the last version by a position came to be.
 
     The lines of a scheduler's log that come before the position in the log may be later: they are

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ....engine.machine.search import Progress
     from ...explore.replaying import Replay
     from ...explore.run import Anomaly, Exploration
-    from ...explore.task import Watcher
-    from ..works import Watch
+    from ...explore.task import SearchWatcher
+    from ..works import WorkWatch
 
 BUDGETS = ("5s", "10s", "30s", "60s", "2m")
 """How long a search may take in a browser; the command takes any time."""
@@ -102,7 +102,7 @@ def _searches(look: Look) -> bool:
     runs=_searches,
     json=_json,
 )
-def races(log: Log, look: Look, watch: Watch | None = None) -> Races:
+def races(log: Log, look: Look, watch: WorkWatch | None = None) -> Races:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much
     from ...explore.run import STRATEGIES, Exploration  # noqa: PLC0415
@@ -156,7 +156,7 @@ def _form(look: Look) -> Form:
     )
 
 
-def _searched(log: Log, look: Look, form: Form, watch: Watch | None) -> Exploration:
+def _searched(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Exploration:
     from ...explore.task import QUIET  # noqa: PLC0415 -- loads much
     from ...facade.exploring import explore_in  # noqa: PLC0415
 
@@ -173,10 +173,10 @@ def _searched(log: Log, look: Look, form: Form, watch: Watch | None) -> Explorat
     )
 
 
-def _watcher(watch: Watch, form: Form) -> Watcher:
+def _watcher(watch: WorkWatch, form: Form) -> SearchWatcher:
     """Return what reports how far a search is."""
     from ...budget import budget_seconds  # noqa: PLC0415 -- loads much
-    from ...explore.task import Watcher  # noqa: PLC0415
+    from ...explore.task import SearchWatcher  # noqa: PLC0415
 
     budget, found = budget_seconds(form.budget), list[str]()
 
@@ -191,7 +191,7 @@ def _watcher(watch: Watch, form: Form) -> Watcher:
         words = f"It tries the {anomalies} as every release: {done} of {total}."
         watch.report(words, done, total)
 
-    return Watcher(
+    return SearchWatcher(
         progress=progress, notice=lambda one: found.append(one.invariant), releases=releases
     )
 

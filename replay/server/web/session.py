@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ....engine.session.framework.trace import Outcome, TraceStep
+from ....engine.session.framework.trace import StepOutcome, TraceStep
 from ....engine.state.truth import Truth
 from ...facade.documents import document
 from ...facade.log import Log
@@ -27,7 +27,7 @@ from .page import page
 BUILT_IN = "built-in"
 """The configuration of a release itself, in place of the log's."""
 
-_REFUSALS = frozenset({Outcome.OVERUSED, Outcome.REJECT, Outcome.STAYS_PENDING})
+_REFUSALS = frozenset({StepOutcome.OVERUSED, StepOutcome.REJECT, StepOutcome.STAYS_PENDING})
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,7 +215,7 @@ def step_of(place: int, one: TraceStep, names: Names) -> Step:
 
 def _refuses(one: TraceStep) -> bool:
     """Return whether a step holds something up."""
-    if one.outcome is Outcome.PASSING:
+    if one.outcome is StepOutcome.PASSING:
         return not one.many
     return one.outcome in _REFUSALS or one.named == "Unschedulable"
 

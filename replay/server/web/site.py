@@ -7,12 +7,12 @@ from functools import cache
 from typing import NamedTuple
 
 from ....engine.log.location import log_name
-from ....engine.state.clock import Span
+from ....engine.state.clock import TimeSpan
 from ....engine.version import __version__
 from ....engine.volcano.releases.release import RELEASES
 from ...facade.log import Log
 from ...moments.times import exact_text, known_text, span_of_day
-from ..settings import Settings
+from ..settings import ServerSettings
 from .assets import assets
 from .look import Look
 from .page import Page
@@ -44,7 +44,7 @@ class Site(NamedTuple):
     branch: str
     digest: str
     version: str
-    when: Span
+    when: TimeSpan
     releases: Sequence[str]
     nav: Sequence[Place]
     notices: Sequence[str]
@@ -70,7 +70,13 @@ class Site(NamedTuple):
 
 
 def site_of(
-    log: Log, settings: Settings, look: Look, page: Page, pages: Sequence[Page], *, digest: str
+    log: Log,
+    settings: ServerSettings,
+    look: Look,
+    page: Page,
+    pages: Sequence[Page],
+    *,
+    digest: str,
 ) -> Site:
     """Return the frame of a page at a look."""
     return Site(

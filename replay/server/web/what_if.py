@@ -27,7 +27,7 @@ from .session import assumptions, chosen_conf
 from .what_if_form import Form, command_of, form_of, lines_of
 
 if TYPE_CHECKING:
-    from ..works import Watch
+    from ..works import WorkWatch
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ def _runs(look: Look) -> bool:
     runs=_runs,
     json=_json,
 )
-def what_if(log: Log, look: Look, watch: Watch | None = None) -> WhatIfPage:
+def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> WhatIfPage:
     """Run the moment as it was, and with the changes of the query."""
     form = form_of(look)
     asked, found, fault, now = form.asks(look.release), None, "", ""
@@ -143,7 +143,7 @@ def what_if(log: Log, look: Look, watch: Watch | None = None) -> WhatIfPage:
     )
 
 
-def _sessions(log: Log, look: Look, form: Form, watch: Watch | None) -> WhatIf:
+def _sessions(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> WhatIf:
     def progress(done: int, total: int) -> None:
         if watch is not None:
             watch.report(f"Sessions run with each change: {done} of {total}.", done, total)
@@ -151,7 +151,7 @@ def _sessions(log: Log, look: Look, form: Form, watch: Watch | None) -> WhatIf:
     return log.what_if(at=form.point(log, look), progress=progress, **_tried(look, form))
 
 
-def _forecast(log: Log, look: Look, form: Form, watch: Watch | None) -> Forecast:
+def _forecast(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Forecast:
     def progress(done: int, total: int) -> None:
         if watch is not None:
             watch.report(f"The clusters live on: {100 * done // max(total, 1)} %.", done, total)

@@ -13,7 +13,7 @@ from ...logs.log import Log as AnyLog
 from ...moments.clock import StoreKey
 from ...recorded.session_list import ListedSession, listed_sessions
 from ...series.node_use import NodeUse, node_use
-from ...series.period import Span
+from ...series.period import ShownPeriod
 from ...series.queue_shares import QueueShares, queue_shares
 
 Place = tuple[StoreKey, str, str | None, int]
@@ -25,7 +25,7 @@ def sessions_of(log: Log) -> Sequence[ListedSession]:
     return listed_sessions(log.store, log.moment())
 
 
-def queues_of(log: Log, span: Span, resource: str, queue: str) -> QueueShares:
+def queues_of(log: Log, span: ShownPeriod, resource: str, queue: str) -> QueueShares:
     """Return what queues held over a span of the log.
 
     :param queue: only this one; empty is all.
@@ -34,7 +34,7 @@ def queues_of(log: Log, span: Span, resource: str, queue: str) -> QueueShares:
     return _queues(_place(log), span, resource, queue)
 
 
-def nodes_of(log: Log, span: Span, resource: str) -> NodeUse:
+def nodes_of(log: Log, span: ShownPeriod, resource: str) -> NodeUse:
     """Return how full nodes were over a span of the log.
 
     :raises UsageError: there is no such resource.
@@ -52,10 +52,10 @@ def _log(place: Place) -> AnyLog:
 
 
 @lru_cache(maxsize=4)
-def _queues(place: Place, span: Span, resource: str, queue: str) -> QueueShares:
+def _queues(place: Place, span: ShownPeriod, resource: str, queue: str) -> QueueShares:
     return queue_shares(_log(place), span, resource, names=[queue] if queue else [])
 
 
 @lru_cache(maxsize=4)
-def _nodes(place: Place, span: Span, resource: str) -> NodeUse:
+def _nodes(place: Place, span: ShownPeriod, resource: str) -> NodeUse:
     return node_use(_log(place), span, resource)

@@ -13,7 +13,7 @@ import plinian
 from plinian.engine.errors import UsageError
 from plinian.replay.server.api.pages import (
     AnswerTooLarge,
-    Page,
+    ListPageSize,
     bounded,
     check_size,
     page_of,
@@ -104,7 +104,7 @@ def test_a_cursor_of_something_else_is_refused(server: Running, cursor: str) -> 
 def test_records_are_not_cut_and_maps_are() -> None:
     record = {str(number): number for number in range(20)}
     many = {str(number): number for number in range(300)}
-    found, cuts = bounded({"record": record, "many": many}, Page(5))
+    found, cuts = bounded({"record": record, "many": many}, ListPageSize(5))
     assert found["record"] == record
     assert list(found["many"].values()) == [0, 1, 2, 3, 4]
     assert [(cut.field, cut.total) for cut in cuts] == [("many", 300)]
@@ -119,6 +119,6 @@ def test_an_answer_that_is_too_large_says_how_to_narrow_it() -> None:
 
 def test_a_cursor_keeps_the_size_of_its_pages() -> None:
     page = page_of(7, None)
-    assert page_of(99, page.cursor(page.end, 12)) == Page(7, 7, 12)
+    assert page_of(99, page.cursor(page.end, 12)) == ListPageSize(7, 7, 12)
     with pytest.raises(UsageError):
         page_of(None, "7-7")

@@ -10,7 +10,7 @@ from serving import Running
 import plinian
 from plinian.engine.errors import UsageError
 from plinian.engine.log.location import parse_location
-from plinian.replay.server.api.parameters import Kind, Parameter, given, texts_of
+from plinian.replay.server.api.parameters import Parameter, ParameterType, given, texts_of
 from plinian.replay.server.withheld import Withheld
 
 API = "/plinian/v1"
@@ -102,8 +102,8 @@ def test_an_error_names_no_folder_of_this_machine() -> None:
 
 ALL = (
     Parameter(name="name", about="", required=True),
-    Parameter(name="count", about="", kind=Kind.NUMBER, least=-2, most=5),
-    Parameter(name="each", about="", kind=Kind.FLAG),
+    Parameter(name="count", about="", kind=ParameterType.NUMBER, least=-2, most=5),
+    Parameter(name="each", about="", kind=ParameterType.FLAG),
     Parameter(name="part", about="", many=True),
 )
 

@@ -9,7 +9,7 @@ import pytest
 from branches import BRANCH, with_branch
 from serving import Running, serving_here
 
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 
 @pytest.fixture
@@ -22,6 +22,6 @@ def branched(demo_log: Path, tmp_path: Path) -> Path:
 def writable(branched: Path) -> Iterator[Running]:
     """Return a server of the branch that accepts writes."""
     with serving_here(
-        Settings(place=str(branched), branch=BRANCH, port=0, writable=True)
+        ServerSettings(place=str(branched), branch=BRANCH, port=0, writable=True)
     ) as running:
         yield running

@@ -14,7 +14,7 @@ from unprivileged import another_user, readable_folder
 import plinian.replay.facade.log  # noqa: F401 -- another user cannot import it later
 from plinian.engine.errors import PlinianError
 from plinian.replay.server.running import look
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 pytestmark = pytest.mark.skipif(
     os.getuid() != 0, reason="only root can become another user, whom a folder shuts out"
@@ -26,7 +26,7 @@ def looks(place: str) -> Generator[Any, bool, None]:
     writable = yield None
     while True:
         try:
-            look(Settings(place, branch=BRANCH, writable=writable))
+            look(ServerSettings(place, branch=BRANCH, writable=writable))
         except PlinianError as fault:
             writable = yield type(fault).__name__
         else:
@@ -40,4 +40,4 @@ def test_a_log_that_can_only_be_read_is_refused_at_the_start(demo_log: Path) -> 
         with another_user(looks, str(place)) as ask:
             assert ask(False) == "fine"
             assert ask(True) == "LogUnavailable"
-        look(Settings(str(place), branch=BRANCH, writable=True))
+        look(ServerSettings(str(place), branch=BRANCH, writable=True))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plinian.engine.kubernetes.api_errors import Conflict
-from plinian.replay.server.kubernetes.write.storing import Deletion, Storage, owners_of
+from plinian.replay.server.kubernetes.write.storing import DeletionOptions, Storage, owners_of
 
 Document = dict[str, Any]
 NOW = 1_795_226_000_000_000
@@ -98,7 +98,7 @@ def test_only_what_nothing_else_owns_goes_with_an_owner() -> None:
     )
     below = thing("below", "ConfigMap", "alone")
     made = storage(owner, other, alone, shared, below)
-    made.delete(owner, Deletion())
+    made.delete(owner, DeletionOptions())
     assert written(made) == [
         "deleted owner",
         "deleted alone",
@@ -142,28 +142,28 @@ def test_what_gets_an_owner_that_is_gone_is_deleted() -> None:
 def test_owners_in_a_circle_come_to_an_end() -> None:
     one, two = thing("one", "ConfigMap", "two"), thing("two", "ConfigMap", "one")
     made = storage(one, two)
-    made.delete(one, Deletion())
+    made.delete(one, DeletionOptions())
     assert written(made) == ["deleted one", "deleted two"]
 
 
 def test_in_the_foreground_an_owner_goes_last() -> None:
     owner, owned = thing("owner"), thing("owned", "ConfigMap", "owner")
     made = storage(owner, owned)
-    made.delete(owner, Deletion(propagation="Foreground"))
+    made.delete(owner, DeletionOptions(propagation="Foreground"))
     assert written(made) == ["deleted owned", "deleted owner"]
 
 
 def test_orphans_lose_their_owner_and_stay() -> None:
     owner, owned = thing("owner"), thing("owned", "ConfigMap", "owner")
     made = storage(owner, owned)
-    made.delete(owner, Deletion(propagation="Orphan"))
+    made.delete(owner, DeletionOptions(propagation="Orphan"))
     assert sorted(written(made)) == ["deleted owner", "updated owned"]
 
 
 def test_a_pod_with_a_finalizer_ends_when_it_is_removed() -> None:
     pod = thing("p", "Pod", spec={"nodeName": "n1"}, also={"finalizers": ["x/y"]})
     made = storage(pod)
-    made.delete(pod, Deletion(grace=5))
+    made.delete(pod, DeletionOptions(grace=5))
     assert written(made) == ["updated p"]
     ending = {**made.versions[0].document}
     ending["metadata"] = {**ending["metadata"], "resourceVersion": "6"}
@@ -179,7 +179,7 @@ def test_a_pod_that_was_already_ending_can_be_ended() -> None:
         "p", "Pod", spec={"nodeName": "n1"}, also={"deletionTimestamp": "2026-11-21T01:00:00Z"}
     )
     made = storage(pod)
-    made.delete(pod, Deletion())
+    made.delete(pod, DeletionOptions())
     assert written(made) == ["deleted p"]
 
 

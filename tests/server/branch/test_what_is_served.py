@@ -19,9 +19,9 @@ from plinian.replay.server.kubernetes.served_branch import Branch
 from plinian.replay.server.kubernetes.wire.api_paths import place_in
 from plinian.replay.server.kubernetes.wire.api_status import StatusError
 from plinian.replay.server.kubernetes.write.branch_objects import Tables, loaded
-from plinian.replay.server.kubernetes.write.changing import Asking
+from plinian.replay.server.kubernetes.write.changing import WriteRequest
 from plinian.replay.server.kubernetes.write.patches import APPLY, JSON_PATCH, MERGE, STRATEGIC
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 PODS = "api/v1/namespaces/default/pods"
 RUNNING = f"{PODS}/train-a-worker-0"
@@ -65,7 +65,7 @@ def written(place: Path, *writes: tuple[Any, ...]) -> list[int]:
     codes = []
 
     async def run() -> None:
-        branch = Branch(Settings(place=str(place), branch=BRANCH, writable=True))
+        branch = Branch(ServerSettings(place=str(place), branch=BRANCH, writable=True))
         await branch.start()
         try:
             for write in writes:
@@ -85,7 +85,9 @@ async def _write(
     text = b"" if body is None else json.dumps(body).encode()
     place = place_in(branch.tables.catalog, tuple(path.split("/")))
     try:
-        answer: Response = await branch.write(Asking(method, place, text, media, query, "test"))
+        answer: Response = await branch.write(
+            WriteRequest(method, place, text, media, query, "test")
+        )
     except StatusError as fault:
         return fault.code
     return answer.status_code

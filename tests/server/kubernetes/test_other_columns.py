@@ -11,9 +11,9 @@ from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.facts import OtherFact
 from plinian.engine.state.truth import Entry
-from plinian.replay.server.kubernetes.tables.columns import Row
+from plinian.replay.server.kubernetes.tables.columns import TableObject
 from plinian.replay.server.kubernetes.tables.table_columns import columns_of
-from plinian.replay.server.kubernetes.wire.resources import Resource
+from plinian.replay.server.kubernetes.wire.resources import ApiResource
 
 SUBJECTS = [
     {"kind": "User", "name": "ann"},
@@ -133,7 +133,7 @@ def metric(kind: str, target: Any, **more: Any) -> dict[str, Any]:
                     "scaleTargetRef": {"kind": "Deployment", "name": "web"},
                     "maxReplicas": 9,
                     "metrics": [
-                        metric("Resource", {"averageUtilization": 80}, name="cpu"),
+                        metric("ApiResource", {"averageUtilization": 80}, name="cpu"),
                         metric("Pods", {"averageValue": "5"}),
                         metric("External", {"value": "7"}),
                     ],
@@ -202,8 +202,10 @@ def test_cells_are_those_of_a_real_server(
     text = json.dumps({**body, "metadata": metadata}).encode()
     fact = OtherFact(created_at=0)
     reference = Reference(group, kind, "", "x", "u")
-    row = Row(Entry(reference=reference, position=1, revision=1, fact=fact), text, span_at(0))
-    resource = Resource(
+    row = TableObject(
+        Entry(reference=reference, position=1, revision=1, fact=fact), text, span_at(0)
+    )
+    resource = ApiResource(
         group=group, version="v1", kind=kind, plural="xs", singular="x", namespaced=False
     )
     assert [column.cell(row) for column in columns_of(resource)] == cells

@@ -13,7 +13,7 @@ from serving import Running, serving_here
 
 from plinian.replay.server.kubernetes import kubernetes_routes as routes
 from plinian.replay.server.kubernetes.write.strategic import strategic_merged
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 PODS = "/api/v1/namespaces/default/pods"
 GOLD = "/apis/scheduling.volcano.sh/v1beta1/queues/gold"
@@ -232,7 +232,7 @@ def test_what_clients_send_is_read_outside_of_the_event_loop(
     for name in ("patched_object", "asked_of", "reviewed", "_name_in"):
         monkeypatch.setattr(routes, name, noting(name, getattr(routes, name)))
     review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-    with serving_here(Settings(place=str(demo_log), port=0)) as running:
+    with serving_here(ServerSettings(place=str(demo_log), port=0)) as running:
         tried(running, GOLD, {"spec": {"weight": 2}}, MERGE)
         running.client.get(PODS, params={"labelSelector": "a=b"})
         running.client.post(review, json={"spec": {}})

@@ -17,13 +17,13 @@ from serving import Running, ended, serving
 
 import plinian
 from plinian.replay.facade.log import opened
-from plinian.replay.server.kubernetes.read.cluster_state import Kept, LoggedState
+from plinian.replay.server.kubernetes.read.cluster_state import KeptStates, LoggedState
 from plinian.replay.server.kubernetes.watch import resource_changes as changes
-from plinian.replay.server.kubernetes.watch.follower import Follower
+from plinian.replay.server.kubernetes.watch.follower import WatchFollower
 from plinian.replay.server.kubernetes.watch.resource_changes import changes_between, held_at
 from plinian.replay.server.kubernetes.wire.list_options import asked_of
-from plinian.replay.server.kubernetes.wire.resources import Resource
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.kubernetes.wire.resources import ApiResource
+from plinian.replay.server.settings import ServerSettings
 from tree import ROOT
 
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
@@ -64,11 +64,11 @@ def test_every_version_in_the_log_is_seen(server: Running) -> None:
 def test_any_way_through_the_log_ends_where_the_log_is(
     demo_log: Path, kind: tuple[str, str]
 ) -> None:
-    resource = Resource(
+    resource = ApiResource(
         group=kind[0], version="v1", kind=kind[1], plural="x", singular="x", namespaced=True
     )
     with opened(demo_log, read_only=True, branch="main", cluster=None) as log:
-        kept = Kept()
+        kept = KeptStates()
         points = ["rv:1", "rv:255", "rv:391", "2026-11-21T01:53:36.5Z", "rv:1100", "end"]
         states = [LoggedState(log, log.moment(point), kept) for point in points]
         held = held_at(states[0], resource)
@@ -192,13 +192,13 @@ def test_the_end_of_the_server_ends_watches(demo_log: Path) -> None:
 
 def test_much_at_once_comes_in_small_parts_that_all_watches_share(demo_log: Path) -> None:
     """Each connection copies the part that it sends, so large ones take memory for each client."""
-    pods = Resource(
+    pods = ApiResource(
         group="", version="v1", kind="Pod", plural="pods", singular="pod", namespaced=True
     )
     everything = asked_of(pods, "", {"watch": "1"}, "")
 
     async def watched() -> list[list[bytes]]:
-        follower = Follower(Settings(str(demo_log)))
+        follower = WatchFollower(ServerSettings(str(demo_log)))
         first, last = [
             await follower.ask(lambda log, point=point: log.moment(point))
             for point in ("rv:391", "rv:1200")
@@ -222,13 +222,13 @@ def test_too_much_at_once_ends_watches_and_clients_list_again(
     demo_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changes, "MOST_STEPS", 3)
-    pods = Resource(
+    pods = ApiResource(
         group="", version="v1", kind="Pod", plural="pods", singular="pod", namespaced=True
     )
     everything = asked_of(pods, "", {"watch": "1"}, "")
 
     async def watched() -> list[bytes]:
-        follower = Follower(Settings(str(demo_log)))
+        follower = WatchFollower(ServerSettings(str(demo_log)))
         first, second, last = [
             await follower.ask(lambda log, point=point: log.moment(point))
             for point in ("rv:391", "rv:393", "end")

@@ -30,9 +30,9 @@ from plinian.replay.server.kubernetes.tables.cells import BUILT_IN
 from plinian.replay.server.kubernetes.tables.columns import INVALID
 from plinian.replay.server.kubernetes.tables.device_cells import MORE
 from plinian.replay.server.kubernetes.tables.other_cells import OTHERS
-from plinian.replay.server.kubernetes.wire.list_options import Form, Shape
-from plinian.replay.server.kubernetes.wire.resources import Resource, catalog_of
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.kubernetes.wire.list_options import AnswerForm, ObjectShape
+from plinian.replay.server.kubernetes.wire.resources import ApiResource, catalog_of
+from plinian.replay.server.settings import ServerSettings
 
 KINDS = [
     one
@@ -53,8 +53,8 @@ def tried(document: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 
 @pytest.mark.parametrize("resource", KINDS, ids=lambda one: f"{one.group}-{one.kind}")
-def test_every_cell_of_a_kind_is_made_whatever_its_object_holds(resource: Resource) -> None:
-    shaper = Shaper(Form(Shape.TABLE, "v1", "None"), resource, NOW)
+def test_every_cell_of_a_kind_is_made_whatever_its_object_holds(resource: ApiResource) -> None:
+    shaper = Shaper(AnswerForm(ObjectShape.TABLE, "v1", "None"), resource, NOW)
     made = 0
     for path, value, document in tried(document_of(resource)):
         body = msgspec.json.encode(document)
@@ -81,7 +81,7 @@ def test_a_cell_that_cannot_be_made_says_so_and_the_others_are_there() -> None:
         revision=1,
         fact=extract_fact("", "Node", body),
     )
-    shaper = Shaper(Form(Shape.TABLE, "v1", "None"), node, NOW)
+    shaper = Shaper(AnswerForm(ObjectShape.TABLE, "v1", "None"), node, NOW)
     cells = msgspec.json.decode(shaper.one(entry, body))["rows"][0]["cells"]
     assert (cells[0], cells.count(INVALID)) == ("a", 2)
 
@@ -115,7 +115,7 @@ def odd_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def odd(odd_log: Path) -> Iterator[Running]:
     """Return a server of it."""
-    with serving_here(Settings(place=str(odd_log), port=0)) as running:
+    with serving_here(ServerSettings(place=str(odd_log), port=0)) as running:
         yield running
 
 

@@ -23,7 +23,7 @@ import plinian
 from plinian.replay.server.api.table import OPERATIONS
 from plinian.replay.server.mcp.tools import MOST_LINKS, server_of
 from plinian.replay.server.readers import Readers
-from plinian.replay.server.settings import Settings
+from plinian.replay.server.settings import ServerSettings
 
 T = TypeVar("T")
 
@@ -38,9 +38,9 @@ def ask(place: Path, question: Callable[[Client], Awaitable[T]], mode: str = "au
     """Return what a client in this process is answered."""
 
     async def asked() -> T:
-        readers = Readers(Settings(str(place)))
+        readers = Readers(ServerSettings(str(place)))
         try:
-            async with Client(server_of(Settings(str(place)), readers), mode=mode) as client:
+            async with Client(server_of(ServerSettings(str(place)), readers), mode=mode) as client:
                 return await question(client)
         finally:
             readers.close()

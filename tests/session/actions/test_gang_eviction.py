@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.framework.session import Session
@@ -69,7 +69,7 @@ def pipelined(ssn: Session) -> dict[str, str]:
     return {
         ssn.tasks.info[row].name: ssn.nodes.names[ssn.tasks.node.item(row)]
         for row in rows
-        if ssn.tasks.status.item(row) == Status.PIPELINED
+        if ssn.tasks.status.item(row) == TaskStatus.PIPELINED
     }
 
 
@@ -140,7 +140,7 @@ def test_a_gang_that_still_does_not_fit_evicts_nobody() -> None:
         victim(min_member=1), running("v-0", "v"), running("s", "v", priorityClassName=CRITICAL)
     )
     assert (evicted(ssn), pipelined(ssn)) == ([], {})
-    assert ssn.tasks.status[tasks(ssn, "v-0")[0]] == Status.RUNNING
+    assert ssn.tasks.status[tasks(ssn, "v-0")[0]] == TaskStatus.RUNNING
     cpu = ssn.dims.index("cpu")
     assert ssn.nodes.releasing[0, cpu] == ssn.nodes.pipelined[0, cpu] == 0
 
@@ -421,13 +421,13 @@ def test_a_nominated_node_leads_nobody_out_of_the_rack(release: str, rack: str) 
 
 def test_where_tasks_are_listed_besides() -> None:
     listings = StaleStatusIndex()
-    listings.move(7, Status.PENDING, Status.PENDING, Status.ALLOCATED)
+    listings.move(7, TaskStatus.PENDING, TaskStatus.PENDING, TaskStatus.ALLOCATED)
     assert not listings
     # By a handle that says it is allocated: it stays on the list of those that wait.
-    listings.move(7, Status.PENDING, Status.ALLOCATED, Status.ALLOCATED)
-    assert listings.under(Status.PENDING) == [7]
+    listings.move(7, TaskStatus.PENDING, TaskStatus.ALLOCATED, TaskStatus.ALLOCATED)
+    assert listings.under(TaskStatus.PENDING) == [7]
     # By the old handle, which says that it waits: that list is right again, another is not.
-    listings.move(7, Status.BINDING, Status.PENDING, Status.ALLOCATED)
-    assert (listings.under(Status.PENDING), listings.under(Status.BINDING)) == ([], [7])
-    listings.move(7, Status.ALLOCATED, Status.ALLOCATED, Status.BINDING)
+    listings.move(7, TaskStatus.BINDING, TaskStatus.PENDING, TaskStatus.ALLOCATED)
+    assert (listings.under(TaskStatus.PENDING), listings.under(TaskStatus.BINDING)) == ([], [7])
+    listings.move(7, TaskStatus.ALLOCATED, TaskStatus.ALLOCATED, TaskStatus.BINDING)
     assert not listings

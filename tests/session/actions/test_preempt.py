@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.model.tables import NO_NODE, Status
+from plinian.engine.model.tables import NO_NODE, TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.actions.eligibility import may_preempt
 from plinian.engine.session.framework import voting
@@ -39,8 +39,8 @@ def test_the_next_queue_only_has_tasks_that_the_job_has_not_tried() -> None:
     fits, too_large = tasks(ssn, "fits", "too-large")
     placed = [pod for step in ssn.trace.steps if step.what == "pipeline" for pod in step.about]
     assert placed == ["ns/fits"]
-    assert ssn.tasks.status[fits] == Status.PIPELINED
-    assert ssn.tasks.status[too_large] == Status.PENDING
+    assert ssn.tasks.status[fits] == TaskStatus.PIPELINED
+    assert ssn.tasks.status[too_large] == TaskStatus.PENDING
     assert ssn.nodes.pipelined[0, ssn.dims.index("cpu")] == 2000
 
 
@@ -123,7 +123,9 @@ def test_a_victim_that_is_spared_on_trial_keeps_the_pod_out_again(release: str) 
     )
     ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert names(ssn, [task for task, _ in ssn.evictions]) == ["lies"]
-    assert names(ssn, ssn.jobs.tasks_with(ssn.jobs.row["ns/new"], (Status.PIPELINED,))) == ["comes"]
+    assert names(ssn, ssn.jobs.tasks_with(ssn.jobs.row["ns/new"], (TaskStatus.PIPELINED,))) == [
+        "comes"
+    ]
 
 
 @pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import group, names, node, opened, pod, queue, tasks
@@ -26,4 +26,4 @@ def test_pods_are_reclaimed_on_a_node_with_less_gpus_than_are_used() -> None:
     assert ssn.nodes.idle[0, gpu] == -3000
     ACTIONS["reclaim"](ssn, NodeViews(ssn))
     assert names(ssn, [task for task, _ in ssn.evictions]) == ["first"]
-    assert ssn.tasks.status[tasks(ssn, "waits")[0]] == Status.PIPELINED
+    assert ssn.tasks.status[tasks(ssn, "waits")[0]] == TaskStatus.PIPELINED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_views import NodeViews
@@ -41,7 +41,7 @@ def test_pods_leave_a_zone_that_is_closed(release: str) -> None:
     )
     gone = tasks(ssn, "a-0", "a-1")
     assert ssn.evictions == [(task, "shuffle") for task in gone]
-    assert ssn.tasks.status[gone].tolist() == [Status.RELEASING] * 2
+    assert ssn.tasks.status[gone].tolist() == [TaskStatus.RELEASING] * 2
     cpu = ssn.dims.index("cpu")
     assert ssn.nodes.releasing[0, cpu] == 2000
     assert ssn.nodes.future_idle(0)[cpu] == 7000  # of 8 cores only the firm pod keeps one
@@ -102,4 +102,4 @@ def test_what_the_cache_refuses_stays_and_is_told() -> None:
     ACTIONS["shuffle"](ssn, NodeViews(ssn))
     assert ssn.evictions == []
     assert ssn.errors == ["Failed to evict Task <ns/a-0>: ns/a keeps uid-a-0, shuffle or not"]
-    assert ssn.tasks.status[tasks(ssn, "a-0")[0]] == Status.RUNNING
+    assert ssn.tasks.status[tasks(ssn, "a-0")[0]] == TaskStatus.RUNNING

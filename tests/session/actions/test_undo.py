@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scenarios import scenario
 
 from plinian.engine.model.resource import Resource
-from plinian.engine.model.tables import NO_JOB, NO_NODE, NodeTable, Status, TaskTable
+from plinian.engine.model.tables import NO_JOB, NO_NODE, NodeTable, TaskStatus, TaskTable
 from plinian.engine.session import run
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
@@ -112,8 +112,8 @@ def plugins(ssn: Session) -> Any:
 def operate(ssn: Session, statement: Statement, chance: random.Random) -> None:
     """Place some tasks where filters let them, whatever there is of resources, and evict some."""
     in_job = ssn.tasks.job != NO_JOB
-    waiting = np.flatnonzero((ssn.tasks.status == Status.PENDING) & in_job).tolist()
-    running = np.flatnonzero((ssn.tasks.status == Status.RUNNING) & in_job).tolist()
+    waiting = np.flatnonzero((ssn.tasks.status == TaskStatus.PENDING) & in_job).tolist()
+    running = np.flatnonzero((ssn.tasks.status == TaskStatus.RUNNING) & in_job).tolist()
     for task in chance.sample(waiting, min(len(waiting), 5)):
         node = _some_node(ssn, task, chance)
         if node == NO_NODE:

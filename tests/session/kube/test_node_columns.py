@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from plinian.engine.kubernetes.expressions.selectors import IN, Requirement, node_term
+from plinian.engine.kubernetes.expressions.selectors import IN, LabelRequirement, node_term
 from plinian.engine.kubernetes.objects import Node, NodeSelectorTerm, Toleration, decode
 from plinian.engine.model.node import ImageState, NodeInfo
 from plinian.engine.session.kube.node_columns import NodeColumns, RequiredNodes, normalized_image
@@ -77,7 +77,7 @@ def test_labels_and_one_of_the_terms_are_required() -> None:
     one, other = node_term(term(zone=("In", "z1"))), node_term(term(name_=("In", "b")))
     assert one is not None
     assert other is not None
-    labels = (Requirement("rank", IN, ("20",)),)
+    labels = (LabelRequirement("rank", IN, ("20",)),)
     assert columns.required(RequiredNodes((), (one, other))).tolist() == [True, True, False]
     assert columns.required(RequiredNodes(labels, (one, other))).tolist() == [False, True, False]
     assert columns.required(RequiredNodes()).all()

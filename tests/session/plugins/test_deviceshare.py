@@ -25,13 +25,13 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     ASSIGNED,
     NO_USE_TYPE,
     USE_TYPE,
-    Given,
+    GivenCard,
     VirtualGpus,
     decode_given,
     encode_given,
     type_matches,
 )
-from plinian.engine.session.plugins.deviceshare.vgpu_request import Request, requests_of
+from plinian.engine.session.plugins.deviceshare.vgpu_request import CardRequest, requests_of
 from sessions import NOW, Document, group, node, opened, pod, queue, tasks
 
 MEMORY = "volcano.sh/gpu-memory"
@@ -282,18 +282,20 @@ def vgpu(
 @pytest.mark.parametrize(
     ("limits", "request_"),
     [
-        (vgpu("2", "1000", cores="50"), Request(2, 1000, 101, 50)),
-        (vgpu("1"), Request(1, 0, 100, 0)),
-        (vgpu(memory="1k"), Request(1, 1000, 101, 0)),
-        (vgpu("1", percentage="50"), Request(1, 0, 50, 0)),
-        (vgpu("500m", "1000m"), Request(0, 0, 100, 0)),
+        (vgpu("2", "1000", cores="50"), CardRequest(2, 1000, 101, 50)),
+        (vgpu("1"), CardRequest(1, 0, 100, 0)),
+        (vgpu(memory="1k"), CardRequest(1, 1000, 101, 0)),
+        (vgpu("1", percentage="50"), CardRequest(1, 0, 50, 0)),
+        (vgpu("500m", "1000m"), CardRequest(0, 0, 100, 0)),
     ],
 )
-def test_what_a_container_asks_for(limits: dict[str, str], request_: Request) -> None:
+def test_what_a_container_asks_for(limits: dict[str, str], request_: CardRequest) -> None:
     assert list(requests_of(as_pod(limited("p", limits)))) == [request_]
 
 
-def fit(made: VirtualGpus, *limits: dict[str, str], **annotations: str) -> list[list[Given]] | None:
+def fit(
+    made: VirtualGpus, *limits: dict[str, str], **annotations: str
+) -> list[list[GivenCard]] | None:
     """Return what a pod would be given."""
     found = made.clone().fit(as_pod(limited("p", *limits, **annotations)))
     return None if found is None else found.given
@@ -301,23 +303,25 @@ def fit(made: VirtualGpus, *limits: dict[str, str], **annotations: str) -> list[
 
 def test_the_last_cards_are_given_first() -> None:
     made = virtual(A100, V100)
-    assert fit(made, vgpu("1", "1000")) == [[Given("GPU-v", 1000, 0)]]
-    assert fit(made, vgpu("2", "1000")) == [[Given("GPU-v", 1000, 0), Given("GPU-a", 1000, 0)]]
+    assert fit(made, vgpu("1", "1000")) == [[GivenCard("GPU-v", 1000, 0)]]
+    assert fit(made, vgpu("2", "1000")) == [
+        [GivenCard("GPU-v", 1000, 0), GivenCard("GPU-a", 1000, 0)]
+    ]
     assert fit(made, vgpu("3", "1000")) is None
     assert fit(made, vgpu("1", "20000"), vgpu("1", "20000")) == [
-        [Given("GPU-a", 20000, 0)],
-        [Given("GPU-a", 20000, 0)],
+        [GivenCard("GPU-a", 20000, 0)],
+        [GivenCard("GPU-a", 20000, 0)],
     ]
 
 
 def test_all_memory_is_that_of_the_first_card_looked_at() -> None:
     assert fit(virtual(A100, V100), vgpu("2")) == [
-        [Given("GPU-v", 16384, 0), Given("GPU-a", 16384, 0)]
+        [GivenCard("GPU-v", 16384, 0), GivenCard("GPU-a", 16384, 0)]
     ]
 
 
 def test_a_percentage_below_100_comes_to_nothing() -> None:
-    assert fit(virtual(A100), vgpu("1", percentage="99")) == [[Given("GPU-a", 0, 0)]]
+    assert fit(virtual(A100), vgpu("1", percentage="99")) == [[GivenCard("GPU-a", 0, 0)]]
 
 
 @pytest.mark.parametrize(
@@ -337,7 +341,7 @@ def test_memory_and_cores_must_be_free(
     fits: bool,  # noqa: FBT001
 ) -> None:
     made = virtual(A100)
-    made.add("other", {ASSIGNED: encode_given([[Given("GPU-a", *held)]])})
+    made.add("other", {ASSIGNED: encode_given([[GivenCard("GPU-a", *held)]])})
     assert (fit(made, asked) is not None) is fits
 
 
@@ -345,7 +349,7 @@ def test_a_card_is_shared_by_so_many_only() -> None:
     made = virtual(V100)
     for uid in ("one", "two"):
         assert fit(made, vgpu("1", "1")) is not None
-        made.add(uid, {ASSIGNED: encode_given([[Given("GPU-v", 1, 0)]])})
+        made.add(uid, {ASSIGNED: encode_given([[GivenCard("GPU-v", 1, 0)]])})
     assert fit(made, vgpu("1", "1")) is None
 
 
@@ -371,7 +375,7 @@ def test_a_pod_may_insist_on_a_way_of_sharing() -> None:
 
 
 def test_what_was_given_reads_as_it_was_written() -> None:
-    given = [[Given("GPU-a", 1, 2), Given("GPU-b", 3, 4)], [], [Given("GPU-c", 5, 6)]]
+    given = [[GivenCard("GPU-a", 1, 2), GivenCard("GPU-b", 3, 4)], [], [GivenCard("GPU-c", 5, 6)]]
     assert list(decode_given(encode_given(given))) == [each for part in given for each in part]
     with pytest.raises(Panic, match=r"index out of range \[3\] with length 3"):
         list(decode_given("GPU-a,NVIDIA,1:"))
@@ -459,6 +463,6 @@ def test_cards_are_cut_only_if_it_is_known_how() -> None:
     assert virtual(card).mode == "hami-core"
     made = virtual(card, **CONFIG)
     assert made.mode == "mig"
-    assert fit(made, vgpu("1", "15")) == [[Given("GPU-a[g2-1]", 15, 0)]]
+    assert fit(made, vgpu("1", "15")) == [[GivenCard("GPU-a[g2-1]", 15, 0)]]
     made.add("other", {ASSIGNED: "GPU-a[g2-1],NVIDIA,15,0:"})
     assert made.cards[0].used_memory == 20

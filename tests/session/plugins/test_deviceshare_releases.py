@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.tables import NO_NODE, Status
+from plinian.engine.model.tables import NO_NODE, TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.process import ProcessState
@@ -220,10 +220,10 @@ def test_a_card_of_which_more_is_used_than_there_is_is_free_in_v1_9(
 
 
 @pytest.mark.parametrize(
-    ("release", "status"), [("v1.14.4", Status.ALLOCATED), ("v1.15.1", Status.PENDING)]
+    ("release", "status"), [("v1.14.4", TaskStatus.ALLOCATED), ("v1.15.1", TaskStatus.PENDING)]
 )
 def test_a_pod_without_its_part_does_not_stay_on_its_node_when_a_plan_is_repeated(
-    release: str, status: Status
+    release: str, status: TaskStatus
 ) -> None:
     """Discarding does not free shared cards: the scheduler's pod does not name them yet."""
     amounts = {"volcano.sh/gpu-memory": "10", "volcano.sh/gpu-number": "1"}
@@ -241,7 +241,7 @@ def test_a_pod_without_its_part_does_not_stay_on_its_node_when_a_plan_is_repeate
     saved = plan.save_operations()
     plan.discard()
     refused = Statement(ssn).recover_operations(saved)
-    assert (refused is None) is (status is Status.ALLOCATED)
+    assert (refused is None) is (status is TaskStatus.ALLOCATED)
     assert ssn.tasks.status.item(task) == status
 
 

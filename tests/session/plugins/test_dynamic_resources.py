@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plinian.engine.errors import EventMalformed
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import TaskStatus
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.framework.session import Session
@@ -84,7 +84,7 @@ def reasons(ssn: Session, name: str) -> list[str] | str:
     ]
 
 
-def place(ssn: Session, name: str, row: int, status: int = Status.ALLOCATED) -> list[str]:
+def place(ssn: Session, name: str, row: int, status: int = TaskStatus.ALLOCATED) -> list[str]:
     """Tell the plugin that a pod was placed; return its errors."""
     (task,) = tasks(ssn, name)
     ssn.tasks.status[task] = status
@@ -263,7 +263,7 @@ def test_devices_that_are_given_are_taken_until_they_are_given_back() -> None:
 def test_a_pod_that_is_pipelined_gets_none() -> None:
     ssn = session(gpus("p", gpu("d"), on="n1"), claim("c"), claiming("a", "c"))
     reasons(ssn, "a")
-    assert place(ssn, "a", 0, Status.PIPELINED) == ["claim allocation not found for node"]
+    assert place(ssn, "a", 0, TaskStatus.PIPELINED) == ["claim allocation not found for node"]
 
 
 def test_the_process_remembers_what_pods_that_were_bound_have() -> None:

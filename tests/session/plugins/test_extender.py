@@ -14,7 +14,7 @@ from plinian.engine.session.framework.registry import ScoreError
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.reasons.objections import Objection
-from plinian.engine.session.reasons.statuses import NodeStatus, StatusCode
+from plinian.engine.session.reasons.statuses import NodeRefusal, StatusCode
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
 POINTS = (
@@ -61,7 +61,7 @@ def test_only_what_there_are_verbs_for_is_asked() -> None:
     ] == [*(True, False, False)]
 
 
-def verdicts_on(ssn: Session, pod_name: str) -> list[tuple[NodeStatus, ...]]:
+def verdicts_on(ssn: Session, pod_name: str) -> list[tuple[NodeRefusal, ...]]:
     """Return what the service says of each node for a pod."""
     ((_, predicate),) = ssn.registry.flat("Predicate")
     verdicts = predicate.function(*tasks(ssn, pod_name), np.arange(len(ssn.nodes)))
@@ -77,8 +77,8 @@ def test_predicates_answer_for_each_node() -> None:
     ssn = extended("predicate", answers=answers)
     assert verdicts_on(ssn, "p") == [
         (),
-        (NodeStatus(StatusCode.UNSCHEDULABLE, Objection("no")),),
-        (NodeStatus(StatusCode.ERROR, Objection("never")),),
+        (NodeRefusal(StatusCode.UNSCHEDULABLE, Objection("no")),),
+        (NodeRefusal(StatusCode.ERROR, Objection("never")),),
     ]
     assert ssn.errors == []
 
@@ -88,7 +88,7 @@ def test_a_node_is_taken_with_a_code_that_nobody_knows() -> None:
     assert verdicts_on(ssn, "p")[0] == ()
 
 
-def listed(*statuses: Any) -> tuple[NodeStatus, ...]:
+def listed(*statuses: Any) -> tuple[NodeRefusal, ...]:
     """Return what a node gets of which the service says this list, in a release that reads one."""
     answers = {("predicate", "ns/p n1"): {"status": list(statuses)}}
     return verdicts_on(extended("predicate", answers=answers, release="v1.9.0"), "p")[0]
@@ -99,9 +99,9 @@ def test_older_releases_take_a_list_of_statuses() -> None:
     fine, never = {"Code": 0, "Reason": "fine"}, {"Code": 3, "Reason": "never"}
     final = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
     assert listed() == listed(fine) == listed(None) == listed({"Code": 99, "Reason": "odd"}) == ()
-    assert listed(no, far) == (NodeStatus(StatusCode.UNSCHEDULABLE, Objection("no,too far")),)
-    assert listed(fine, never) == (NodeStatus(final, Objection("fine,never")),)
-    assert listed({"Code": 1, "Reason": "broken"}) == (NodeStatus(final, Objection("broken")),)
+    assert listed(no, far) == (NodeRefusal(StatusCode.UNSCHEDULABLE, Objection("no,too far")),)
+    assert listed(fine, never) == (NodeRefusal(final, Objection("fine,never")),)
+    assert listed({"Code": 1, "Reason": "broken"}) == (NodeRefusal(final, Objection("broken")),)
 
 
 @pytest.mark.parametrize(

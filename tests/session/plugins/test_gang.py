@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import TaskStatus
 from plinian.engine.session.framework import orders, voting
 from plinian.engine.session.framework.session import Session
 from sessions import group, job, names, node, opened, pod, queue, tasks
@@ -97,7 +97,7 @@ def test_the_close_says_which_gangs_lack_tasks() -> None:
 def test_a_task_that_had_a_node_before_the_discard_does_not_count_as_lacking() -> None:
     ssn, plugins = opened("gang", NODE, QUEUE, group("a", 2), pod("a-0", "a"), pod("a-1", "a"))
     (task,) = tasks(ssn, "a-0")
-    ssn.tasks.last_transaction[task] = (Status.ALLOCATED, 0, False)
+    ssn.tasks.last_transaction[task] = (TaskStatus.ALLOCATED, 0, False)
     plugins["gang"].on_session_close(ssn)
     assert conditions(ssn, "a")[0][2].startswith("1/2 tasks in gang unschedulable: ")
 

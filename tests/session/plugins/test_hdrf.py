@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.plugins.drf.hdrf import Tree, dominant_shares
+from plinian.engine.session.plugins.drf.hdrf import ShareTree, dominant_shares
 
 TOTAL = (10_000.0, 8_000.0, 0.0)
 
@@ -26,12 +26,12 @@ class Job:
     request: tuple[float, ...]
 
 
-def tree_of(jobs: list[Job], total: tuple[float, ...] = TOTAL) -> Tree:
+def tree_of(jobs: list[Job], total: tuple[float, ...] = TOTAL) -> ShareTree:
     """Return the tree of these jobs; each has the queue of its hierarchy."""
     shape = (len(jobs), len(total))
     allocated = np.array([job.allocated for job in jobs]).reshape(shape)
     requests = np.array([job.request for job in jobs]).reshape(shape)
-    tree = Tree(np.array(total), requests)
+    tree = ShareTree(np.array(total), requests)
     for row, job in enumerate(jobs):
         tree.add(row, job.hierarchy, job.hierarchy, job.weights)
     tree.update(allocated, allocated.sum(axis=0))

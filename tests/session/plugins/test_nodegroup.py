@@ -11,8 +11,8 @@ from plinian.engine.kubernetes.objects import Pod, decode
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
-from plinian.engine.session.plugins.nodegroup import NOT_SATISFIED, Affinity, pod_queue
-from plinian.engine.session.reasons.statuses import PASS, NodeStatus, StatusCode
+from plinian.engine.session.plugins.nodegroup import NOT_SATISFIED, QueueGroupAffinity, pod_queue
+from plinian.engine.session.reasons.statuses import PASS, NodeRefusal, StatusCode
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -50,7 +50,7 @@ def asked(*documents: Document, of: str = "q") -> tuple[list[bool], list[float],
         verdicts = np.zeros(len(rows), dtype=np.int32)
     for verdict in set(verdicts.tolist()) - {PASS}:
         assert ssn.reasons.statuses(verdict) == (
-            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, NOT_SATISFIED),
+            NodeRefusal(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, NOT_SATISFIED),
         )
     return (verdicts == PASS).tolist(), order.function(task, rows).tolist(), ssn
 
@@ -103,7 +103,7 @@ def test_the_queue_is_what_the_pod_says(
 
 
 def test_no_affinity_takes_nothing() -> None:
-    assert not Affinity.of(None).takes("")
+    assert not QueueGroupAffinity.of(None).takes("")
 
 
 @pytest.mark.parametrize(

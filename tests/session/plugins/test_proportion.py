@@ -13,7 +13,7 @@ from plinian.engine.model.panic import Panic
 from plinian.engine.model.queue import QueueInfo
 from plinian.engine.model.resource import Resource
 from plinian.engine.session.framework import immediate, orders, voting
-from plinian.engine.session.plugins.proportion import QueueAttr, divide, real_capability
+from plinian.engine.session.plugins.proportion import ProportionAttr, divide, real_capability
 from plinian.engine.session.plugins.shared.amounts import unguaranteed
 from plinian.engine.session.plugins.shared.queue_demand import QueueDemand
 from sessions import group, job, names, node, opened, pod, queue, tasks
@@ -43,14 +43,14 @@ def resource_list(amount: tuple[int, int] | None) -> dict[str, str]:
     return {} if amount is None else {"cpu": str(amount[0]), "memory": f"{amount[1]}G"}
 
 
-def divided(total: Resource, *asking: Asking) -> list[QueueAttr]:
+def divided(total: Resource, *asking: Asking) -> list[ProportionAttr]:
     """Return the queues' accounts after the division."""
     attrs = accounts(total, *asking)
     divide(attrs, total)
     return attrs
 
 
-def accounts(total: Resource, *asking: Asking) -> list[QueueAttr]:
+def accounts(total: Resource, *asking: Asking) -> list[ProportionAttr]:
     """Return the queues' accounts before the division."""
     queues = [
         QueueInfo(
@@ -76,7 +76,7 @@ def accounts(total: Resource, *asking: Asking) -> list[QueueAttr]:
         held, asked = resource(*each.allocated), resource(*each.request)
         demand = QueueDemand(held, asked, Resource(), Resource())
         attrs.append(
-            QueueAttr(
+            ProportionAttr(
                 info,
                 demand,
                 real_capability(info, unguaranteed(total, guaranteed, crashes=False)),
@@ -86,7 +86,7 @@ def accounts(total: Resource, *asking: Asking) -> list[QueueAttr]:
     return attrs
 
 
-def deserved(attrs: list[QueueAttr]) -> list[tuple[float, float, float]]:
+def deserved(attrs: list[ProportionAttr]) -> list[tuple[float, float, float]]:
     """Return what each deserves in cores, GB and GPUs, but for the dust that is left to divide."""
     return [
         (

@@ -8,14 +8,14 @@ from plinian.engine.model.panic import Panic
 from plinian.engine.session.plugins.resource_strategy_fit import (
     SCORING_TYPE,
     SCORING_WEIGHTS,
-    Strategy,
+    FitStrategy,
     own_strategies,
     read_rates,
     read_scarce_resources,
     read_strategies,
     strategy_of,
 )
-from plinian.engine.session.plugins.shared.decoded_arguments import Shape, decode
+from plinian.engine.session.plugins.shared.decoded_arguments import ValueType, decode
 from plinian.engine.volcano.conf import Arguments
 
 MOST, LEAST = "MostAllocated", "LeastAllocated"
@@ -23,19 +23,19 @@ MOST, LEAST = "MostAllocated", "LeastAllocated"
 
 def test_a_strategy_is_a_resources_own_or_that_of_the_longest_prefix() -> None:
     strategies = {
-        "nvidia.com/*": Strategy(LEAST, 1),
-        "nvidia.*": Strategy(LEAST, 2),
-        "nvidia.com/gpu": Strategy(MOST, 3),
+        "nvidia.com/*": FitStrategy(LEAST, 1),
+        "nvidia.*": FitStrategy(LEAST, 2),
+        "nvidia.com/gpu": FitStrategy(MOST, 3),
     }
-    assert strategy_of("nvidia.com/gpu", strategies) == Strategy(MOST, 3)
-    assert strategy_of("nvidia.com/mig", strategies) == Strategy(LEAST, 1)
+    assert strategy_of("nvidia.com/gpu", strategies) == FitStrategy(MOST, 3)
+    assert strategy_of("nvidia.com/mig", strategies) == FitStrategy(LEAST, 1)
     assert strategy_of("cpu", strategies) is None
 
 
 def test_strategies_are_read_leniently() -> None:
     given = {"cpu": {"type": "Odd", "weight": -2}, "*": {}, "a*b": {}, "x/*": {"weight": 4}}
     read = read_strategies(Arguments({"resources": given}))
-    assert read == {"cpu": Strategy(LEAST, 1), "x/*": Strategy(LEAST, 4)}
+    assert read == {"cpu": FitStrategy(LEAST, 1), "x/*": FitStrategy(LEAST, 4)}
     assert set(read_strategies(Arguments({}))) == {"cpu", "memory"}
 
 
@@ -52,11 +52,11 @@ def test_a_pods_own_strategies_need_weights_that_can_be_read() -> None:
     assert own_strategies({SCORING_TYPE: MOST}) == {}
     assert own_strategies({SCORING_TYPE: MOST, SCORING_WEIGHTS: '{"cpu": 1.5}'}) == {}
     own = own_strategies({SCORING_TYPE: MOST, SCORING_WEIGHTS: '{"cpu": 2}'})
-    assert own == {"cpu": Strategy(MOST, 2)}
+    assert own == {"cpu": FitStrategy(MOST, 2)}
 
 
 def test_names_of_fields_have_no_case_and_wrong_types_end_the_process() -> None:
-    fields = {"enable": Shape.BOOL, "weight": Shape.INT}
+    fields = {"enable": ValueType.BOOL, "weight": ValueType.INT}
     read = decode(Arguments({"a": {"Enable": True, "other": 1}}), "a", fields)
     assert read == {"enable": True, "weight": 0}
     with pytest.raises(Panic, match="Could not parse argument"):

@@ -14,7 +14,7 @@ from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.session.plugins.task_topology import TaskTopologyPlugin
 from plinian.engine.session.plugins.task_topology.annotations import TaskTopology, read_topology
-from plinian.engine.session.plugins.task_topology.job_buckets import JobBuckets, Member
+from plinian.engine.session.plugins.task_topology.job_buckets import BucketMember, JobBuckets
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 AFFINITY = "volcano.sh/task-topology-affinity"
@@ -46,7 +46,7 @@ def test_annotations_count_only_if_all_of_them_hold(
 def buckets(topology: TaskTopology, *members: tuple[str, str, str]) -> JobBuckets:
     """Return buckets of tasks that are told by name, role and node, and ask for one core each."""
     made = [
-        Member(row, name, role, where, Resource(1000.0))
+        BucketMember(row, name, role, where, Resource(1000.0))
         for row, (name, role, where) in enumerate(members)
     ]
     return JobBuckets(topology, made)

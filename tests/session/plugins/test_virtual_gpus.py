@@ -18,12 +18,12 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     ASSIGNED,
     GANG_POLICY,
     Card,
-    Given,
+    GivenCard,
     Sharing,
     VirtualGpus,
     gang_of,
 )
-from plinian.engine.session.plugins.deviceshare.vgpu_request import Names, names_of, requests_of
+from plinian.engine.session.plugins.deviceshare.vgpu_request import CardNames, names_of, requests_of
 from plinian.engine.volcano.session.devices import VirtualGpuUse
 from sessions import Document, group, node, opened, pod, queue, tasks
 
@@ -95,12 +95,12 @@ def uses(made: VirtualGpus) -> list[int]:
 @pytest.mark.parametrize(
     ("use", "given"),
     [
-        (VirtualGpuUse.COUNTED, [Given("c1", 0, 0), Given("c0", 0, 0)]),
-        (VirtualGpuUse.BY_SHARE, [Given("c1", 500, 0), Given("c0", 1000, 0)]),
+        (VirtualGpuUse.COUNTED, [GivenCard("c1", 0, 0), GivenCard("c0", 0, 0)]),
+        (VirtualGpuUse.BY_SHARE, [GivenCard("c1", 500, 0), GivenCard("c0", 1000, 0)]),
     ],
 )
 def test_a_percentage_is_that_of_each_card_since_v1_14(
-    use: VirtualGpuUse, given: list[Given]
+    use: VirtualGpuUse, given: list[GivenCard]
 ) -> None:
     asking = as_pod(limited("p", number="2", memory_percentage="50"))
     found = shared(2000, 1000, use=use).fit(asking)
@@ -138,7 +138,7 @@ def test_pods_of_a_gang_may_refuse_cards_of_each_other() -> None:
     for uid, card in (("a", "c1"), ("b", "c0")):
         found = made.fit(as_pod(asking))
         assert found is not None
-        assert found.given == [[Given(card, 1, 0)]]
+        assert found.given == [[GivenCard(card, 1, 0)]]
         made.note(uid, found.given, gang_of(as_pod(asking)))
     assert made.fit(as_pod(asking)) is None
     assert gang_of(as_pod(asking)) == "ns/g"
@@ -173,9 +173,9 @@ def test_what_a_pod_had_is_taken_of_each_card_once() -> None:
 
 
 def test_the_configuration_names_the_resources() -> None:
-    assert names_of({}) == Names(percentage="")
+    assert names_of({}) == CardNames(percentage="")
     named = names_of({"nvidia": {"resourceCountName": "x/gpu", "resourceCoreName": "x/cores"}})
-    assert named == Names("x/gpu", "", "", "x/cores")
+    assert named == CardNames("x/gpu", "", "", "x/cores")
     asking = pod("p", "g")
     asking["spec"]["containers"][0]["resources"] = {"limits": {"x/gpu": "2", "x/cores": "30"}}
     (request,) = requests_of(as_pod(asking), named)

@@ -6,7 +6,7 @@ from plinian.engine.session.plugins.predicates.answers import POD_NUMBER
 from plinian.engine.session.plugins.predicates.taint_toleration import CORDONED
 from plinian.engine.session.reasons.fit_errors import FitErrors
 from plinian.engine.session.reasons.objections import too_little
-from plinian.engine.session.reasons.statuses import NodeStatus, Reasons, StatusCode
+from plinian.engine.session.reasons.statuses import NodeRefusal, Reasons, StatusCode
 
 
 def test_counts_are_sorted_as_texts() -> None:
@@ -35,8 +35,8 @@ def test_a_node_with_several_reasons_counts_for_each() -> None:
     errors = FitErrors.none(reasons, 2)
     both = reasons.intern_all(
         (
-            NodeStatus(StatusCode.UNSCHEDULABLE, POD_NUMBER),
-            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, CORDONED),
+            NodeRefusal(StatusCode.UNSCHEDULABLE, POD_NUMBER),
+            NodeRefusal(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, CORDONED),
         )
     )
     errors.set_node_error(1, both)

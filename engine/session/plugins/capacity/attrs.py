@@ -12,7 +12,7 @@ from types import MappingProxyType
 from ....model.queue import QueueInfo
 from ....model.resource import INFINITY, Resource
 from ....model.subtraction import Subtract
-from ....volcano.session.queues import Comparison
+from ....volcano.session.queues import QueueComparison
 from ..shared.amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
 from ..shared.queue_demand import QueueDemand
 
@@ -140,8 +140,8 @@ class QueueAttrOfEverything(QueueAttr):
         return enough_of_everything(needed, self.real_capability, min_resources)
 
 
-ATTRS: Mapping[Comparison, type[QueueAttr]] = MappingProxyType(
-    {Comparison.REQUESTED: QueueAttr, Comparison.EVERYTHING: QueueAttrOfEverything}
+ATTRS: Mapping[QueueComparison, type[QueueAttr]] = MappingProxyType(
+    {QueueComparison.REQUESTED: QueueAttr, QueueComparison.EVERYTHING: QueueAttrOfEverything}
 )
 
 

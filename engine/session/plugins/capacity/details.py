@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ....model.resource import Resource
-from ....volcano.session.queues import Comparison
+from ....volcano.session.queues import QueueComparison
 from ...framework.details import QueueCheck, TreeFault
 from ...framework.session import Session
 from ..shared.amounts import plain
-from ..shared.queue_details import REAL_CAPABILITY, Demand, holdings, queue_level
+from ..shared.queue_details import REAL_CAPABILITY, CheckedDemand, holdings, queue_level
 from .attrs import QueueAttr, QueueAttrOfEverything
 from .hierarchy import HierarchyError
 from .soundness import Complaint
@@ -20,7 +20,7 @@ TREE = "tree"
 """What details about the tree of queues are kept under."""
 
 
-class Check(NamedTuple):
+class CapacityCheck(NamedTuple):
     """What the plugin checks in a queue and those above it.
 
     :param point: the extension point. :param about: the object. :param wanted: what it wants.
@@ -34,7 +34,7 @@ class Check(NamedTuple):
     full: QueueAttr | None = None
 
 
-def follow(ssn: Session, attr: QueueAttr, check: Check, group: str = "") -> None:
+def follow(ssn: Session, attr: QueueAttr, check: CapacityCheck, group: str = "") -> None:
     """Keep the accounts from a queue up to the root, if the trace follows the object.
 
     :param group: key of the PodGroup of a pod.
@@ -42,8 +42,8 @@ def follow(ssn: Session, attr: QueueAttr, check: Check, group: str = "") -> None
     if not ssn.trace.follows_check(check.about, group, permits=check.full is None):
         return
     everything = isinstance(attr, QueueAttrOfEverything)
-    comparison = Comparison.EVERYTHING if everything else Comparison.REQUESTED
-    demand = Demand(check.point, REAL_CAPABILITY, comparison, check.wanted)
+    comparison = QueueComparison.EVERYTHING if everything else QueueComparison.REQUESTED
+    demand = CheckedDemand(check.point, REAL_CAPABILITY, comparison, check.wanted)
     levels, reached = [], True
     for account in attr.lineage:
         seen, limit = reached and account in check.checked, account.real_capability

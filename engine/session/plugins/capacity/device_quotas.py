@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ....kubernetes.go.int64 import WRAPPING, Counting, counting, wrap
 from ....kubernetes.objects import ResourceList
 from ....kubernetes.quantity import parse
-from ....model.device_claims import DeviceClaim
+from ....model.device_claims import TaskDeviceClaim
 from ....model.queue import QueueInfo
 from ....model.tables import IS_ALLOCATED
 from ...framework.queue_devices import PREFIX
@@ -76,7 +76,7 @@ class DeviceAccount:
                 return False
         return True
 
-    def lacking(self, claims: Iterable[DeviceClaim]) -> Demand:
+    def lacking(self, claims: Iterable[TaskDeviceClaim]) -> Demand:
         """Return the requests of claims that no task of the queue holds yet."""
         demand: dict[str, int] = {}
         for claim in claims:
@@ -92,7 +92,7 @@ class DeviceAccount:
         """Add to what the queue holds."""
         self._counting.merge(self.allocated, demand.items())
 
-    def hold(self, claims: Iterable[DeviceClaim]) -> None:
+    def hold(self, claims: Iterable[TaskDeviceClaim]) -> None:
         """Count a task's claims, each with its first holder."""
         for claim in claims:
             held = self.holders.get(claim.key, 0)
@@ -100,7 +100,7 @@ class DeviceAccount:
                 self._counting.merge(self.allocated, claim.counts)
             self.holders[claim.key] = held + 1
 
-    def release(self, claims: Iterable[DeviceClaim]) -> None:
+    def release(self, claims: Iterable[TaskDeviceClaim]) -> None:
         """Remove a task's claims, each with its last known holder; counts do not fall below 0."""
         for claim in claims:
             held = self.holders.pop(claim.key, 0)
@@ -151,7 +151,7 @@ class DeviceQuotas:
             for account in self._of(attr.lineage[1:]):
                 account.add({name: more[name] for name in more if name in account.limits})
 
-    def full(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> QueueAttr | None:
+    def full(self, attr: QueueAttr, claims: Iterable[TaskDeviceClaim]) -> QueueAttr | None:
         """Return the queue, of this one and its ancestors, whose limit a task's claims exceed."""
         for each in attr.lineage:
             account = self._accounts.get(each.name)
@@ -176,12 +176,12 @@ class DeviceQuotas:
             for account in self._of(attr.lineage):
                 account.reserve({name: -count for name, count in demand.items()})
 
-    def hold(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> None:
+    def hold(self, attr: QueueAttr, claims: Iterable[TaskDeviceClaim]) -> None:
         """Count a placed task, in its queue and its ancestors."""
         for account in self._of(attr.lineage):
             account.hold(claims)
 
-    def release(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> None:
+    def release(self, attr: QueueAttr, claims: Iterable[TaskDeviceClaim]) -> None:
         """Remove a task that was evicted, or whose placement was undone."""
         for account in self._of(attr.lineage):
             account.release(claims)
@@ -212,7 +212,7 @@ class DeviceQuotas:
                 self._add(demand, info[task].devices, minima[role])
         return demand
 
-    def _add(self, demand: dict[str, int], claims: Iterable[DeviceClaim], times: int) -> None:
+    def _add(self, demand: dict[str, int], claims: Iterable[TaskDeviceClaim], times: int) -> None:
         one: dict[str, int] = {}
         for claim in claims:
             WRAPPING.merge(one, claim.counts)

@@ -16,14 +16,14 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....volcano.conf import Arguments
 from ....volcano.session.queues import CapacityVictims, ReclaimsFor
-from ...framework.details import Refused, Spares
+from ...framework.details import PluginRefusal, Spares
 from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
-from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
+from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote
 from ..shared.amounts import gauge_setter, plain
 from ..shared.queue_details import ACCOUNT, ALLOCATABLE, JOB_ENQUEUEABLE
 from .attrs import QueueAttr, compare_shares
-from .details import TREE, Check, follow, tree_fault
+from .details import TREE, CapacityCheck, follow, tree_fault
 from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
@@ -95,7 +95,7 @@ class Capacity:
                 ssn.process.gauges.setdefault(name, {})["overused"] = float(attr.share > 1)
         for name in sorted(ssn.trace.closely & self._attrs.keys()):
             attr = self._attrs[name]
-            follow(ssn, attr, Check(ACCOUNT, name, Resource(), attr.lineage, attr))
+            follow(ssn, attr, CapacityCheck(ACCOUNT, name, Resource(), attr.lineage, attr))
 
     def _open_flat(self) -> None:
         ssn = self._ssn
@@ -193,7 +193,7 @@ class Capacity:
             for _ in candidates:
                 self._ssn.trace.spare(Spares.UNSOUND, "")
 
-    def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
+    def _preemptive(self, queue: str, tasks: Sequence[int]) -> Vote:
         """Permit if a queue deserves the sum of the tasks' requests: see :meth:`_may_reclaim`."""
         if not self._ready:
             return _NOT_READY
@@ -207,7 +207,7 @@ class Capacity:
             return self._verdict(vote, attr, "realCapability", attr.real_capability, request)
         return self._verdict(vote, attr, "deserved", attr.deserved, request)
 
-    def _queue_preemptive(self, queue: str, _: Sequence[int]) -> Verdict:
+    def _queue_preemptive(self, queue: str, _: Sequence[int]) -> Vote:
         """Permit if the queue does not hold all that it deserves."""
         attr = self._attrs[queue]
         has_all = attr.deserved.less_equal(attr.allocated, ZERO)
@@ -241,7 +241,7 @@ class Capacity:
         how = self._ssn.behaviours.capacity_reclaims_for
         return how is ReclaimsFor.SOME_WITHIN_CAPABILITY
 
-    def _allocatable(self, queue: str, task: int) -> Verdict:
+    def _allocatable(self, queue: str, task: int) -> Vote:
         """Permit if the queue and its ancestors have room for the task: see ``QueueAttr.takes``.
 
         While evictions are simulated, it is not checked whether the queue is open.
@@ -261,12 +261,17 @@ class Capacity:
         full = next((one for one in attr.lineage if not one.takes(request)), None)
         if self._ssn.trace.on:
             name, group = self._ssn.task_name(task), self._ssn.jobs.keys[self._ssn.tasks.job[task]]
-            follow(self._ssn, attr, Check(ALLOCATABLE, name, request, attr.lineage, full), group)
+            follow(
+                self._ssn,
+                attr,
+                CapacityCheck(ALLOCATABLE, name, request, attr.lineage, full),
+                group,
+            )
         if full is not None:
             return self._verdict(REJECT, full, "realCapability", full.real_capability, request)
         return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, request)
 
-    def _job_enqueueable(self, job: int) -> Verdict:
+    def _job_enqueueable(self, job: int) -> Vote:
         """Permit if the queue and its ancestors have room for the job's minResources.
 
         It is reserved in all of them or, if one has none, in none.
@@ -288,14 +293,14 @@ class Capacity:
         for account in accounts:
             if not account.enqueues(wanted):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
-                follow(ssn, attr, Check(JOB_ENQUEUEABLE, key, wanted, accounts, account))
+                follow(ssn, attr, CapacityCheck(JOB_ENQUEUEABLE, key, wanted, accounts, account))
                 return self._verdict(
                     REJECT, account, "realCapability", account.real_capability, wanted
                 )
             if not self._devices.enqueues(account, devices):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
                 return _no_devices(account)
-        follow(ssn, attr, Check(JOB_ENQUEUEABLE, key, wanted, accounts))
+        follow(ssn, attr, CapacityCheck(JOB_ENQUEUEABLE, key, wanted, accounts))
         verdict = self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
         reserved = ssn.jobs.deduct_sch_gated_resources(job, wanted)
         for account in accounts:
@@ -362,7 +367,7 @@ class Capacity:
 
     def _verdict(
         self, vote: int, attr: QueueAttr, what: str, limit: Resource | None, request: Resource
-    ) -> Verdict:
+    ) -> Vote:
         if not self._ssn.trace.on:
             return PERMITTED if vote == PERMIT else REJECTED
         numbers = {
@@ -373,16 +378,16 @@ class Capacity:
             "elastic": plain(attr.elastic),
             "requested": plain(request),
         }
-        return Verdict(vote, "", numbers)
+        return Vote(vote, "", numbers)
 
 
-def _no_devices(attr: QueueAttr) -> Verdict:
-    return Verdict(REJECT, f"queue {attr.name} may not use so many devices of a class")
+def _no_devices(attr: QueueAttr) -> Vote:
+    return Vote(REJECT, f"queue {attr.name} may not use so many devices of a class")
 
 
-_NOT_READY = Verdict(REJECT, "the tree of queues is not sound", refused=Refused.UNSOUND)
-_NOT_OPEN = Verdict(REJECT, "the queue is not Open", refused=Refused.NOT_OPEN)
-_NOT_LEAF = Verdict(REJECT, "the queue has queues below it", refused=Refused.NOT_LEAF)
+_NOT_READY = Vote(REJECT, "the tree of queues is not sound", refused=PluginRefusal.UNSOUND)
+_NOT_OPEN = Vote(REJECT, "the queue is not Open", refused=PluginRefusal.NOT_OPEN)
+_NOT_LEAF = Vote(REJECT, "the queue has queues below it", refused=PluginRefusal.NOT_LEAF)
 
 
 def _copy_accounts(_: int) -> str | None:

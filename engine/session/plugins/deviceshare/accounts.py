@@ -18,7 +18,7 @@ ADDING = "api.(*NodeInfo).addResource"
 """Counts what a pod has of a node's devices: in handlers of events, and in each snapshot."""
 
 
-class Account(msgspec.Struct):
+class CardAccount(msgspec.Struct):
     """One node's cards, since its Node was last read.
 
     :ivar log: which pods came and left; the first ``seen`` changes are counted.
@@ -33,7 +33,7 @@ class Account(msgspec.Struct):
     virtual: VirtualGpus | None = None
     score: float = 0.0
 
-    def clone(self) -> Account:
+    def clone(self) -> CardAccount:
         """Return a copy that counts for itself."""
         return replace(
             self,

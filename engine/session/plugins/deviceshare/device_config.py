@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ....volcano.conf import SchedulerConf
-from ....volcano.conf_yaml import ConfInvalid, Decoder, Shape, Struct
+from ....volcano.conf_yaml import ConfInvalid, Decoder, FieldType, Struct
 
 GPU_SHARING = "deviceshare.GPUSharingEnable"
 GPU_NUMBER = "deviceshare.GPUNumberEnable"
@@ -30,11 +30,11 @@ _COUNTS = (
     "gpuMemoryFactor",
 )
 _INSTANCE = Struct(
-    "config.MigTemplate", {"name": Shape.TEXT, "memory": Shape.UINT, "count": Shape.INT}
+    "config.MigTemplate", {"name": FieldType.TEXT, "memory": FieldType.UINT, "count": FieldType.INT}
 )
-_GEOMETRY = Struct("config.Geometry", {"group": Shape.TEXT, "geometries": [_INSTANCE]})
+_GEOMETRY = Struct("config.Geometry", {"group": FieldType.TEXT, "geometries": [_INSTANCE]})
 _ALLOWED = Struct(
-    "config.AllowedMigGeometries", {"models": [Shape.TEXT], "allowedGeometries": [_GEOMETRY]}
+    "config.AllowedMigGeometries", {"models": [FieldType.TEXT], "allowedGeometries": [_GEOMETRY]}
 )
 _CONFIG = Struct(
     "config.Config",
@@ -42,10 +42,10 @@ _CONFIG = Struct(
         "nvidia": Struct(
             "config.NvidiaConfig",
             {
-                **dict.fromkeys(_TEXTS, Shape.TEXT),
-                **dict.fromkeys(_COUNTS, Shape.UINT),
-                **dict.fromkeys(("deviceMemoryScaling", "deviceCoreScaling"), Shape.FLOAT),
-                **dict.fromkeys(("overwriteEnv", "disableCoreLimit"), Shape.BOOL),
+                **dict.fromkeys(_TEXTS, FieldType.TEXT),
+                **dict.fromkeys(_COUNTS, FieldType.UINT),
+                **dict.fromkeys(("deviceMemoryScaling", "deviceCoreScaling"), FieldType.FLOAT),
+                **dict.fromkeys(("overwriteEnv", "disableCoreLimit"), FieldType.BOOL),
                 "knownMigGeometries": [_ALLOWED],
             },
         )

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from ....model.node import NodeInfo
 from ....model.panic import Panic
-from ....model.tables import Status
+from ....model.tables import TaskStatus
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.session import Session
-from .accounts import Account
+from .accounts import CardAccount
 from .gpu_share import SharedGpus
 from .memory import MODELESS, NO_CONFIG, DeviceMemory, counting, having_none
 from .vgpu import Sharing, VirtualGpus
@@ -38,7 +38,7 @@ class Ledger:
         self._memory = memory
         self._devices = devices
         self._sharing = sharing
-        self.accounts: dict[int, Account] = {}
+        self.accounts: dict[int, CardAccount] = {}
         self.takes = devices in _TAKING
         self.heeds = devices is SharedDevices.REFUSALS_HEEDED
         self.returns = sharing.use is VirtualGpuUse.BY_POLICY
@@ -62,10 +62,10 @@ class Ledger:
             kept = self._kept(info, was_on=was_on)
             self.accounts[row] = kept.clone() if self.heeds else kept
 
-    def _fresh(self, info: NodeInfo) -> Account:
+    def _fresh(self, info: NodeInfo) -> CardAccount:
         """Return a node's cards, without pods."""
         ssn, memory = self._ssn, self._memory
-        account = Account(info.devices, len(info.devices.changes))
+        account = CardAccount(info.devices, len(info.devices.changes))
         assert info.node is not None
         modes = self._devices not in MODELESS
         if memory.sharing or memory.number:
@@ -81,7 +81,7 @@ class Ledger:
             )
         return account
 
-    def _kept(self, info: NodeInfo, *, was_on: bool) -> Account:
+    def _kept(self, info: NodeInfo, *, was_on: bool) -> CardAccount:
         """Return a node's account as the process keeps it.
 
         Up to v1.12 devices count from the start of the process; in v1.13 what pods have of shared
@@ -93,18 +93,18 @@ class Ledger:
             if was_on or not self.takes:
                 account = self._fresh(info)
             else:
-                account = Account(info.devices, len(info.devices.changes), known=False)
+                account = CardAccount(info.devices, len(info.devices.changes), known=False)
             memory.accounts[info.name] = account
             if account.known and (was_on or not self._comes_late(account)):
                 account.seen = 0
         self._count(account, info.name)
         return account
 
-    def _comes_late(self, account: Account) -> bool:
+    def _comes_late(self, account: CardAccount) -> bool:
         """Return whether what pods have counts from the first session with the plugin on."""
         return self._devices is SharedDevices.PODS_LATE and account.virtual is None
 
-    def _count(self, account: Account, node: str) -> None:
+    def _count(self, account: CardAccount, node: str) -> None:
         """Count the pods that came and left since the account was last looked at."""
         changes = account.log.changes
         while account.seen < len(changes):
@@ -144,9 +144,9 @@ class Ledger:
         """
         status, pod = self._ssn.tasks.status.item(task), self._ssn.tasks.info[task].pod
         account = self.accounts.get(node)
-        if account is None or status == Status.PIPELINED:
+        if account is None or status == TaskStatus.PIPELINED:
             return
-        if status == Status.ALLOCATED:
+        if status == TaskStatus.ALLOCATED:
             self._counted.add(task)
         elif not self.heeds:
             account.sub(pod, virtual=not self.returns)
@@ -162,7 +162,7 @@ class Ledger:
         pod, account = self._ssn.tasks.info[task].pod, self.accounts.get(node)
         if account is None:
             return
-        evicted = self._ssn.tasks.status.item(task) == Status.RELEASING
+        evicted = self._ssn.tasks.status.item(task) == TaskStatus.RELEASING
         if evicted or task in self._counted:
             account.sub(pod, virtual=not self.returns)
         self._counted.discard(task)

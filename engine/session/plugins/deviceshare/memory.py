@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from ....kubernetes.objects import Node, Pod
 from ....model.panic import Panic
-from ....model.tables import Status
+from ....model.tables import TaskStatus
 from ....volcano.session.devices import CountedDevices, SharedDevices
 from ...framework.session import Session
-from .accounts import Account, crash_if_malformed, crash_without_cards
+from .accounts import CardAccount, crash_if_malformed, crash_without_cards
 from .device_config import GPU_NUMBER, GPU_SHARING
 from .gpu_share import SharedGpus
 from .vgpu import VirtualGpus
@@ -26,7 +26,7 @@ MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORT
 """Releases in which cards have no sharing modes."""
 _SHARED_COUNTED = frozenset({CountedDevices.ALL, CountedDevices.REGISTERED})
 NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
-_PIPELINED = frozenset({Status.PIPELINED})
+_PIPELINED = frozenset({TaskStatus.PIPELINED})
 
 
 class DeviceMemory(msgspec.Struct):
@@ -37,7 +37,7 @@ class DeviceMemory(msgspec.Struct):
     virtual: bool = False
     annotations: dict[str, dict[str, str | None]] = msgspec.field(default_factory=dict)
     """What sessions wrote on pods, by UID; ``None``: they removed it."""
-    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
+    accounts: dict[str, CardAccount] = msgspec.field(default_factory=dict)
     """By node, if the process is known since its start."""
 
     def __deepcopy__(self, _: dict[int, Any]) -> DeviceMemory:
@@ -57,10 +57,10 @@ def known_how(ssn: Session) -> SharedDevices:
     return ssn.behaviours.shared_devices
 
 
-def having_none(devices: SharedDevices) -> frozenset[Status]:
+def having_none(devices: SharedDevices) -> frozenset[TaskStatus]:
     """Return the statuses in which pods have nothing of a node's devices."""
     heeds = devices is SharedDevices.REFUSALS_HEEDED
-    return _PIPELINED | {Status.RELEASING} if heeds else _PIPELINED
+    return _PIPELINED | {TaskStatus.RELEASING} if heeds else _PIPELINED
 
 
 def take_snapshot(ssn: Session) -> None:

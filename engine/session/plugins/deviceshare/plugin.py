@@ -26,7 +26,7 @@ from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
-from .accounts import Account
+from .accounts import CardAccount
 from .device_config import GPU_NUMBER, GPU_SHARING, VGPU
 from .gpu_share import most_of
 from .ledger import Ledger
@@ -34,7 +34,7 @@ from .memory import MODELESS, NO_CONFIG, DeviceMemory, known_how
 from .queue_amounts import queue_amounts
 from .register import UNREGISTERED, unregistered
 from .vgpu import Sharing, VirtualGpus, gang_of
-from .vgpu_request import Names, asks, names_of
+from .vgpu_request import CardNames, asks, names_of
 
 PREDICATES = "predicates"
 NODE_LOCK = "deviceshare.NodeLockEnable"
@@ -135,7 +135,7 @@ class DeviceShare:
             text_or_panic(given.raw[SCHEDULE_POLICY], _PLACE)
         use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
         config = self._ssn.process.external.device_config or NO_CONFIG
-        names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
+        names = CardNames() if use is VirtualGpuUse.FROM_LAST else names_of(config)
         unsigned = self._devices is SharedDevices.ERRORS_REPORTED
         self._sharing = Sharing(
             use,
@@ -179,7 +179,7 @@ class DeviceShare:
                 if status not in self._ledger.without:
                     self._find(task, account, counts=not keeps)
 
-    def _find(self, task: int, account: Account, *, counts: bool) -> None:
+    def _find(self, task: int, account: CardAccount, *, counts: bool) -> None:
         """Note what a pod has of devices from an earlier session.
 
         :param counts: count it, too.

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from ....kubernetes.objects import Node
 from ....kubernetes.quantity import parse
 from ....kubernetes.units import SECOND_US
-from ...framework.details import Unread, Unregistered
+from ...framework.details import UnreadCards, Unregistered
 from .vgpu_request import CORES, MEMORY, NUMBER
 
 REGISTER = "volcano.sh/node-vgpu-register"
@@ -32,21 +32,21 @@ def unregistered(node: Node, now: int, *, handshake: bool, modes: bool) -> Unreg
     annotations = node.annotations
     for name in (REGISTER, HANDSHAKE) if handshake else (REGISTER,):
         if name not in annotations:
-            return Unregistered(Unread.NO_ANNOTATION, name)
+            return Unregistered(UnreadCards.NO_ANNOTATION, name)
     allocatable = node.status.allocatable
     for name in () if handshake else (NUMBER, CORES, MEMORY):
         if name not in allocatable or parse(allocatable[name]).value() == 0:
-            return Unregistered(Unread.NO_RESOURCE, name)
+            return Unregistered(UnreadCards.NO_RESOURCE, name)
     text, needs = annotations[REGISTER], _FIELDS if modes else _FIELDS_WITHOUT_MODE
     cards = [card for card in text.split(":") if "," in card]
     for card in cards:
         has = len(card.split(","))
         if has < needs:
-            return Unregistered(Unread.TOO_FEW_FIELDS, REGISTER, card, has, needs)
+            return Unregistered(UnreadCards.TOO_FEW_FIELDS, REGISTER, card, has, needs)
     if not cards or ":" not in text:
-        return Unregistered(Unread.NO_CARD, REGISTER, text)
+        return Unregistered(UnreadCards.NO_CARD, REGISTER, text)
     if handshake and not _answers(annotations[HANDSHAKE], now):
-        return Unregistered(Unread.SILENT, HANDSHAKE, annotations[HANDSHAKE])
+        return Unregistered(UnreadCards.SILENT, HANDSHAKE, annotations[HANDSHAKE])
     return None
 
 

@@ -20,7 +20,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....volcano.session.devices import VirtualGpuUse
 from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
 from .register import REGISTER, unregistered
-from .vgpu_request import NO_PERCENTAGE, Names, Request, requests_of
+from .vgpu_request import NO_PERCENTAGE, CardNames, CardRequest, requests_of
 
 DEVICE = "hamivgpu"
 """How the scheduler names the kind of device."""
@@ -51,7 +51,7 @@ class Sharing(NamedTuple):
 
     use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
     policy: str = ""
-    names: Names = Names()
+    names: CardNames = CardNames()
     unsigned: bool = False
     """A card of which more memory is used than it has accepts every request, as in v1.9."""
     unsigned_cores: bool = False
@@ -79,7 +79,7 @@ class Sharing(NamedTuple):
         return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
 
 
-class Given(NamedTuple):
+class GivenCard(NamedTuple):
     """A card, or an instance of it, of a container."""
 
     uuid: str
@@ -141,7 +141,7 @@ class Card(msgspec.Struct):
         return self.number <= as_unsigned(self.used_number)
 
     def shortage(
-        self, request: Request, annotations: Mapping[str, str], sharing: Sharing
+        self, request: CardRequest, annotations: Mapping[str, str], sharing: Sharing
     ) -> CardShort | None:
         """Return what the card lacks for a request; None if it is nothing of these."""
         if NVIDIA not in self.type or not type_matches(annotations, self.type, lax=sharing.lax):
@@ -157,7 +157,7 @@ class Card(msgspec.Struct):
 
     def holds(
         self,
-        request: Request,
+        request: CardRequest,
         annotations: Mapping[str, str],
         sharing: Sharing = Sharing(),  # noqa: B008 -- a tuple
     ) -> bool:
@@ -208,7 +208,7 @@ def registers_mig(node: Node) -> bool:
 class Fit(NamedTuple):
     """A pod's possible cards, by container, and their score."""
 
-    given: list[list[Given]]
+    given: list[list[GivenCard]]
     score: float
 
 
@@ -296,7 +296,7 @@ class VirtualGpus:
                     card.held[uid] = card.held.get(uid, 0) + memory
                     card.count(memory, given.cores)
 
-    def note(self, uid: str, given: Sequence[Sequence[Given]], gang: str = "") -> None:
+    def note(self, uid: str, given: Sequence[Sequence[GivenCard]], gang: str = "") -> None:
         """Store the pod of the devices that :meth:`fit` counted.
 
         Source: device_info.go addToPodMap.
@@ -370,7 +370,7 @@ class VirtualGpus:
             return f"no enough gpu cards on node {self.node}"
         return "not enough gpu fitted on this node"
 
-    def _give(self, request: Request, pod: Pod) -> Fit | None:
+    def _give(self, request: CardRequest, pod: Pod) -> Fit | None:
         """Give one container its cards."""
         left, got, score = request.cards, [], 0.0
         exact = self.sharing.exact
@@ -387,7 +387,7 @@ class VirtualGpus:
                 continue
             if left > 0:
                 left -= 1
-                got.append(Given(uuid, asked.memory, asked.cores))
+                got.append(GivenCard(uuid, asked.memory, asked.cores))
                 score += self._score(card)
             if left == 0:
                 break
@@ -428,7 +428,7 @@ class VirtualGpus:
         fresh = card.used_number == 1 and self.sharing.use is not VirtualGpuUse.BY_POLICY
         return 100.0 if self.sharing.policy == SPREAD and fresh else 0.0
 
-    def _take(self, card: Card, request: Request) -> str | None:
+    def _take(self, card: Card, request: CardRequest) -> str | None:
         """Source: hamicore.go and mig.go TryAddPod."""
         if self.mode != MIG:
             card.count(request.memory, request.cores)
@@ -440,7 +440,7 @@ class VirtualGpus:
         return match[0]
 
 
-def _asked_of(card: Card, request: Request, *, exact: bool) -> Request:
+def _asked_of(card: Card, request: CardRequest, *, exact: bool) -> CardRequest:
     """Return the request for one card, with its memory.
 
     :param exact: a percentage is that of each card's memory, and counts before an amount; else one
@@ -460,7 +460,7 @@ def gang_of(pod: Pod) -> str:
     return f"{pod.namespace}/{group}" if group else ""
 
 
-def encode_given(given: Sequence[Sequence[Given]]) -> str:
+def encode_given(given: Sequence[Sequence[GivenCard]]) -> str:
     """Return the annotation for a pod's devices.
 
     Source: utils.go encodePodDevices.
@@ -471,7 +471,7 @@ def encode_given(given: Sequence[Sequence[Given]]) -> str:
     )
 
 
-def decode_given(text: str) -> Iterator[Given]:
+def decode_given(text: str) -> Iterator[GivenCard]:
     """Yield a pod's devices from an annotation.
 
     :raises Panic: an entry has too few fields; the scheduler does not look.
@@ -486,4 +486,4 @@ def decode_given(text: str) -> Iterator[Given]:
                     f"runtime error: index out of range [{len(fields)}] with length {len(fields)}",
                     ("api/devices/nvidia/vgpu.decodeContainerDevices",),
                 )
-            yield Given(fields[0], parse_int(fields[2], 32) or 0, parse_int(fields[3], 32) or 0)
+            yield GivenCard(fields[0], parse_int(fields[2], 32) or 0, parse_int(fields[3], 32) or 0)

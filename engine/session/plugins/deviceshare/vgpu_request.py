@@ -19,7 +19,7 @@ CORES = "volcano.sh/vgpu-cores"
 NO_PERCENTAGE = 101
 
 
-class Request(NamedTuple):
+class CardRequest(NamedTuple):
     """One container's request: cards, and for each memory (or a percentage) and cores."""
 
     cards: int
@@ -28,7 +28,7 @@ class Request(NamedTuple):
     cores: int
 
 
-class Names(NamedTuple):
+class CardNames(NamedTuple):
     """The names of the resources for virtual GPUs; empty if a resource does not exist."""
 
     number: str = NUMBER
@@ -37,25 +37,25 @@ class Names(NamedTuple):
     cores: str = CORES
 
 
-def names_of(config: Mapping[str, Any]) -> Names:
+def names_of(config: Mapping[str, Any]) -> CardNames:
     """Return the names that a device configuration gives; without one there is no percentage.
 
     Source: config.go GetDefaultDevicesConfig, utils.go getConfig.
     """
     if not config:
-        return Names(percentage="")
+        return CardNames(percentage="")
     given = config.get("nvidia") or {}
     parts = ("Count", "Memory", "MemoryPercentage", "Core")
-    return Names(*(given.get(f"resource{part}Name") or "" for part in parts))
+    return CardNames(*(given.get(f"resource{part}Name") or "" for part in parts))
 
 
-def asks(pod: Pod, names: Names = Names()) -> bool:  # noqa: B008 -- a tuple
+def asks(pod: Pod, names: CardNames = CardNames()) -> bool:  # noqa: B008 -- a tuple
     """Return whether a pod asks for virtual GPUs."""
     limits = [container.resources.limits for container in pod.spec.containers]
     return any(names.memory in limit or names.number in limit for limit in limits)
 
 
-def requests_of(pod: Pod, names: Names = Names()) -> Iterator[Request]:  # noqa: B008 -- a tuple
+def requests_of(pod: Pod, names: CardNames = CardNames()) -> Iterator[CardRequest]:  # noqa: B008
     """Yield the requests of containers for virtual GPUs.
 
     Source: utils.go resourcereqs.
@@ -69,7 +69,7 @@ def requests_of(pod: Pod, names: Names = Names()) -> Iterator[Request]:  # noqa:
         percentage = _amount(container, names.percentage, NO_PERCENTAGE)
         if percentage == NO_PERCENTAGE and memory == 0:
             percentage = 100
-        yield Request(cards, memory, percentage, _amount(container, names.cores, 0))
+        yield CardRequest(cards, memory, percentage, _amount(container, names.cores, 0))
 
 
 def _amount(container: Container, resource: str, default: int) -> int:

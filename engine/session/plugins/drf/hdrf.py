@@ -22,21 +22,21 @@ from ....model.tables import Floats
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-class Node:
+class PathNode:
     """A step of queues' paths; its shares are those of the last :meth:`Tree.update`."""
 
     __slots__ = ("allocated", "children", "jobs", "saturated", "share", "weight")
 
     def __init__(self, weight: float, dims: int) -> None:
         self.weight = weight
-        self.children: dict[str, Node] = {}
+        self.children: dict[str, PathNode] = {}
         self.jobs: list[int] = []
         self.allocated: Floats = np.zeros(dims)
         self.share = 0.0
         self.saturated = False
 
 
-class Tree:
+class ShareTree:
     """The tree of a session's queues.
 
     Vectors are over the session's resources; matrices are jobs × resources.
@@ -48,8 +48,8 @@ class Tree:
     def __init__(self, total: Floats, requests: Floats) -> None:
         self._total = total
         self._requests = requests
-        self.root = Node(1.0, len(total))
-        self._paths: dict[str, list[Node]] = {}
+        self.root = PathNode(1.0, len(total))
+        self._paths: dict[str, list[PathNode]] = {}
 
     def add(self, job: int, queue: str, hierarchy: str, weights: str) -> None:
         """Add a job below its queue's path; missing steps are created.
@@ -61,7 +61,7 @@ class Tree:
         numbers = weights.split("/")
         for depth, step in enumerate(hierarchy.split("/")[1:], start=1):
             if step not in node.children:
-                node.children[step] = Node(_weight(numbers, depth), len(self._total))
+                node.children[step] = PathNode(_weight(numbers, depth), len(self._total))
             node = node.children[step]
             path.append(node)
         node.jobs.append(job)
@@ -80,7 +80,7 @@ class Tree:
         self._update(self.root, allocated, dominant_shares(allocated, self._total), saturated)
 
     def _update(
-        self, node: Node, allocated: Floats, shares: Floats, saturated: NDArray[np.bool_]
+        self, node: PathNode, allocated: Floats, shares: Floats, saturated: NDArray[np.bool_]
     ) -> None:
         below = list(node.children.values())
         for child in below:

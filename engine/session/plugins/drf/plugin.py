@@ -19,7 +19,7 @@ from ....volcano.conf import Arguments
 from ...framework.details import Spares
 from ...framework.session import Session
 from ...framework.trace import PERMIT
-from .hdrf import Tree, dominant_shares
+from .hdrf import ShareTree, dominant_shares
 
 SHARE_DELTA = 0.000001
 """Shares that differ by less are equal for preemption."""
@@ -59,7 +59,7 @@ class Drf:
         """Do nothing."""
 
     def _open_hierarchy(self, ssn: Session, total: Floats) -> None:
-        self._tree = Tree(total, ssn.jobs.total_request)
+        self._tree = ShareTree(total, ssn.jobs.total_request)
         for job, name in enumerate(ssn.jobs.queue):
             queue = ssn.queues[name]
             try:

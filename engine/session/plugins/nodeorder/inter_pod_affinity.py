@@ -1,4 +1,4 @@
-"""Score ``InterPodAffinity``: by preferred affinity and anti-affinity.
+"""Score ``InterPodAffinityScore``: by preferred affinity and anti-affinity.
 
 Preferred terms of the pod count, and those of the pods that run on nodes. For a pod without
 preferred terms, the latter are found only on nodes that had a pod with terms when the session was
@@ -34,7 +34,7 @@ def _matching(term: AffinityTerm) -> Callable[[PodClass], bool]:
     return lambda other: term.matches(other, {})
 
 
-class InterPodAffinity:
+class InterPodAffinityScore:
     """Counts what is preferred, by domain."""
 
     def __init__(self, nodes: NodeMap, namespaces: Namespaces) -> None:

@@ -19,9 +19,9 @@ from ...kube.node_columns import Amounts
 from ...kube.node_map import NodeMap, node_map
 from ..shared.kube_metrics import KubeMetrics
 from .image_locality import locality
-from .inter_pod_affinity import InterPodAffinity
+from .inter_pod_affinity import InterPodAffinityScore
 from .node_affinity import cannot_prefer, normalised, preference
-from .pod_topology_spread import PodTopologySpread
+from .pod_topology_spread import PodTopologySpreadScore
 from .resource_allocation import ResourceAllocation, Weights
 from .taint_toleration import TaintToleration
 
@@ -103,9 +103,9 @@ class Scores:
             Weights(weights.least_requested, weights.most_requested, weights.balanced_resource),
             balanced_allocation_scores_best_effort=how.balanced_allocation_scores_best_effort,
         )
-        self._affinity = InterPodAffinity(nodes, ssn.objects.namespaces)
+        self._affinity = InterPodAffinityScore(nodes, ssn.objects.namespaces)
         self._taints = TaintToleration(nodes)
-        self._spread = PodTopologySpread(
+        self._spread = PodTopologySpreadScore(
             nodes, ssn.objects, counts_on_hosts=ssn.behaviours.hosts_spread_scored
         )
         self._normalises = ssn.behaviours.node_affinity_normalised

@@ -1,4 +1,4 @@
-"""Score ``PodTopologySpread``: domains with fewer matching pods are better.
+"""Score ``PodTopologySpreadScore``: domains with fewer matching pods are better.
 
 Pods without constraints that belong to a Service, ReplicaSet or StatefulSet are spread over hosts
 and zones by default.
@@ -16,7 +16,7 @@ import numpy as np
 
 from ....cache.informers import Objects
 from ....kubernetes.expressions.selectors import (
-    Requirement,
+    LabelRequirement,
     Selector,
     SelectorError,
     exactly,
@@ -27,7 +27,7 @@ from ....model.tables import Floats, Rows
 from ...framework.registry import ScoreError
 from ...kube.node_columns import HOSTNAME, Codes, LabelColumn, Mask
 from ...kube.node_map import DomainCounts, NodeMap
-from ...kube.pod_class import PodClass, Spread, default_spread
+from ...kube.pod_class import PodClass, SpreadConstraint, default_spread
 from ...kube.spreading import counting_nodes, matching_classes
 
 HIGHEST = 100
@@ -55,7 +55,7 @@ class _Plan(NamedTuple):
     scored: Mask | None
 
 
-class PodTopologySpread:
+class PodTopologySpreadScore:
     """Counts pods by domain for constraints with ScheduleAnyway.
 
     :param counts_on_hosts: pods on a node count for it; without, all hosts are equally empty.
@@ -137,7 +137,7 @@ class PodTopologySpread:
         self,
         name: tuple[str, int, int],
         pod: PodClass,
-        constraint: Spread,
+        constraint: SpreadConstraint,
         scored: Mask | None,
     ) -> DomainCounts:
         """Count pods in the domains; on hosts, for every node."""
@@ -161,7 +161,7 @@ class PodTopologySpread:
         codes = np.where(column.codes == column.absent, len(names), np.arange(len(names)))
         return LabelColumn(codes.astype(np.int32), tuple(names))
 
-    def _constraints(self, pod: PodClass) -> tuple[Spread, ...]:
+    def _constraints(self, pod: PodClass) -> tuple[SpreadConstraint, ...]:
         if pod.spreads_by_default:
             return default_spread(self._default_selector(pod.pod))
         return pod.soft_spread
@@ -204,7 +204,7 @@ class PodTopologySpread:
         return labels
 
 
-def _requirements(source: LabelSelector | None) -> tuple[Requirement, ...]:
+def _requirements(source: LabelSelector | None) -> tuple[LabelRequirement, ...]:
     """Return the conditions of an owner's selector; none if it does not parse."""
     try:
         return label_selector(source).requirements

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....kubernetes.quantity import parse
 from ....model.panic import NIL_POINTER, Panic
-from ....model.tables import Floats, Ints, Rows, Status
+from ....model.tables import Floats, Ints, Rows, TaskStatus
 from ....volcano.conf import Arguments
 from ...framework.session import Session
 from ...reasons.objections import NodeCode, Objection, around
@@ -40,7 +40,7 @@ CPU = "cpu"
 _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
 """The resources that can be reserved; if any other is named, none is."""
 
-_PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
+_PLACED = frozenset({TaskStatus.ALLOCATED, TaskStatus.PIPELINED})
 
 _NAME = "numa-aware"
 NO_NUMA = Objection("numa info is empty", NodeCode.NUMA_UNREPORTED, by=_NAME)

@@ -20,7 +20,7 @@ from ....volcano.session.filters import Filtering
 from ...kube.node_columns import Mask
 from ...reasons.objections import NodeCode, Objection, around
 from ...reasons.statuses import PASS, Reasons, StatusCode
-from .verdicts import EndsWith, Verdicts
+from .verdicts import EndsWith, FilterVerdicts
 
 POD_NUMBER = Objection("node(s) pod number exceeded", NodeCode.TOO_MANY_PODS)
 LIMITS = "NodeVolumeLimits"
@@ -91,7 +91,7 @@ RULES: Mapping[Filtering, FilterRules] = MappingProxyType(
 )
 
 
-class Answers:
+class FilterAnswers:
     """Words and joins the answers of one session's filters.
 
     :param errors_final: whether every named verdict is an error, which evictions cannot resolve.
@@ -101,8 +101,8 @@ class Answers:
         self._reasons = reasons
         self._rules = rules
         self._final = errors_final
-        self._join = Verdicts(reasons, rules.ends)
-        self._beside = Verdicts(reasons)
+        self._join = FilterVerdicts(reasons, rules.ends)
+        self._beside = FilterVerdicts(reasons)
         self._named: dict[tuple[str, int], int] = {}
         self._about_limits = {PASS}
         self.then, self.all_then = self._join.then, self._join.all_then

@@ -24,13 +24,13 @@ from ....kubernetes.objects import (
     ResourceClaim,
     ResourceSlice,
 )
-from ....model.tables import Ints, Rows, Status
+from ....model.tables import Ints, Rows, TaskStatus
 from ...kube.device_allocation import (
     UNKNOWN,
     AllocationError,
     Allocator,
     DeviceId,
-    Given,
+    GivenDevice,
     Pool,
     gather_pools,
 )
@@ -77,7 +77,7 @@ class _State(msgspec.Struct):
     wanting: list[ResourceClaim]
     usable: list[Mask]
     allocator: Allocator
-    found: dict[int, list[list[Given]]] = msgspec.field(default_factory=dict)
+    found: dict[int, list[list[GivenDevice]]] = msgspec.field(default_factory=dict)
 
 
 class DynamicResources:
@@ -226,7 +226,7 @@ class DynamicResources:
         state = self._states.get(task)
         if state is None or not state.wanting:
             return None
-        if self._ssn.tasks.status[task] == Status.ALLOCATED:
+        if self._ssn.tasks.status[task] == TaskStatus.ALLOCATED:
             self._on[task] = node
         found = state.found.get(self._on.get(task, -1))
         if found is None:
@@ -288,7 +288,7 @@ class DynamicResources:
         return mask
 
 
-def _nodes_of(given: list[Given]) -> NodeSelector | None:
+def _nodes_of(given: list[GivenDevice]) -> NodeSelector | None:
     """Return the nodes that can use all of these devices; None if all can.
 
     Source: ``createNodeSelector``.

@@ -17,12 +17,12 @@ from ...framework.registry import Per
 from ...kube.node_map import PODS, NodeMap
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.proportional import Proportional
-from .answers import LIMITS, POD_NUMBER, RULES, Answers, NamedIn, PodNumber
+from .answers import LIMITS, POD_NUMBER, RULES, FilterAnswers, NamedIn, PodNumber
 from .dynamic_resources import DynamicResources
-from .inter_pod_affinity import InterPodAffinity
+from .inter_pod_affinity import InterPodAffinityFilter
 from .node_ports import OCCUPIED, occupied
 from .options import PredicateOptions
-from .pod_topology_spread import PodTopologySpread
+from .pod_topology_spread import PodTopologySpreadFilter
 from .stable import StableFilters
 from .states import States
 from .volumes import VolumeFilters
@@ -52,7 +52,7 @@ class Filters:
         self._ssn = ssn
         reasons, rules = ssn.reasons, RULES[ssn.behaviours.filtering]
         errors_final = rules.named is NamedIn.ALL and ssn.behaviours.filter_errors_unresolvable
-        self._answers = Answers(reasons, rules, errors_final=errors_final)
+        self._answers = FilterAnswers(reasons, rules, errors_final=errors_final)
         self._full_counts = rules.pod_number is PodNumber.AS_FILTER
         """Whether a filter refuses nodes at their limit of pods."""
         self._nodes = nodes
@@ -76,14 +76,14 @@ class Filters:
             if ssn.behaviours.proportional_in_predicates and options.proportional and options.rates
             else None
         )
-        self._affinity = InterPodAffinity(
+        self._affinity = InterPodAffinityFilter(
             nodes,
             ssn.objects.namespaces,
             reasons,
             States(ssn),
             curable=ssn.behaviours.pod_affinity_resolvable,
         )
-        self._spread = PodTopologySpread(nodes, reasons, States(ssn))
+        self._spread = PodTopologySpreadFilter(nodes, reasons, States(ssn))
         self._volumes = VolumeFilters(ssn, nodes, options, rules.unclaimed)
         self._devices = DynamicResources(ssn, nodes.columns)
         self._devices_needed = ssn.behaviours.device_claims_needed
@@ -118,9 +118,13 @@ class Filters:
         if parts.per == "class":
             return None
         asked: tuple[tuple[str, bool, Callable[[], str | None]], ...] = (
-            ("InterPodAffinity", parts.affinity, lambda: self._affinity.pre_filter(task, klass)),
+            (
+                "InterPodAffinityFilter",
+                parts.affinity,
+                lambda: self._affinity.pre_filter(task, klass),
+            ),
             ("VolumeZone", parts.volumes, lambda: self._volumes.pre_filter_zone(task)),
-            ("PodTopologySpread", parts.spread, lambda: self._spread.pre_filter(task, klass)),
+            ("PodTopologySpreadFilter", parts.spread, lambda: self._spread.pre_filter(task, klass)),
             ("VolumeBinding", parts.volumes, lambda: self._volumes.pre_filter(task)),
             ("DynamicResources", parts.devices, lambda: self._devices.pre_filter(task)),
         )

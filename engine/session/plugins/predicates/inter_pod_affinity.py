@@ -1,4 +1,4 @@
-"""Filter ``InterPodAffinity``: required affinity and anti-affinity.
+"""Filter ``InterPodAffinityFilter``: required affinity and anti-affinity.
 
 The counts are fixed before nodes are filtered (PreFilter); pods that are evicted or placed while
 nodes are filtered do not change them until the next PreFilter of the task. A task for which
@@ -52,7 +52,7 @@ class _Plan(NamedTuple):
         return not self.near and not self.away and not any(c.total for c in self.repelling)
 
 
-class InterPodAffinity:
+class InterPodAffinityFilter:
     """Checks the required terms of pods that are placed and of those on the nodes.
 
     :param curable: evicting pods can help where there is one too many.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....volcano.conf import Arguments
-from ..shared.proportional import Rate
+from ..shared.proportional import CardRate
 
 _RESOURCES = "predicate.resources"
 
@@ -29,7 +29,7 @@ class PredicateOptions(NamedTuple):
     volume_binding: bool
     cache: bool
     proportional: bool
-    rates: dict[str, Rate]
+    rates: dict[str, CardRate]
 
 
 def read_options(arguments: Arguments) -> PredicateOptions:
@@ -49,11 +49,11 @@ def read_options(arguments: Arguments) -> PredicateOptions:
     )
 
 
-def _rates(arguments: Arguments) -> dict[str, Rate]:
+def _rates(arguments: Arguments) -> dict[str, CardRate]:
     listed = arguments.get_str(_RESOURCES, default="")
     rates = {}
     for name in filter(None, map(str.strip, listed.split(","))):
         cpu = arguments.get_float(f"{_RESOURCES}.{name}.cpu", default=1.0)
         memory = arguments.get_float(f"{_RESOURCES}.{name}.memory", default=1.0)
-        rates[name] = Rate(cpu if cpu >= 0 else 1.0, memory if memory >= 0 else 1.0)
+        rates[name] = CardRate(cpu if cpu >= 0 else 1.0, memory if memory >= 0 else 1.0)
     return rates

@@ -1,4 +1,4 @@
-"""Filter ``PodTopologySpread``: constraints with DoNotSchedule.
+"""Filter ``PodTopologySpreadFilter``: constraints with DoNotSchedule.
 
 As for affinity, the counts are fixed before nodes are filtered (PreFilter). Constraints over the
 same label share their counts: on a node, the last one that the node counts for wins.
@@ -16,7 +16,7 @@ from ....kubernetes.expressions.selectors import SelectorError
 from ....model.tables import Ints
 from ...kube.node_columns import Amounts, LabelColumn, Mask
 from ...kube.node_map import DomainCounts, NodeMap
-from ...kube.pod_class import PodClass, Spread
+from ...kube.pod_class import PodClass, SpreadConstraint
 from ...kube.spreading import counting_nodes, matching_classes
 from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import Reasons, StatusCode
@@ -46,7 +46,7 @@ class _Check(NamedTuple):
     domains: _Domains
 
 
-class PodTopologySpread:
+class PodTopologySpreadFilter:
     """Checks the constraints with DoNotSchedule."""
 
     def __init__(self, nodes: NodeMap, reasons: Reasons, states: States) -> None:
@@ -108,7 +108,7 @@ class PodTopologySpread:
         )
 
     def _domains(
-        self, klass: int, pod: PodClass, key: str, constraints: tuple[Spread, ...]
+        self, klass: int, pod: PodClass, key: str, constraints: tuple[SpreadConstraint, ...]
     ) -> _Domains:
         columns = self._nodes.columns
         column = columns.label(key)

@@ -24,7 +24,7 @@ class EndsWith(Enum):
     """Nothing: all filters are asked."""
 
 
-class Verdicts:
+class FilterVerdicts:
     """Joins verdicts; every pair is computed once."""
 
     def __init__(self, reasons: Reasons, ends: EndsWith = EndsWith.FINAL) -> None:

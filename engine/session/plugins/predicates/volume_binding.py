@@ -55,7 +55,7 @@ _NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
 _NONE = -1
 
 
-class Claims(NamedTuple):
+class PodClaims(NamedTuple):
     """A pod's claims: those with a volume, and those that get one with the pod."""
 
     bound: tuple[PersistentVolumeClaim, ...]
@@ -70,7 +70,7 @@ class _Match(NamedTuple):
     chosen: Ints
 
 
-class Found(NamedTuple):
+class BindingNeeds(NamedTuple):
     """What binding needs on each node."""
 
     verdicts: Ints
@@ -96,7 +96,7 @@ class VolumeBinding:
         self._selected: dict[str, str] = {}
         """Node by claim, likewise."""
 
-    def pre_filter(self, pod: Pod) -> Claims | str:
+    def pre_filter(self, pod: Pod) -> PodClaims | str:
         """Return the claims of a pod, or an error.
 
         Source: ``podHasPVCs``, ``GetPodVolumeClaims``.
@@ -120,9 +120,9 @@ class VolumeBinding:
                 immediate = True
         if immediate:
             return "pod has unbound immediate PersistentVolumeClaims"
-        return Claims(tuple(bound), tuple(delayed))
+        return PodClaims(tuple(bound), tuple(delayed))
 
-    def filter(self, claims: Claims) -> Found:
+    def filter(self, claims: PodClaims) -> BindingNeeds:
         """Return a verdict for each node, and what the pod would take there.
 
         Source: ``FindPodVolumes``.
@@ -147,9 +147,11 @@ class VolumeBinding:
                 else:
                     bindable &= made | ~nodes
                     provisioned.append((claim, nodes))
-        return Found(self._verdicts(reachable, bindable, missing, faults), matches, provisioned)
+        return BindingNeeds(
+            self._verdicts(reachable, bindable, missing, faults), matches, provisioned
+        )
 
-    def reserve(self, found: Found, node: int) -> None:
+    def reserve(self, found: BindingNeeds, node: int) -> None:
         """Assume a pod's volumes on a node. Source: ``AssumePodVolumes``."""
         for match in found.matches:
             place = match.chosen.item(node)
@@ -159,7 +161,7 @@ class VolumeBinding:
             if nodes[node]:
                 self._selected[claim.key] = self._columns.names[node]
 
-    def unreserve(self, found: Found, node: int) -> None:
+    def unreserve(self, found: BindingNeeds, node: int) -> None:
         """Forget a pod's assumed volumes on a node. Source: ``RevertAssumedPodVolumes``."""
         for match in found.matches:
             place = match.chosen.item(node)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....model.tables import Ints, Rows, Status
+from ....model.tables import Ints, Rows, TaskStatus
 from ...kube.node_map import NodeMap
 from ...reasons.statuses import StatusCode
 from .options import PredicateOptions
-from .volume_binding import UNREACHABLE, UNREACHABLE_BEFORE, Claims, Found, VolumeBinding
+from .volume_binding import UNREACHABLE, UNREACHABLE_BEFORE, BindingNeeds, PodClaims, VolumeBinding
 from .volume_limits import VolumeLimits
 from .volume_zone import VolumeZone
 
@@ -43,8 +43,8 @@ class VolumeFilters:
             else None
         )
         self._zones_first = ssn.behaviours.volume_zone_pre_filter
-        self._claims: dict[int, Claims] = {}
-        self._found: dict[int, Found] = {}
+        self._claims: dict[int, PodClaims] = {}
+        self._found: dict[int, BindingNeeds] = {}
         if self._limits is not None:
             for task in nodes.placed_where(lambda pod: pod.has_claims).tolist():
                 self._limits.add(ssn.tasks.info[task].pod, nodes.on.item(task))
@@ -98,7 +98,7 @@ class VolumeFilters:
         if self._limits is not None:
             self._limits.add(self._tasks.info[task].pod, node)
         found = self._found.get(task)
-        allocated = self._tasks.status[task] == Status.ALLOCATED
+        allocated = self._tasks.status[task] == TaskStatus.ALLOCATED
         if allocated and found is not None and self._binding is not None:
             self._binding.reserve(found, node)
 

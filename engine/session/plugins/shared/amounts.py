@@ -11,7 +11,7 @@ from types import MappingProxyType
 from ....model.resource import INFINITY, ZERO, Resource
 from ....model.resource_names import PODS
 from ....volcano.session.behaviours import Behaviours
-from ....volcano.session.queues import Comparison
+from ....volcano.session.queues import QueueComparison
 
 SetGauges = Callable[[MutableMapping[str, float], str, Resource], None]
 CAPACITIES = frozenset({"capacity", "real_capacity"})
@@ -122,14 +122,16 @@ def enough_of_everything(needed: Resource, limit: Resource | None, least: Resour
     return needed.less_equal(bounds, INFINITY)
 
 
-FITS: Mapping[Comparison, Callable[[Resource, Resource, Resource | None], bool]] = MappingProxyType(
-    {Comparison.REQUESTED: fits, Comparison.EVERYTHING: fits_in_everything}
+FITS: Mapping[QueueComparison, Callable[[Resource, Resource, Resource | None], bool]] = (
+    MappingProxyType(
+        {QueueComparison.REQUESTED: fits, QueueComparison.EVERYTHING: fits_in_everything}
+    )
 )
-ENOUGH: Mapping[Comparison, Callable[[Resource, Resource | None, Resource], bool]] = (
+ENOUGH: Mapping[QueueComparison, Callable[[Resource, Resource | None, Resource], bool]] = (
     MappingProxyType(
         {
-            Comparison.REQUESTED: enough_of_requested,
-            Comparison.EVERYTHING: enough_of_everything,
+            QueueComparison.REQUESTED: enough_of_requested,
+            QueueComparison.EVERYTHING: enough_of_everything,
         }
     )
 )

@@ -16,7 +16,7 @@ from ....volcano.arguments import Arguments, is_int
 _GET = "framework.Get[...]"
 
 
-class Shape(Enum):
+class ValueType(Enum):
     """Type of a single value; a whole number is a number, and a number is cut to a whole one."""
 
     BOOL = False
@@ -26,7 +26,7 @@ class Shape(Enum):
 
 
 Wanted = Any
-"""A ``Shape``; a dict of fields; or a tuple of one of these: a map by name."""
+"""A ``ValueType``; a dict of fields; or a tuple of one of these: a map by name."""
 
 
 def decode(arguments: Arguments, key: str, wanted: Wanted) -> Any:
@@ -52,13 +52,13 @@ def decode_texts(arguments: Arguments, key: str) -> tuple[str, ...]:
         text = f"source data must be an array or slice, got {type(given).__name__}"
         raise Panic(f"Could not parse argument for key {key}: {text}", (_GET,))
     try:
-        return tuple(str(_single(each, Shape.TEXT)) for each in given or ())
+        return tuple(str(_single(each, ValueType.TEXT)) for each in given or ())
     except TypeError as fault:
         raise Panic(f"Could not parse argument for key {key}: {fault}", (_GET,)) from None
 
 
 def _decoded(value: object, wanted: Wanted) -> Any:
-    if isinstance(wanted, Shape):
+    if isinstance(wanted, ValueType):
         return _single(value, wanted)
     if value is None:
         value = {}
@@ -70,17 +70,17 @@ def _decoded(value: object, wanted: Wanted) -> Any:
     return {name: _decoded(given.get(name.lower()), shape) for name, shape in wanted.items()}
 
 
-def _single(value: object, wanted: Shape) -> bool | str | float:
+def _single(value: object, wanted: ValueType) -> bool | str | float:
     if value is None:
         zero: bool | str | float = wanted.value
         return zero
-    if wanted is Shape.BOOL and isinstance(value, bool):
+    if wanted is ValueType.BOOL and isinstance(value, bool):
         return value
-    if wanted is Shape.TEXT and isinstance(value, str):
+    if wanted is ValueType.TEXT and isinstance(value, str):
         return value
     if isinstance(value, float) or is_int(value):
-        if wanted is Shape.INT:
+        if wanted is ValueType.INT:
             return int(value)  # type: ignore[call-overload, no-any-return]
-        if wanted is Shape.NUMBER:
+        if wanted is ValueType.NUMBER:
             return float(value)  # type: ignore[arg-type]
     raise TypeError(f"expected type '{wanted.name.lower()}', got '{type(value).__name__}'")

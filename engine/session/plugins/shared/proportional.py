@@ -24,7 +24,7 @@ _THOUSAND = 1000.0
 """Cards are counted in milli, so thousand times this times the rate in GB is in bytes."""
 
 
-class Rate(NamedTuple):
+class CardRate(NamedTuple):
     """What is reserved per card: cores, and memory in GB."""
 
     cpu: float
@@ -37,7 +37,7 @@ class Proportional:
     Of several that fail, the first in the configuration is named (in the original, any).
     """
 
-    def __init__(self, ssn: Session, rates: dict[str, Rate], reasons: Reasons) -> None:
+    def __init__(self, ssn: Session, rates: dict[str, CardRate], reasons: Reasons) -> None:
         self._tasks = ssn.tasks
         self._nodes = ssn.nodes
         code = error_code(ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model.resource import ZERO, Resource
-from ....model.tables import IS_ALLOCATED, Floats, Rows, Status
+from ....model.tables import IS_ALLOCATED, Floats, Rows, TaskStatus
 from ....volcano.session.queues import Elastic
 from ...framework.session import Session
 from .inqueue import reserved_by_job
@@ -47,7 +47,7 @@ def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueD
     counted = np.flatnonzero((tasks.job >= 0) & (tasks.job < len(queues)))
     status = tasks.status[counted]
     holding = counted[IS_ALLOCATED[status]]
-    asking = counted[IS_ALLOCATED[status] | (status == Status.PENDING)]
+    asking = counted[IS_ALLOCATED[status] | (status == TaskStatus.PENDING)]
     spare = ELASTIC[ssn.behaviours.elastic_resources](ssn)[: len(queues)]
 
     sums = _Sums(ssn, of_job, len(names))

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
 from ....model.resource import Resource
-from ....volcano.session.queues import Comparison
-from ...framework.details import Amounts, Holder, QueueLevel
+from ....volcano.session.queues import QueueComparison
+from ...framework.details import Amounts, QueueHolder, QueueLevel
 from ...framework.session import Session
 from .amounts import ENOUGH, FITS, plain
 from .inqueue import reserved_by_job
@@ -20,7 +20,7 @@ _ALWAYS = ("cpu", "memory")
 """What is compared even if a queue deserves nothing of it."""
 
 
-class Account(Protocol):
+class QueueAccount(Protocol):
     """A plugin's account of a queue."""
 
     allocated: Resource
@@ -30,7 +30,7 @@ class Account(Protocol):
     inqueue: Resource
 
 
-class Demand(NamedTuple):
+class CheckedDemand(NamedTuple):
     """What a plugin checks.
 
     :param point: the extension point. :param compared: the name of the limit.
@@ -39,16 +39,16 @@ class Demand(NamedTuple):
 
     point: str
     compared: str
-    comparison: Comparison
+    comparison: QueueComparison
     wanted: Resource
 
 
 def queue_level(
     ssn: Session,
     queue: str,
-    account: Account,
+    account: QueueAccount,
     limit: Resource | None,
-    demand: Demand,
+    demand: CheckedDemand,
     *,
     checked: bool = True,
 ) -> QueueLevel:
@@ -82,7 +82,7 @@ def _capability(ssn: Session, queue: str) -> Amounts | None:
     return {name: amount for name, amount in plain(info.capability).items() if name in named}
 
 
-def _left(needed: Resource, limit: Resource | None, demand: Demand) -> dict[str, float]:
+def _left(needed: Resource, limit: Resource | None, demand: CheckedDemand) -> dict[str, float]:
     """Return what a limit leaves of what is wanted, beside all else that counts against it."""
     if limit is None:
         return {}
@@ -95,7 +95,7 @@ def _left(needed: Resource, limit: Resource | None, demand: Demand) -> dict[str,
 
 
 def _exceeded(
-    account: Account, needed: Resource, limit: Resource, demand: Demand
+    account: QueueAccount, needed: Resource, limit: Resource, demand: CheckedDemand
 ) -> tuple[str, ...]:
     """Return the resources of which there is not enough, each compared by itself."""
     wanted, names = demand.wanted, needed.resource_names()
@@ -121,7 +121,7 @@ def _only(resource: Resource, name: str) -> Resource:
     return made
 
 
-def holdings(ssn: Session, queues: Collection[str]) -> tuple[Holder, ...]:
+def holdings(ssn: Session, queues: Collection[str]) -> tuple[QueueHolder, ...]:
     """Return the jobs in some queues that hold resources now, or have some reserved.
 
     Of a job that this session enqueued, the minResources are reserved.
@@ -136,5 +136,5 @@ def holdings(ssn: Session, queues: Collection[str]) -> tuple[Holder, ...]:
             reserved[job] = jobs.deduct_sch_gated_resources(job, jobs.min_resources(job))
         allocated, more = jobs.allocated_resource(job), reserved.get(job, Resource())
         if not (allocated.is_empty() and more.is_empty()):
-            found.append(Holder(jobs.keys[job], queue, plain(allocated), plain(more)))
+            found.append(QueueHolder(jobs.keys[job], queue, plain(allocated), plain(more)))
     return tuple(found)

@@ -21,7 +21,7 @@ INTER_ANTI_AFFINITY = 1
 """The priorities of rules; a role has the greatest of those that name it."""
 
 
-class Member(NamedTuple):
+class BucketMember(NamedTuple):
     """A task of the job as the session opens; role and node may be empty."""
 
     task: int
@@ -41,7 +41,7 @@ class JobBuckets:
     def __init__(
         self,
         topology: TaskTopology,
-        members: Iterable[Member],
+        members: Iterable[BucketMember],
         subtract: Subtract = Resource.sub,
     ) -> None:
         self._subtract = subtract
@@ -113,7 +113,7 @@ class JobBuckets:
         if bucket is not None:
             bucket.task_bound(task, node, request)
 
-    def _build(self, members: list[Member]) -> None:
+    def _build(self, members: list[BucketMember]) -> None:
         """Put tasks with nodes in a bucket for each node, then the others where they fit best."""
         for member in members:
             self._role[member.task] = member.role
@@ -129,7 +129,7 @@ class JobBuckets:
             bucket.add_task(member.task, member.role, member.node, member.request)
             self.max_size = max(self.max_size, bucket.size)
 
-    def _building_order(self, member: Member) -> tuple[int, int, int, str]:
+    def _building_order(self, member: BucketMember) -> tuple[int, int, int, str]:
         if member.node:
             return (0, 0, 0, member.node)
         order, priority = self._rank(member.role)

@@ -13,12 +13,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ....model.tables import Floats, Rows, Status
+from ....model.tables import Floats, Rows, TaskStatus
 from ....volcano.conf import Arguments
 from ...framework.session import Session
 from .annotations import read_topology
 from .bucket import Bucket
-from .job_buckets import JobBuckets, Member
+from .job_buckets import BucketMember, JobBuckets
 
 TASK_SPEC = "volcano.sh/task-spec"
 MAX_NODE_SCORE = 100.0
@@ -41,7 +41,7 @@ class TaskTopologyPlugin:
         """Build the buckets of jobs with pending tasks, and register order, score and handler."""
         self._ssn = ssn
         for job in range(len(ssn.jobs)):
-            if not ssn.jobs.counts[job][Status.PENDING]:
+            if not ssn.jobs.counts[job][TaskStatus.PENDING]:
                 continue
             roles = {ssn.tasks.info[task].role for task in ssn.jobs.tasks[job]}
             topology = read_topology(ssn.jobs.pod_group(job).annotations, roles)
@@ -57,9 +57,9 @@ class TaskTopologyPlugin:
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
 
-    def _member(self, task: int) -> Member:
+    def _member(self, task: int) -> BucketMember:
         info = self._ssn.tasks.info[task]
-        return Member(task, info.name, self._role(task), info.node_name, info.request)
+        return BucketMember(task, info.name, self._role(task), info.node_name, info.request)
 
     def _role(self, task: int) -> str:
         """Return the role by the pod's annotation only, unlike the task's own role."""

@@ -18,7 +18,7 @@ import numpy as np
 from ....kubernetes.duration import parse_go_duration
 from ....kubernetes.go.text import parse_int
 from ....kubernetes.units import format_time
-from ....model.tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
+from ....model.tables import NO_JOB, NO_NODE, Floats, Ints, Rows, TaskStatus
 from ....volcano.conf import Arguments
 from ...framework.details import Spares
 from ...framework.session import Session
@@ -169,7 +169,7 @@ class Tdm:
             task
             for task in candidates
             if tasks.info[task].preemptable
-            and tasks.status[task] == Status.RUNNING
+            and tasks.status[task] == TaskStatus.RUNNING
             and tasks.node[task] != NO_NODE
             and not self._zone_of[tasks.node[task]]
         ]
@@ -210,7 +210,7 @@ class Tdm:
             for node, its_zone in enumerate(self._zone_of)
             if its_zone == zone
             for task, status in self._ssn.nodes.tasks(node).values()
-            if tasks.info[task].preemptable and status == Status.RUNNING
+            if tasks.info[task].preemptable and status == TaskStatus.RUNNING
         ]
 
     def _within_budgets(self, tasks: Iterable[int]) -> list[int]:
@@ -231,7 +231,7 @@ class Tdm:
     def _job_starving(self, job: int) -> bool:
         """Let jobs with pending tasks preempt, unless they are preemptable."""
         jobs = self._ssn.jobs
-        return not jobs.info[job].preemptable and bool(jobs.counts[job][Status.PENDING])
+        return not jobs.info[job].preemptable and bool(jobs.counts[job][TaskStatus.PENDING])
 
 
 def _clock(now: int) -> str:
@@ -253,9 +253,9 @@ def max_evictions(ssn: Session, job: int) -> int:
     budget = ssn.jobs.info[job].budget
     total = len(ssn.jobs.tasks[job])
     counts: list[int] = ssn.jobs.counts[job]
-    running = counts[Status.RUNNING]
+    running = counts[TaskStatus.RUNNING]
     if budget.max_unavailable:
-        done = counts[Status.SUCCEEDED] + counts[Status.FAILED]
+        done = counts[TaskStatus.SUCCEEDED] + counts[TaskStatus.FAILED]
         return max(_number(budget.max_unavailable, total) - (total - done - running), 0)
     if budget.min_available:
         least = _number(budget.min_available, total)

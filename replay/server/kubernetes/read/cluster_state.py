@@ -1,7 +1,7 @@
 """The objects of a cluster at a moment: all that answers are made of.
 
-:class:`State` is the interface; :class:`LoggedState` reads it from a log. Something else that holds
-objects, such as a branch that changes, can be served by implementing it.
+:class:`ClusterState` is the interface; :class:`LoggedState` reads it from a log. Something else
+that holds objects, such as a branch that changes, can be served by implementing it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 from .....engine.events import Reference
 from .....engine.kubernetes.resources import GroupKind
 from .....engine.kubernetes.units import SECOND_US, format_time
-from .....engine.state.clock import Span, span_at
+from .....engine.state.clock import TimeSpan, span_at
 from .....engine.state.facts import OtherFact
 from .....engine.state.truth import Entry
 from ....coverage.coverage import reasons, unknown_at
@@ -31,9 +31,9 @@ from ..wire.resources import (
     EVENT,
     NAMESPACE,
     NEW_EVENT,
+    ApiResource,
     Catalog,
     HeldKind,
-    Resource,
     catalog_of,
 )
 from ..wire.shifted_times import NONE, Shift
@@ -50,7 +50,7 @@ NEVER_SEEN = "the log has no object of this kind, and no input that would show o
 _STALE = "{} of these may be outdated: a later write was accepted, but its result was not recorded"
 
 
-class State(Protocol):
+class ClusterState(Protocol):
     """The objects of a cluster at a moment."""
 
     @property
@@ -66,7 +66,7 @@ class State(Protocol):
         """The best estimate of its time, in microseconds; None if it is not known."""
 
     @property
-    def when(self) -> Span:
+    def when(self) -> TimeSpan:
         """Between which times it is, for ages."""
 
     @property
@@ -84,20 +84,20 @@ class State(Protocol):
     def of(self, kind: GroupKind) -> Sequence[Entry]:
         """Return the objects of a kind, by namespace and name."""
 
-    def bodies(self, entries: Sequence[Entry], resource: Resource) -> list[bytes]:
+    def bodies(self, entries: Sequence[Entry], resource: ApiResource) -> list[bytes]:
         """Return objects as JSON, in the version of a resource."""
 
     def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
         """Return what is not certain of a kind, one sentence each."""
 
-    def at(self, revision: int) -> State:
+    def at(self, revision: int) -> ClusterState:
         """Return the state at an earlier revision."""
 
-    def on(self, log: Log) -> State:
+    def on(self, log: Log) -> ClusterState:
         """Return the same state, for the thread of another log."""
 
 
-class Kept:
+class KeptStates:
     """Entries and catalogs of moments, for further answers; threads share it.
 
     :param most: the number of entries; those of one moment are kept even if they are more.
@@ -152,7 +152,7 @@ class LoggedState:
     :param shift: by how much times are moved where they are shown.
     """
 
-    def __init__(self, log: Log, moment: Moment, kept: Kept, shift: Shift = NONE) -> None:
+    def __init__(self, log: Log, moment: Moment, kept: KeptStates, shift: Shift = NONE) -> None:
         self._log, self._kept = log, kept
         self.moment, self.shift = moment, shift
         self.label = moment.label
@@ -179,7 +179,7 @@ class LoggedState:
         return self.when.estimate
 
     @property
-    def when(self) -> Span:
+    def when(self) -> TimeSpan:
         """Between which times the moment is, for ages."""
         if self.moment.time is not None:
             return span_at(self.moment.time)
@@ -194,7 +194,7 @@ class LoggedState:
         """Return the objects of a kind; events are those of both of their groups."""
         return self._kept.entries(self.moment, kind, lambda: self._of(kind))
 
-    def bodies(self, entries: Sequence[Entry], resource: Resource) -> list[bytes]:
+    def bodies(self, entries: Sequence[Entry], resource: ApiResource) -> list[bytes]:
         """Return objects as JSON: the bytes of the log, unless the log lacks something of them."""
         stored = [entry.position for entry in entries if entry.position]
         payloads = self._log.store.payloads(stored, self.moment.branch)
@@ -207,7 +207,7 @@ class LoggedState:
             for entry in entries
         ]
 
-    def shown(self, entry: Entry, body: bytes, resource: Resource) -> bytes:
+    def shown(self, entry: Entry, body: bytes, resource: ApiResource) -> bytes:
         """Return an object of the log as a resource shows it."""
         if entry.node_bound:
             body = _bound(entry, body)
@@ -335,17 +335,17 @@ def _bound(entry: Entry, body: bytes) -> bytes:
     return msgspec.json.encode({**document, "metadata": metadata})
 
 
-def _is_in(body: bytes, resource: Resource) -> bool:
+def _is_in(body: bytes, resource: ApiResource) -> bool:
     """Return whether an object is of a resource's version; payloads begin with it."""
     return body.startswith(b'{"apiVersion":"%s"' % resource.group_version.encode())
 
 
-def _in_version(body: bytes, resource: Resource) -> bytes:
+def _in_version(body: bytes, resource: ApiResource) -> bytes:
     document: dict[str, Any] = msgspec.json.decode(body)
     return msgspec.json.encode({**document, "apiVersion": resource.group_version})
 
 
-def shown_time(state: State) -> str:
+def shown_time(state: ClusterState) -> str:
     """Return the moment of a state for people, with its time to the second, or with its bounds."""
     when, label, time = state.when, state.label, state.time
     if time is None:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..wire.api_status import JSON, StatusError
-from ..wire.resources import REVIEWS, Catalog, Resource
+from ..wire.resources import REVIEWS, ApiResource, Catalog
 from ..wire.subresources import subresources_of
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
@@ -188,5 +188,5 @@ def _discovered(
         }
 
 
-def _response_kind(kind: str, resource: Resource) -> dict[str, str]:
+def _response_kind(kind: str, resource: ApiResource) -> dict[str, str]:
     return {"group": resource.group, "version": resource.version, "kind": kind}

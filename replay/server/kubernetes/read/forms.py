@@ -8,12 +8,12 @@ from typing import NamedTuple
 import msgspec
 
 from .....engine.kubernetes.expressions.jsonpath import Allowance
-from .....engine.state.clock import Span
+from .....engine.state.clock import TimeSpan
 from .....engine.state.truth import Entry
-from ..tables.columns import Column, Row
+from ..tables.columns import TableColumn, TableObject
 from ..tables.table_columns import columns_of
-from ..wire.list_options import Form, Shape
-from ..wire.resources import Resource
+from ..wire.list_options import AnswerForm, ObjectShape
+from ..wire.resources import ApiResource
 from ..wire.shifted_times import NONE, Shift
 
 MOST_SEEN = 2_000_000
@@ -58,21 +58,23 @@ class Shaper:
     :param shift: by how much the times of objects are moved; ages are not.
     """
 
-    def __init__(self, form: Form, resource: Resource, when: Span, shift: Shift = NONE) -> None:
+    def __init__(
+        self, form: AnswerForm, resource: ApiResource, when: TimeSpan, shift: Shift = NONE
+    ) -> None:
         self._form, self._resource, self._when, self._shift = form, resource, when, shift
-        self._columns: Sequence[Column] = ()
+        self._columns: Sequence[TableColumn] = ()
         self._allowance = Allowance(MOST_SEEN)
-        if form.shape is Shape.TABLE:
+        if form.shape is ObjectShape.TABLE:
             self._columns = columns_of(resource)
 
     def items(self, entries: Sequence[Entry], bodies: Sequence[bytes]) -> list[bytes]:
         """Return objects as items of a list."""
         match self._form.shape:
-            case Shape.WHOLE:
+            case ObjectShape.WHOLE:
                 return [self._shift.applied(body) for body in bodies]
-            case Shape.METADATA:
+            case ObjectShape.METADATA:
                 return [self._metadata(body) for body in bodies]
-            case Shape.TABLE:
+            case ObjectShape.TABLE:
                 pairs = zip(entries, bodies, strict=True)
                 return [self._row(entry, body) for entry, body in pairs]
 
@@ -82,7 +84,7 @@ class Shaper:
         :param columns: whether a table says what its columns are.
         """
         (item,) = self.items([entry], [body])
-        if self._form.shape is not Shape.TABLE:
+        if self._form.shape is not ObjectShape.TABLE:
             return item
         version = _METADATA.decode(body).metadata
         revision = msgspec.json.decode(version, type=_Revision).resource_version
@@ -92,10 +94,10 @@ class Shaper:
     def begin(self, head: ListHead) -> bytes:
         """Return what stands before the items of a list."""
         form, resource = self._form, self._resource
-        if form.shape is Shape.TABLE:
+        if form.shape is ObjectShape.TABLE:
             return self._table_begin(head.json, columns=True)
         kind, version = resource.list_kind or f"{resource.kind}List", resource.group_version
-        if form.shape is Shape.METADATA:
+        if form.shape is ObjectShape.METADATA:
             kind, version = f"{form.shape}List", f"{_META}/{form.version}"
         return b'{"kind":"%s","apiVersion":"%s","metadata":%s,"items":[' % (
             kind.encode(),
@@ -112,7 +114,7 @@ class Shaper:
         if ends_initial:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         resource, form = self._resource, self._form
-        if form.shape is Shape.WHOLE:
+        if form.shape is ObjectShape.WHOLE:
             return _ENCODER.encode(
                 {
                     "kind": resource.kind,
@@ -121,7 +123,7 @@ class Shaper:
                 }
             )
         bare = _ENCODER.encode(self._partial(metadata))
-        if form.shape is Shape.METADATA:
+        if form.shape is ObjectShape.METADATA:
             return bare
         row = b'{"cells":%s,"object":%s}' % (
             _ENCODER.encode([None] * len(self._columns)),
@@ -148,7 +150,7 @@ class Shaper:
         )
 
     def _row(self, entry: Entry, body: bytes) -> bytes:
-        row = Row(entry, body, self._when, self._allowance)
+        row = TableObject(entry, body, self._when, self._allowance)
         cells = _ENCODER.encode([column.shown(row) for column in self._columns])
         match self._form.include:
             case "None":

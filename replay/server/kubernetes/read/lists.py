@@ -14,12 +14,12 @@ import msgspec
 from .....engine.errors import PointTooEarly
 from .....engine.kubernetes.expressions.selectors import matcher
 from .....engine.kubernetes.resources import CLUSTER_SCOPED
-from .....engine.state.clock import UNDATED, Span
+from .....engine.state.clock import UNDATED, TimeSpan
 from .....engine.state.truth import Entry
 from ..wire.api_status import expired, not_found, too_large
-from ..wire.list_options import Asked, Form, Selection, Shape, Start, token_of
-from ..wire.resources import EVENT, NEW_EVENT, Resource
-from .cluster_state import State, in_parts
+from ..wire.list_options import AnswerForm, ListOptions, ObjectShape, PageStart, Selection, token_of
+from ..wire.resources import EVENT, NEW_EVENT, ApiResource
+from .cluster_state import ClusterState, in_parts
 from .forms import ListHead, Shaper
 
 AT_ONCE = 1000
@@ -30,12 +30,12 @@ _LARGE_PAGE, _TABLE_FACTOR = 500, 10
 """A table's pages after the first are so many times longer, if a client asks for large ones."""
 
 
-class Page(NamedTuple):
+class ListPage(NamedTuple):
     """The objects of a list, and what stands around them."""
 
-    state: State
-    resource: Resource
-    form: Form
+    state: ClusterState
+    resource: ApiResource
+    form: AnswerForm
     entries: Sequence[Entry]
     head: ListHead
     selection: Selection
@@ -46,12 +46,12 @@ class Page(NamedTuple):
         names = (_name(self.entries[0]), len(self.entries)) if self.entries else ()
         return self.state.key, self.resource.key, self.form, self.selection.key, names
 
-    def parts(self) -> Iterator[Page]:
+    def parts(self) -> Iterator[ListPage]:
         """Yield the page a part at a time."""
         for some in in_parts(self.entries, AT_ONCE):
             yield self._replace(entries=some)
 
-    def items(self, state: State) -> bytes:
+    def items(self, state: ClusterState) -> bytes:
         """Return the objects as items of the list.
 
         :param state: the same state, in the thread that asks.
@@ -65,11 +65,11 @@ class Page(NamedTuple):
         return Shaper(self.form, self.resource, UNDATED).begin(self.head)
 
 
-def _when(form: Form, state: State) -> Span:
-    return state.when if form.shape is Shape.TABLE else UNDATED
+def _when(form: AnswerForm, state: ClusterState) -> TimeSpan:
+    return state.when if form.shape is ObjectShape.TABLE else UNDATED
 
 
-def page_of(state: State, resource: Resource, asked: Asked) -> Page:
+def page_of(state: ClusterState, resource: ApiResource, asked: ListOptions) -> ListPage:
     """Return what a list holds.
 
     :raises StatusError: it asks for a revision of the future, or one that the log does not know.
@@ -84,12 +84,12 @@ def page_of(state: State, resource: Resource, asked: Asked) -> Page:
     if limit and len(entries) > limit:
         left = len(entries) - limit
         entries = entries[:limit]
-        token = token_of(Start(revision, _name(entries[-1])))
+        token = token_of(PageStart(revision, _name(entries[-1])))
         head = ListHead(revision, token, left if asked.selection.is_all else None)
-    return Page(state, resource, asked.form, entries, head, asked.selection)
+    return ListPage(state, resource, asked.form, entries, head, asked.selection)
 
 
-def _limit(asked: Asked) -> int:
+def _limit(asked: ListOptions) -> int:
     """Return how many objects a page may hold; 0 is all.
 
     kubectl waits 0.2 s before each page after the tenth, so a large table would take it long. The
@@ -97,11 +97,15 @@ def _limit(asked: Asked) -> int:
     """
     goes_on = asked.start is not None and asked.limit >= _LARGE_PAGE
     return (
-        asked.limit * _TABLE_FACTOR if goes_on and asked.form.shape is Shape.TABLE else asked.limit
+        asked.limit * _TABLE_FACTOR
+        if goes_on and asked.form.shape is ObjectShape.TABLE
+        else asked.limit
     )
 
 
-def _state_for(state: State, asked: Asked) -> tuple[State, tuple[str, str] | None]:
+def _state_for(
+    state: ClusterState, asked: ListOptions
+) -> tuple[ClusterState, tuple[str, str] | None]:
     """Return the state that a list is of, and after which object it begins."""
     if asked.start is not None:
         if asked.start.revision > state.revision:
@@ -114,7 +118,7 @@ def _state_for(state: State, asked: Asked) -> tuple[State, tuple[str, str] | Non
     return (_at(state, revision) if exact else state), None
 
 
-def _at(state: State, revision: int) -> State:
+def _at(state: ClusterState, revision: int) -> ClusterState:
     try:
         return state.at(revision)
     except PointTooEarly as fault:
@@ -125,13 +129,13 @@ def _name(entry: Entry) -> tuple[str, str]:
     return entry.reference.namespace, entry.reference.name
 
 
-def selected(state: State, resource: Resource, selection: Selection) -> list[Entry]:
+def selected(state: ClusterState, resource: ApiResource, selection: Selection) -> list[Entry]:
     """Return the objects of a resource that are selected, by namespace and name."""
     return chosen(state, resource, selection, state.of(resource.pair))
 
 
 def chosen(
-    state: State, resource: Resource, selection: Selection, entries: Sequence[Entry]
+    state: ClusterState, resource: ApiResource, selection: Selection, entries: Sequence[Entry]
 ) -> list[Entry]:
     """Return those of some objects that are selected."""
     found = list(entries)
@@ -150,7 +154,7 @@ def chosen(
 
 
 def _documents(
-    state: State, resource: Resource, entries: Sequence[Entry]
+    state: ClusterState, resource: ApiResource, entries: Sequence[Entry]
 ) -> Iterator[dict[str, Any]]:
     """Yield objects for field selectors; those of events name the fields of ``v1``."""
     if resource.pair == NEW_EVENT:
@@ -160,7 +164,9 @@ def _documents(
         yield from map(msgspec.json.decode, state.bodies(some, resource))
 
 
-def object_of(state: State, resource: Resource, namespace: str, name: str, form: Form) -> bytes:
+def object_of(
+    state: ClusterState, resource: ApiResource, namespace: str, name: str, form: AnswerForm
+) -> bytes:
     """Return one object.
 
     :raises StatusError: there is none.

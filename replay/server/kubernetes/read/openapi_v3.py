@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 import zstandard
 
-from ..wire.resources import Catalog, Resource
-from .cluster_state import State
+from ..wire.resources import ApiResource, Catalog
+from .cluster_state import ClusterState
 
 _OBJECTS = 200
 """The number of objects whose fields make a schema."""
@@ -52,7 +52,7 @@ def index(catalog: Catalog) -> dict[str, Any]:
     return {"paths": paths}
 
 
-def document(state: State, group: str, version: str) -> dict[str, Any] | None:
+def document(state: ClusterState, group: str, version: str) -> dict[str, Any] | None:
     """Return the document of a group and version; None if there is none."""
     resources = state.catalog.of(group, version)
     if not resources:
@@ -68,7 +68,7 @@ def document(state: State, group: str, version: str) -> dict[str, Any] | None:
     }
 
 
-def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
+def _paths(resource: ApiResource) -> Iterator[tuple[str, Any]]:
     """Yield the paths of a resource, by which clients find its kind."""
     kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     root = f"/apis/{resource.group_version}" if resource.group else f"/api/{resource.version}"
@@ -84,7 +84,7 @@ def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
     yield f"{plural}/{{name}}", {"get": operation("get"), "patch": patch}
 
 
-def _schemas_of(state: State, resource: Resource) -> dict[str, Schema]:
+def _schemas_of(state: ClusterState, resource: ApiResource) -> dict[str, Schema]:
     """Return the schema of a kind, and all that it refers to."""
     known = known_schemas()
     name = schema_name(resource)
@@ -96,7 +96,7 @@ def _schemas_of(state: State, resource: Resource) -> dict[str, Schema]:
     return {**found, name: _completed(made, resource)}
 
 
-def schema_name(resource: Resource) -> str | None:
+def schema_name(resource: ApiResource) -> str | None:
     """Return the name of the schema of one of Kubernetes' own kinds; None of others."""
     if resource.schema is not None:
         return None
@@ -105,7 +105,7 @@ def schema_name(resource: Resource) -> str | None:
     return next(found, None)
 
 
-def schema_of(resource: Resource) -> Schema | None:
+def schema_of(resource: ApiResource) -> Schema | None:
     """Return the schema of a kind; None if neither Plinian nor the log has one."""
     if resource.schema is not None:
         return _completed(resource.schema, resource)
@@ -154,7 +154,7 @@ def _references(value: Any) -> Iterator[str]:
             yield from _references(part)
 
 
-def _completed(schema: Schema, resource: Resource) -> Schema:
+def _completed(schema: Schema, resource: ApiResource) -> Schema:
     """Return the schema of a custom resource with the fields that every object has."""
     text = {"type": "string"}
     properties = {
@@ -167,7 +167,7 @@ def _completed(schema: Schema, resource: Resource) -> Schema:
     return {**schema, "type": "object", "properties": properties, _GVK: [kind]}
 
 
-def _inferred(state: State, resource: Resource) -> Schema:
+def _inferred(state: ClusterState, resource: ApiResource) -> Schema:
     """Return a schema with the fields of objects."""
     entries = state.of(resource.pair)[:_OBJECTS]
     documents = map(msgspec.json.decode, state.bodies(entries, resource))

@@ -8,10 +8,10 @@ from typing import TypeVar
 from ....logs.log import Log
 from ....moments.moment import Moment
 from ...readers import Readers
-from ...settings import Settings
-from ..wire.encoded_parts import Parts
+from ...settings import ServerSettings
+from ..wire.encoded_parts import EncodedParts
 from ..wire.shifted_times import NONE, Shift, shift_to
-from .cluster_state import Kept, LoggedState, State
+from .cluster_state import ClusterState, KeptStates, LoggedState
 
 T = TypeVar("T")
 
@@ -22,9 +22,9 @@ class Past:
     :param settings: what the server serves. :param readers: the threads that read the log.
     """
 
-    def __init__(self, settings: Settings, readers: Readers) -> None:
+    def __init__(self, settings: ServerSettings, readers: Readers) -> None:
         self.settings, self._readers = settings, readers
-        self.kept, self.parts = Kept(), Parts()
+        self.kept, self.parts = KeptStates(), EncodedParts()
 
     async def moment(self, point: str) -> Moment:
         """Return the moment that a point names.
@@ -33,11 +33,13 @@ class Past:
         """
         return await self._readers.ask(lambda log: log.moment(point))
 
-    async def ask(self, view: Callable[[Log], State], question: Callable[[State], T]) -> T:
+    async def ask(
+        self, view: Callable[[Log], ClusterState], question: Callable[[ClusterState], T]
+    ) -> T:
         """Return what a question about a state answers."""
         return await self._readers.ask(lambda log: question(view(log)))
 
-    def view(self, moment: Moment, shift: Shift = NONE) -> Callable[[Log], State]:
+    def view(self, moment: Moment, shift: Shift = NONE) -> Callable[[Log], ClusterState]:
         """Return what gives the state at a moment, for the thread of a log."""
         return lambda log: LoggedState(log, moment, self.kept, shift)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from .....engine.version import __version__
 from ..wire.resources import NODE
-from .cluster_state import State, in_parts
+from .cluster_state import ClusterState, in_parts
 from .lists import AT_ONCE
 
 EMULATED = 1, 35, 0
@@ -36,7 +36,7 @@ class _Node(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-def version_of(state: State) -> bytes:
+def version_of(state: ClusterState) -> bytes:
     """Return the answer to ``/version``."""
     major, minor, patch = max(_kubelets(state), default=EMULATED)
     return msgspec.json.encode(
@@ -54,7 +54,7 @@ def version_of(state: State) -> bytes:
     )
 
 
-def _kubelets(state: State) -> Iterator[tuple[int, int, int]]:
+def _kubelets(state: ClusterState) -> Iterator[tuple[int, int, int]]:
     """Yield the versions of the kubelets."""
     resource = state.catalog.find("", "v1", "nodes")
     assert resource is not None, "every cluster has it"

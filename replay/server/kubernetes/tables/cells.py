@@ -19,8 +19,8 @@ from .columns import (
     NONE,
     WIDE,
     Cell,
-    Column,
-    Row,
+    TableColumn,
+    TableObject,
     count_column,
     field_column,
     time_in,
@@ -32,7 +32,7 @@ def _share(part: Sequence[str], whole: Sequence[str]) -> Cell:
     return lambda row: f"{row.at(*part) or 0}/{row.at(*whole) or 0}"
 
 
-def _containers(*path: str) -> tuple[Column, Column]:
+def _containers(*path: str) -> tuple[TableColumn, TableColumn]:
     """Return the columns with names and images of the containers of a template."""
 
     def of(field: str) -> Cell:
@@ -69,17 +69,17 @@ _SELECTOR = wide_column("Selector", lambda row: selector_text(row.at("spec", "se
 _PLAIN_SELECTOR = wide_column("Selector", lambda row: _labels(row.at("spec", "selector")))
 
 
-def _ready(row: Row) -> str:
+def _ready(row: TableObject) -> str:
     fact = row.entry.fact
     return f"{fact.ready}/{fact.containers}" if isinstance(fact, PodFact) else ""
 
 
-def _pod_status(row: Row) -> str:
+def _pod_status(row: TableObject) -> str:
     fact = row.entry.fact
     return status_of(fact) if isinstance(fact, PodFact) else ""
 
 
-def _restarts(row: Row) -> str:
+def _restarts(row: TableObject) -> str:
     fact = row.entry.fact
     count = fact.restarts if isinstance(fact, PodFact) else 0
     if not count:
@@ -90,13 +90,13 @@ def _restarts(row: Row) -> str:
     return str(count) if last is None else f"{count} ({age(row.when, last)} ago)"
 
 
-def _pod_ip(row: Row) -> str:
+def _pod_ip(row: TableObject) -> str:
     for one in row.at("status", "podIPs") or ():
         return one.get("ip") or NONE
     return NONE
 
 
-def _gates(row: Row) -> str:
+def _gates(row: TableObject) -> str:
     gates = row.at("spec", "readinessGates")
     if not gates:
         return NONE
@@ -105,23 +105,23 @@ def _gates(row: Row) -> str:
     return f"{sum(one.get('conditionType') in true for one in gates)}/{len(gates)}"
 
 
-def _node_of_pod(row: Row) -> str:
+def _node_of_pod(row: TableObject) -> str:
     fact = row.entry.fact
     return (fact.node if isinstance(fact, PodFact) else "") or NONE
 
 
-def _node_word(row: Row) -> str:
+def _node_word(row: TableObject) -> str:
     fact = row.entry.fact
     return status_of(fact) if isinstance(fact, NodeFact) else "Unknown"
 
 
-def _roles(row: Row) -> str:
+def _roles(row: TableObject) -> str:
     fact = row.entry.fact
     return (",".join(fact.roles) if isinstance(fact, NodeFact) else "") or NONE
 
 
 def _address(kind: str) -> Cell:
-    def cell(row: Row) -> str:
+    def cell(row: TableObject) -> str:
         for one in row.at("status", "addresses") or ():
             if one.get("type") == kind:
                 return one.get("address") or NONE
@@ -130,29 +130,29 @@ def _address(kind: str) -> Cell:
     return cell
 
 
-def _first(row: Row) -> str:
+def _first(row: TableObject) -> str:
     text = row.at("firstTimestamp") or row.at("deprecatedFirstTimestamp") or row.at("eventTime")
     return row.age_of(text)
 
 
-def _last_seen(row: Row) -> str:
+def _last_seen(row: TableObject) -> str:
     series = row.at("series", "lastObservedTime")
     last = series or row.at("lastTimestamp") or row.at("deprecatedLastTimestamp")
     return row.age_of(last) if last else _first(row)
 
 
-def _times_seen(row: Row) -> int:
+def _times_seen(row: TableObject) -> int:
     count = row.at("count") or row.at("deprecatedCount")
     return row.at("series", "count") or count or 1
 
 
-def _about(row: Row) -> str:
+def _about(row: TableObject) -> str:
     about = row.at("involvedObject") or row.at("regarding") or {}
     kind = (about.get("kind") or "").lower()
     return f"{kind}/{about['name']}" if about.get("name") else kind
 
 
-def _event_source(row: Row) -> str:
+def _event_source(row: TableObject) -> str:
     source = row.at("source") or row.at("deprecatedSource") or {}
     names = [source.get("component"), source.get("host")]
     if not any(names):
@@ -163,30 +163,30 @@ def _event_source(row: Row) -> str:
     return ", ".join(name for name in names if name)
 
 
-def _message(row: Row) -> str:
+def _message(row: TableObject) -> str:
     return (row.at("message") or row.at("note") or "").strip()
 
 
-def _sub_object(row: Row) -> str:
+def _sub_object(row: TableObject) -> str:
     about = row.at("involvedObject") or row.at("regarding") or {}
     return about.get("fieldPath") or ""
 
 
 _EVENT = (
-    Column("Last Seen", _last_seen),
+    TableColumn("Last Seen", _last_seen),
     field_column("Type", "type"),
     field_column("Reason", "reason"),
-    Column("Object", _about),
+    TableColumn("Object", _about),
     wide_column("Subobject", _sub_object),
     wide_column("Source", _event_source),
-    Column("Message", _message),
+    TableColumn("Message", _message),
     wide_column("First Seen", _first),
     wide_column("Count", _times_seen),
-    Column("Name", NAME_COLUMN.cell, format="name", priority=WIDE),
+    TableColumn("Name", NAME_COLUMN.cell, format="name", priority=WIDE),
 )
 
 
-def _ports(row: Row) -> str:
+def _ports(row: TableObject) -> str:
     texts = []
     for one in row.at("spec", "ports") or ():
         node = f":{one['nodePort']}" if one.get("nodePort") else ""
@@ -194,12 +194,12 @@ def _ports(row: Row) -> str:
     return ",".join(texts) or NONE
 
 
-def _cluster_ip(row: Row) -> str:
+def _cluster_ip(row: TableObject) -> str:
     found = row.at("spec", "clusterIPs") or [row.at("spec", "clusterIP") or NONE]
     return str(found[0])
 
 
-def _external_ip(row: Row) -> str:
+def _external_ip(row: TableObject) -> str:
     found = list(row.at("spec", "externalIPs") or ())
     match row.at("spec", "type"):
         case "ExternalName":
@@ -218,7 +218,7 @@ _JOB_WORDS = (
 )
 
 
-def _job_status(row: Row) -> str:
+def _job_status(row: TableObject) -> str:
     conditions = row.at("status", "conditions") or ()
     true = {one.get("type") for one in conditions if one.get("status") == "True"}
     if row.at("metadata", "deletionTimestamp"):
@@ -226,7 +226,7 @@ def _job_status(row: Row) -> str:
     return next((word for kind, word in _JOB_WORDS if kind in true), "Running")
 
 
-def _completions(row: Row) -> str:
+def _completions(row: TableObject) -> str:
     done, wanted = row.at("status", "succeeded") or 0, row.at("spec", "completions")
     if wanted is not None:
         return f"{done}/{wanted}"
@@ -234,7 +234,7 @@ def _completions(row: Row) -> str:
     return f"{done}/1 of {parallel}" if parallel > 1 else f"{done}/1"
 
 
-def _duration(row: Row) -> str:
+def _duration(row: TableObject) -> str:
     begin = time_in(row.at("status", "startTime"))
     if begin is None:
         return ""
@@ -242,7 +242,7 @@ def _duration(row: Row) -> str:
     return age(row.when, begin) if end is None else duration(begin, end)
 
 
-def _data(row: Row) -> int:
+def _data(row: TableObject) -> int:
     return sum(len(row.at(field) or ()) for field in ("data", "binaryData"))
 
 
@@ -261,17 +261,17 @@ def _modes(modes: Iterable[str] | None) -> str:
     return ",".join(short for mode, short in _MODES.items() if mode in given)
 
 
-def _claim(row: Row) -> str:
+def _claim(row: TableObject) -> str:
     claim = row.at("spec", "claimRef")
     return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
 
 
-def _claim_phase(row: Row) -> str:
+def _claim_phase(row: TableObject) -> str:
     ending = row.at("metadata", "deletionTimestamp")
     return "Terminating" if ending else row.at("status", "phase") or ""
 
 
-def _volume_class(row: Row) -> str:
+def _volume_class(row: TableObject) -> str:
     annotations = row.at("metadata", "annotations") or {}
     old = annotations.get("volume.beta.kubernetes.io/storage-class")
     return old or row.at("spec", "storageClassName") or ""
@@ -291,13 +291,13 @@ _REPLICAS = (
     *_containers(*_OF_TEMPLATE),
 )
 
-BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
+BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
     {
         ("", "Pod"): (
             NAME_COLUMN,
-            Column("Ready", _ready),
-            Column("Status", _pod_status),
-            Column("Restarts", _restarts),
+            TableColumn("Ready", _ready),
+            TableColumn("Status", _pod_status),
+            TableColumn("Restarts", _restarts),
             AGE_COLUMN,
             wide_column("IP", _pod_ip),
             wide_column("Node", _node_of_pod),
@@ -308,8 +308,8 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ),
         ("", "Node"): (
             NAME_COLUMN,
-            Column("Status", _node_word),
-            Column("Roles", _roles),
+            TableColumn("Status", _node_word),
+            TableColumn("Roles", _roles),
             AGE_COLUMN,
             field_column("Version", "status", "nodeInfo", "kubeletVersion"),
             wide_column("Internal-IP", _address("InternalIP")),
@@ -331,28 +331,28 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ("", "Service"): (
             NAME_COLUMN,
             field_column("Type", "spec", "type"),
-            Column("Cluster-IP", _cluster_ip),
-            Column("External-IP", _external_ip),
-            Column("Port(s)", _ports),
+            TableColumn("Cluster-IP", _cluster_ip),
+            TableColumn("External-IP", _external_ip),
+            TableColumn("Port(s)", _ports),
             AGE_COLUMN,
             _PLAIN_SELECTOR,
         ),
-        ("", "ConfigMap"): (NAME_COLUMN, Column("Data", _data), AGE_COLUMN),
+        ("", "ConfigMap"): (NAME_COLUMN, TableColumn("Data", _data), AGE_COLUMN),
         ("", "Secret"): (
             NAME_COLUMN,
             field_column("Type", "type"),
-            Column("Data", _data),
+            TableColumn("Data", _data),
             AGE_COLUMN,
         ),
         ("", "ReplicationController"): (*_REPLICAS, _PLAIN_SELECTOR),
         ("", "PersistentVolume"): (
             NAME_COLUMN,
             field_column("Capacity", "spec", "capacity", "storage"),
-            Column("Access Modes", lambda row: _modes(row.at("spec", "accessModes"))),
+            TableColumn("Access Modes", lambda row: _modes(row.at("spec", "accessModes"))),
             field_column("Reclaim Policy", "spec", "persistentVolumeReclaimPolicy"),
-            Column("Status", _claim_phase),
-            Column("Claim", _claim),
-            Column("StorageClass", _volume_class),
+            TableColumn("Status", _claim_phase),
+            TableColumn("Claim", _claim),
+            TableColumn("StorageClass", _volume_class),
             *_VOLUME_ENDS,
             field_column("Reason", "status", "reason"),
             AGE_COLUMN,
@@ -360,18 +360,18 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ),
         ("", "PersistentVolumeClaim"): (
             NAME_COLUMN,
-            Column("Status", _claim_phase),
+            TableColumn("Status", _claim_phase),
             field_column("Volume", "spec", "volumeName"),
             field_column("Capacity", "status", "capacity", "storage"),
-            Column("Access Modes", lambda row: _modes(row.at("status", "accessModes"))),
-            Column("StorageClass", _volume_class),
+            TableColumn("Access Modes", lambda row: _modes(row.at("status", "accessModes"))),
+            TableColumn("StorageClass", _volume_class),
             *_VOLUME_ENDS,
             AGE_COLUMN,
             field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
         ),
         ("apps", "Deployment"): (
             NAME_COLUMN,
-            Column("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
+            TableColumn("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
             count_column("Up-to-date", "status", "updatedReplicas"),
             count_column("Available", "status", "availableReplicas"),
             AGE_COLUMN,
@@ -381,7 +381,7 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ("apps", "ReplicaSet"): (*_REPLICAS, _SELECTOR),
         ("apps", "StatefulSet"): (
             NAME_COLUMN,
-            Column("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
+            TableColumn("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
             AGE_COLUMN,
             *_containers(*_OF_TEMPLATE),
         ),
@@ -392,7 +392,7 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             count_column("Ready", "status", "numberReady"),
             count_column("Up-to-date", "status", "updatedNumberScheduled"),
             count_column("Available", "status", "numberAvailable"),
-            Column(
+            TableColumn(
                 "Node Selector",
                 lambda row: _labels(row.at("spec", "template", "spec", "nodeSelector")),
             ),
@@ -402,9 +402,9 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ),
         ("batch", "Job"): (
             NAME_COLUMN,
-            Column("Status", _job_status),
-            Column("Completions", _completions),
-            Column("Duration", _duration),
+            TableColumn("Status", _job_status),
+            TableColumn("Completions", _completions),
+            TableColumn("Duration", _duration),
             AGE_COLUMN,
             *_containers(*_OF_TEMPLATE),
             _SELECTOR,
@@ -413,9 +413,9 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             NAME_COLUMN,
             field_column("Schedule", "spec", "schedule"),
             field_column("Timezone", "spec", "timeZone", default=NONE),
-            Column("Suspend", lambda row: str(bool(row.at("spec", "suspend"))), "boolean"),
-            Column("Active", lambda row: len(row.at("status", "active") or ()), "integer"),
-            Column(
+            TableColumn("Suspend", lambda row: str(bool(row.at("spec", "suspend"))), "boolean"),
+            TableColumn("Active", lambda row: len(row.at("status", "active") or ()), "integer"),
+            TableColumn(
                 "Last Schedule",
                 lambda row: (
                     row.age_of(row.at("status", "lastScheduleTime"))
@@ -428,15 +428,15 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ),
         ("policy", "PodDisruptionBudget"): (
             NAME_COLUMN,
-            Column("Min Available", lambda row: _or_na(row.at("spec", "minAvailable"))),
-            Column("Max Unavailable", lambda row: _or_na(row.at("spec", "maxUnavailable"))),
+            TableColumn("Min Available", lambda row: _or_na(row.at("spec", "minAvailable"))),
+            TableColumn("Max Unavailable", lambda row: _or_na(row.at("spec", "maxUnavailable"))),
             count_column("Allowed Disruptions", "status", "disruptionsAllowed"),
             AGE_COLUMN,
         ),
         ("scheduling.k8s.io", "PriorityClass"): (
             NAME_COLUMN,
             count_column("Value", "value"),
-            Column("Global-Default", lambda row: bool(row.at("globalDefault")), "boolean"),
+            TableColumn("Global-Default", lambda row: bool(row.at("globalDefault")), "boolean"),
             AGE_COLUMN,
             field_column("PreemptionPolicy", "preemptionPolicy", default=NONE),
         ),
@@ -445,7 +445,7 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             field_column("Provisioner", "provisioner"),
             field_column("ReclaimPolicy", "reclaimPolicy", default="Delete"),
             field_column("VolumeBindingMode", "volumeBindingMode", default="Immediate"),
-            Column("AllowVolumeExpansion", lambda row: bool(row.at("allowVolumeExpansion"))),
+            TableColumn("AllowVolumeExpansion", lambda row: bool(row.at("allowVolumeExpansion"))),
             AGE_COLUMN,
         ),
         ("apiextensions.k8s.io", "CustomResourceDefinition"): (

@@ -10,7 +10,7 @@ import msgspec
 
 from .....engine.kubernetes.expressions.jsonpath import Allowance
 from .....engine.kubernetes.units import parse_time
-from .....engine.state.clock import Span
+from .....engine.state.clock import TimeSpan
 from .....engine.state.truth import Entry
 from ....render.amounts import age
 
@@ -43,7 +43,7 @@ CREATED = (
 )
 
 
-class Row:
+class TableObject:
     """An object that becomes a row.
 
     :param when: between which times the moment is, for ages.
@@ -52,7 +52,7 @@ class Row:
     """
 
     def __init__(
-        self, entry: Entry, body: bytes, when: Span, allowance: Allowance | None = None
+        self, entry: Entry, body: bytes, when: TimeSpan, allowance: Allowance | None = None
     ) -> None:
         self.entry, self._body, self.when = entry, body, when
         self.allowance = allowance or Allowance()
@@ -80,10 +80,10 @@ class Row:
         return age(self.when, self.entry.fact.created_at)
 
 
-Cell = Callable[[Row], Any]
+Cell = Callable[[TableObject], Any]
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column.
 
     :param cell: returns its cell of a row. :param priority: above 0, only ``-o wide`` shows it.
@@ -96,7 +96,7 @@ class Column(NamedTuple):
     description: str = ""
     priority: int = 0
 
-    def shown(self, row: Row) -> Any:
+    def shown(self, row: TableObject) -> Any:
         """Return its cell of a row, whatever the object is: one must not break a table."""
         try:
             value = self.cell(row)
@@ -128,29 +128,31 @@ def time_in(text: object) -> int | None:
         return None
 
 
-NAME_COLUMN = Column("Name", lambda row: row.entry.reference.name, format="name", description=_NAME)
-AGE_COLUMN = Column("Age", lambda row: row.age, description=CREATED)
+NAME_COLUMN = TableColumn(
+    "Name", lambda row: row.entry.reference.name, format="name", description=_NAME
+)
+AGE_COLUMN = TableColumn("Age", lambda row: row.age, description=CREATED)
 
 WIDE = 1
 
 
 def field_column(
     name: str, *path: str, kind: str = "string", default: Any = "", priority: int = 0
-) -> Column:
+) -> TableColumn:
     """Return a column that shows a field."""
 
-    def cell(row: Row) -> Any:
+    def cell(row: TableObject) -> Any:
         value = row.at(*path)
         return default if value is None or value == "" else value
 
-    return Column(name, cell, kind, priority=priority)
+    return TableColumn(name, cell, kind, priority=priority)
 
 
-def count_column(name: str, *path: str) -> Column:
+def count_column(name: str, *path: str) -> TableColumn:
     """Return a column that shows a number, which is 0 if it is missing."""
     return field_column(name, *path, kind="integer", default=0)
 
 
-def wide_column(name: str, cell: Cell) -> Column:
+def wide_column(name: str, cell: Cell) -> TableColumn:
     """Return a column that only ``-o wide`` shows."""
-    return Column(name, cell, priority=WIDE)
+    return TableColumn(name, cell, priority=WIDE)

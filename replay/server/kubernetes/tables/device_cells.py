@@ -10,7 +10,15 @@ from types import MappingProxyType
 from typing import Any
 
 from .....engine.kubernetes.resources import GroupKind
-from .columns import AGE_COLUMN, NAME_COLUMN, NONE, Column, Row, count_column, field_column
+from .columns import (
+    AGE_COLUMN,
+    NAME_COLUMN,
+    NONE,
+    TableColumn,
+    TableObject,
+    count_column,
+    field_column,
+)
 
 _MOST_HOSTS, _MOST_METRICS = 3, 2
 _UNSET, _UNKNOWN = "<unset>", "<unknown>"
@@ -28,7 +36,7 @@ def _at(value: Any, *fields: str) -> Any:
     return value
 
 
-def _hosts(row: Row) -> str:
+def _hosts(row: TableObject) -> str:
     rules = _objects(row.at("spec", "rules"))
     found: list[str] = []
     for one in rules:
@@ -38,18 +46,18 @@ def _hosts(row: Row) -> str:
     return ",".join(found) or "*"
 
 
-def _addresses(row: Row) -> str:
+def _addresses(row: TableObject) -> str:
     given = _objects(row.at("status", "loadBalancer", "ingress"))
     return ",".join(
         sorted({str(one.get("ip") or one.get("hostname") or "") for one in given} - {""})
     )
 
 
-def _open_ports(row: Row) -> str:
+def _open_ports(row: TableObject) -> str:
     return "80, 443" if row.at("spec", "tls") else "80"
 
 
-def _parameters(row: Row) -> str:
+def _parameters(row: TableObject) -> str:
     given = row.at("spec", "parameters")
     if not isinstance(given, dict):
         return NONE
@@ -57,11 +65,11 @@ def _parameters(row: Row) -> str:
     return f"{given.get('kind', '')}{group}/{given.get('name', '')}"
 
 
-def _scaled(row: Row) -> str:
+def _scaled(row: TableObject) -> str:
     return f"{row.at('spec', 'scaleTargetRef', 'kind')}/{row.at('spec', 'scaleTargetRef', 'name')}"
 
 
-def _targets(row: Row) -> str:
+def _targets(row: TableObject) -> str:
     """Return each metric as its value now and its target."""
     metrics = _objects(row.at("spec", "metrics"))
     now = _objects(row.at("status", "currentMetrics"))
@@ -104,28 +112,28 @@ def _or_unknown(value: Any) -> Any:
     return _UNKNOWN if value is None else value
 
 
-def _flag(name: str, *path: str, default: bool = False) -> Column:
+def _flag(name: str, *path: str, default: bool = False) -> TableColumn:
     """Return a column that shows whether a field is true."""
 
-    def cell(row: Row) -> bool:
+    def cell(row: TableObject) -> bool:
         value = row.at(*path)
         return default if value is None else bool(value)
 
-    return Column(name, cell, "boolean")
+    return TableColumn(name, cell, "boolean")
 
 
-def _audiences(row: Row) -> str:
+def _audiences(row: TableObject) -> str:
     given = row.at("spec", "tokenRequests")
     if given is None:
         return _UNSET
     return ",".join(str(one.get("audience", "")) for one in _objects(given))
 
 
-def _lifecycles(row: Row) -> str:
+def _lifecycles(row: TableObject) -> str:
     return ",".join(map(str, row.at("spec", "volumeLifecycleModes") or ())) or NONE
 
 
-def _claim_state(row: Row) -> str:
+def _claim_state(row: TableObject) -> str:
     """Return what became of a claim for devices."""
     deleted = row.at("metadata", "deletionTimestamp") is not None
     states = ["deleted"] if deleted else []
@@ -136,13 +144,13 @@ def _claim_state(row: Row) -> str:
     return ",".join(states)
 
 
-MORE: Mapping[GroupKind, Sequence[Column]] = MappingProxyType(
+MORE: Mapping[GroupKind, Sequence[TableColumn]] = MappingProxyType(
     {
         ("autoscaling", "HorizontalPodAutoscaler"): (
             NAME_COLUMN,
-            Column("Reference", _scaled),
-            Column("Targets", _targets),
-            Column("MinPods", lambda row: _text(row.at("spec", "minReplicas"))),
+            TableColumn("Reference", _scaled),
+            TableColumn("Targets", _targets),
+            TableColumn("MinPods", lambda row: _text(row.at("spec", "minReplicas"))),
             count_column("MaxPods", "spec", "maxReplicas")._replace(type="string"),
             count_column("Replicas", "status", "currentReplicas")._replace(type="string"),
             AGE_COLUMN,
@@ -150,15 +158,15 @@ MORE: Mapping[GroupKind, Sequence[Column]] = MappingProxyType(
         ("networking.k8s.io", "Ingress"): (
             NAME_COLUMN,
             field_column("Class", "spec", "ingressClassName", default=NONE),
-            Column("Hosts", _hosts),
-            Column("Address", _addresses),
-            Column("Ports", _open_ports),
+            TableColumn("Hosts", _hosts),
+            TableColumn("Address", _addresses),
+            TableColumn("Ports", _open_ports),
             AGE_COLUMN,
         ),
         ("networking.k8s.io", "IngressClass"): (
             NAME_COLUMN,
             field_column("Controller", "spec", "controller"),
-            Column("Parameters", _parameters),
+            TableColumn("Parameters", _parameters),
             AGE_COLUMN,
         ),
         ("node.k8s.io", "RuntimeClass"): (
@@ -168,7 +176,7 @@ MORE: Mapping[GroupKind, Sequence[Column]] = MappingProxyType(
         ),
         ("resource.k8s.io", "ResourceClaim"): (
             NAME_COLUMN,
-            Column("State", _claim_state),
+            TableColumn("State", _claim_state),
             AGE_COLUMN,
         ),
         ("resource.k8s.io", "ResourceSlice"): (
@@ -183,9 +191,9 @@ MORE: Mapping[GroupKind, Sequence[Column]] = MappingProxyType(
             _flag("AttachRequired", "spec", "attachRequired", default=True),
             _flag("PodInfoOnMount", "spec", "podInfoOnMount"),
             _flag("StorageCapacity", "spec", "storageCapacity"),
-            Column("TokenRequests", _audiences),
+            TableColumn("TokenRequests", _audiences),
             _flag("RequiresRepublish", "spec", "requiresRepublish"),
-            Column("Modes", _lifecycles),
+            TableColumn("Modes", _lifecycles),
             AGE_COLUMN,
         ),
         ("storage.k8s.io", "CSIStorageCapacity"): (

@@ -15,8 +15,8 @@ from .columns import (
     AGE_COLUMN,
     NAME_COLUMN,
     NONE,
-    Column,
-    Row,
+    TableColumn,
+    TableObject,
     count_column,
     field_column,
     wide_column,
@@ -39,7 +39,7 @@ def _first(found: Sequence[str], empty: str) -> str:
     return (f"{text} + {more} more..." if more > 0 else text) or empty
 
 
-def _endpoints(row: Row) -> str:
+def _endpoints(row: TableObject) -> str:
     found = []
     for subset in _objects(row.at("subsets")):
         addresses = [str(one.get("ip", "")) for one in _objects(subset.get("addresses"))]
@@ -54,27 +54,27 @@ def _with_port(address: str, port: object) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def _slice_ports(row: Row) -> str:
+def _slice_ports(row: TableObject) -> str:
     ports = _objects(row.at("ports"))
     return _first([str(one.get("port") or one.get("name") or "*") for one in ports], "<unset>")
 
 
-def _slice_endpoints(row: Row) -> str:
+def _slice_endpoints(row: TableObject) -> str:
     endpoints = _objects(row.at("endpoints"))
     found = [str(one) for endpoint in endpoints for one in endpoint.get("addresses") or ()]
     return _first(found, "<unset>")
 
 
-def _quota(*, limits: bool) -> Column:
-    def cell(row: Row) -> str:
+def _quota(*, limits: bool) -> TableColumn:
+    def cell(row: TableObject) -> str:
         hard, used = row.at("status", "hard") or {}, row.at("status", "used") or {}
         names = [name for name in sorted(hard) if name.startswith("limits.") is limits]
         return ", ".join(f"{name}: {used.get(name, 0)}/{hard[name]}" for name in names)
 
-    return Column("Limit" if limits else "Request", cell)
+    return TableColumn("Limit" if limits else "Request", cell)
 
 
-def _controller(row: Row) -> str:
+def _controller(row: TableObject) -> str:
     for one in _objects(row.at("metadata", "ownerReferences")):
         if one.get("controller"):
             group = str(one.get("apiVersion", "")).rpartition("/")[0]
@@ -83,12 +83,12 @@ def _controller(row: Row) -> str:
     return NONE
 
 
-def _role(row: Row) -> str:
+def _role(row: TableObject) -> str:
     return f"{row.at('roleRef', 'kind') or ''}/{row.at('roleRef', 'name') or ''}"
 
 
-def _subjects(name: str, kind: str) -> Column:
-    def cell(row: Row) -> str:
+def _subjects(name: str, kind: str) -> TableColumn:
+    def cell(row: TableObject) -> str:
         found = (one for one in _objects(row.at("subjects")) if one.get("kind") == kind)
         if kind == "ServiceAccount":
             return ", ".join(f"{one.get('namespace', '')}/{one.get('name', '')}" for one in found)
@@ -97,15 +97,15 @@ def _subjects(name: str, kind: str) -> Column:
     return wide_column(name, cell)
 
 
-def _number(name: str, *path: str) -> Column:
-    return Column(name, lambda row: len(row.at(*path) or ()), "integer")
+def _number(name: str, *path: str) -> TableColumn:
+    return TableColumn(name, lambda row: len(row.at(*path) or ()), "integer")
 
 
 _CREATED_AT = field_column("Created At", "metadata", "creationTimestamp", kind="date")
 _ROLE = (NAME_COLUMN, _CREATED_AT)
 _BINDING = (
     NAME_COLUMN,
-    Column("Role", _role),
+    TableColumn("Role", _role),
     AGE_COLUMN,
     _subjects("Users", "User"),
     _subjects("Groups", "Group"),
@@ -113,15 +113,15 @@ _BINDING = (
 )
 _WEBHOOKS = (NAME_COLUMN, _number("Webhooks", "webhooks"), AGE_COLUMN)
 
-OTHERS: Mapping[GroupKind, Sequence[Column]] = MappingProxyType(
+OTHERS: Mapping[GroupKind, Sequence[TableColumn]] = MappingProxyType(
     {
-        ("", "Endpoints"): (NAME_COLUMN, Column("Endpoints", _endpoints), AGE_COLUMN),
+        ("", "Endpoints"): (NAME_COLUMN, TableColumn("Endpoints", _endpoints), AGE_COLUMN),
         ("", "ResourceQuota"): (NAME_COLUMN, _quota(limits=False), _quota(limits=True), AGE_COLUMN),
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): _WEBHOOKS,
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _WEBHOOKS,
         ("apps", "ControllerRevision"): (
             NAME_COLUMN,
-            Column("Controller", _controller),
+            TableColumn("Controller", _controller),
             count_column("Revision", "revision"),
             AGE_COLUMN,
         ),
@@ -133,13 +133,13 @@ OTHERS: Mapping[GroupKind, Sequence[Column]] = MappingProxyType(
         ("discovery.k8s.io", "EndpointSlice"): (
             NAME_COLUMN,
             field_column("AddressType", "addressType"),
-            Column("Ports", _slice_ports),
-            Column("Endpoints", _slice_endpoints),
+            TableColumn("Ports", _slice_ports),
+            TableColumn("Endpoints", _slice_endpoints),
             AGE_COLUMN,
         ),
         ("networking.k8s.io", "NetworkPolicy"): (
             NAME_COLUMN,
-            Column("Pod-Selector", lambda row: selector_text(row.at("spec", "podSelector"))),
+            TableColumn("Pod-Selector", lambda row: selector_text(row.at("spec", "podSelector"))),
             AGE_COLUMN,
         ),
         ("rbac.authorization.k8s.io", "ClusterRole"): _ROLE,

@@ -15,13 +15,13 @@ import msgspec
 from .....engine.errors import UsageError
 from .....engine.kubernetes.expressions.jsonpath import find, parse_path
 from .....engine.kubernetes.resources import GroupKind
-from ..wire.resources import PrinterColumn, Resource
+from ..wire.resources import ApiResource, PrinterColumn
 from .cells import BUILT_IN
-from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, Cell, Column, Row
+from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, Cell, TableColumn, TableObject
 from .device_cells import MORE
 from .other_cells import OTHERS
 
-_CUSTOM_AGE = Column("Age", lambda row: row.age, "date", description=CREATED)
+_CUSTOM_AGE = TableColumn("Age", lambda row: row.age, "date", description=CREATED)
 
 
 def _printed(name: str, path: str, kind: str = "string", priority: int = 0) -> PrinterColumn:
@@ -59,7 +59,7 @@ VOLCANO: Mapping[GroupKind, tuple[PrinterColumn, ...]] = MappingProxyType(
 """The columns of Volcano's resources where the log has no definitions of them."""
 
 
-def columns_of(resource: Resource) -> Sequence[Column]:
+def columns_of(resource: ApiResource) -> Sequence[TableColumn]:
     """Return the columns of a resource."""
     columns = resource.columns
     if columns is None:
@@ -76,10 +76,10 @@ def columns_of(resource: Resource) -> Sequence[Column]:
     return (NAME_COLUMN, *map(_custom, columns))
 
 
-def _custom(column: PrinterColumn) -> Column:
+def _custom(column: PrinterColumn) -> TableColumn:
     said = column.description
     said = said or f"Custom resource definition column (in JSONPath format): {column.json_path}"
-    return Column(
+    return TableColumn(
         column.name,
         _by_path(column.json_path, column.type),
         column.type,
@@ -95,7 +95,7 @@ def _by_path(text: str, kind: str) -> Cell:
     except UsageError:
         return lambda _row: None
 
-    def cell(row: Row) -> Any:
+    def cell(row: TableObject) -> Any:
         try:
             found = find(path, row.document, row.allowance)
         except UsageError:
@@ -109,7 +109,7 @@ def _by_path(text: str, kind: str) -> Cell:
     return cell
 
 
-def _typed(value: Any, kind: str, row: Row) -> Any:
+def _typed(value: Any, kind: str, row: TableObject) -> Any:
     """Return a value as the type of its column; one that does not fit is left out."""
     match kind:
         case "integer":

@@ -11,13 +11,13 @@ import msgspec
 
 from .....engine.state.clock import UNDATED
 from .....engine.state.truth import Entry
-from ..read.cluster_state import State, in_parts
+from ..read.cluster_state import ClusterState, in_parts
 from ..read.forms import Shaper
 from ..read.lists import chosen
 from ..wire.api_status import StatusError
-from ..wire.list_options import Form, Selection, Shape
-from ..wire.resources import Resource
-from .resource_changes import Change, at_revision, name_of
+from ..wire.list_options import AnswerForm, ObjectShape, Selection
+from ..wire.resources import ApiResource
+from .resource_changes import ResourceChange, at_revision, name_of
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
@@ -43,7 +43,7 @@ class Queued:
         self.size = 0
 
 
-class Watcher:
+class ClientWatch:
     """What waits for one client. It is used in the thread of the event loop.
 
     :param resource: what is watched. :param form: how objects are shown.
@@ -51,7 +51,9 @@ class Watcher:
     :ivar drained: whether its end was taken, so that nothing more comes.
     """
 
-    def __init__(self, resource: Resource, form: Form, queued: Queued | None = None) -> None:
+    def __init__(
+        self, resource: ApiResource, form: AnswerForm, queued: Queued | None = None
+    ) -> None:
         self.resource, self.form = resource, form
         self._queued = queued or Queued()
         self._parts: deque[bytes] = deque()
@@ -111,7 +113,7 @@ def line(kind: str, body: bytes) -> bytes:
     return b'{"type":"%s","object":%s}\n' % (kind.encode(), body)
 
 
-class Told(NamedTuple):
+class SeenChange(NamedTuple):
     """A change as the watches of one channel see it."""
 
     kind: str
@@ -127,44 +129,46 @@ class Channel:
 
     def __init__(
         self,
-        state: State,
-        resource: Resource,
+        state: ClusterState,
+        resource: ApiResource,
         selection: Selection,
-        form: Form,
+        form: AnswerForm,
         held: Sequence[Entry],
     ) -> None:
         self.resource, self._selection, self._form = resource, selection, form
         self._shown = {name_of(entry): entry for entry in chosen(state, resource, selection, held)}
-        self.watchers: list[Watcher] = []
+        self.watchers: list[ClientWatch] = []
         self._fresh: set[int] = set()
 
-    def add(self, watcher: Watcher, *, fresh: bool) -> None:
+    def add(self, watcher: ClientWatch, *, fresh: bool) -> None:
         """Let a watch see what comes.
 
         :param fresh: no table was sent to it yet, so the next one says what its columns are.
         """
         self.watchers.append(watcher)
-        if fresh and self._form.shape is Shape.TABLE:
+        if fresh and self._form.shape is ObjectShape.TABLE:
             self._fresh.add(id(watcher))
 
-    def remove(self, watcher: Watcher) -> None:
+    def remove(self, watcher: ClientWatch) -> None:
         """Let a watch see no more."""
         self.watchers.remove(watcher)
         self._fresh.discard(id(watcher))
 
-    def initial(self, state: State) -> Iterator[bytes]:
+    def initial(self, state: ClusterState) -> Iterator[bytes]:
         """Yield lines that add all objects, some at a time."""
         entries = [self._shown[name] for name in sorted(self._shown)]
         first = True
         for some in in_parts(entries, _AT_ONCE):
             bodies = state.bodies(some, self.resource)
-            told = [Told(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)]
+            told = [
+                SeenChange(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)
+            ]
             yield b"".join(self._lines(state, told, columns=first))
             first = False
 
-    def past(self, state: State, changes: Iterable[Change]) -> Iterator[bytes]:
+    def past(self, state: ClusterState, changes: Iterable[ResourceChange]) -> Iterator[bytes]:
         """Yield lines for a watch that begins with some changes."""
-        first, told = True, list[Told]()
+        first, told = True, list[SeenChange]()
         for one in self._told(state, changes):
             told.append(one)
             if len(told) == _AT_ONCE:
@@ -173,7 +177,9 @@ class Channel:
         if told:
             yield b"".join(self._lines(state, told, columns=first))
 
-    def news(self, state: State, changes: Sequence[Change]) -> list[tuple[Watcher, bytes]]:
+    def news(
+        self, state: ClusterState, changes: Sequence[ResourceChange]
+    ) -> list[tuple[ClientWatch, bytes]]:
         """Return what each watch is to see of some changes, in parts; all watches share them."""
         told = list(self._told(state, changes))
         if not told:
@@ -188,7 +194,7 @@ class Channel:
         self._fresh.clear()
         return found
 
-    def _told(self, state: State, changes: Iterable[Change]) -> Iterator[Told]:
+    def _told(self, state: ClusterState, changes: Iterable[ResourceChange]) -> Iterator[SeenChange]:
         """Yield changes with their meaning for what is selected."""
         for change in changes:
             before = self._shown.get(change.name)
@@ -197,20 +203,22 @@ class Channel:
                 after = None
             if after is not None:
                 self._shown[change.name] = after
-                yield Told(ADDED if before is None else MODIFIED, after, change.body)
+                yield SeenChange(ADDED if before is None else MODIFIED, after, change.body)
             elif before is not None:
                 del self._shown[change.name]
-                yield Told(DELETED, before, self._last(state, change, before))
+                yield SeenChange(DELETED, before, self._last(state, change, before))
 
-    def _last(self, state: State, change: Change, before: Entry) -> bytes:
+    def _last(self, state: ClusterState, change: ResourceChange, before: Entry) -> bytes:
         """Return the last state that was selected, at the revision of the change."""
         if change.after is None:
             return change.body
         (body,) = state.bodies([before], self.resource)
         return at_revision(body, change.revision)
 
-    def _lines(self, state: State, told: Sequence[Told], *, columns: bool) -> Iterator[bytes]:
-        when = state.when if self._form.shape is Shape.TABLE else UNDATED
+    def _lines(
+        self, state: ClusterState, told: Sequence[SeenChange], *, columns: bool
+    ) -> Iterator[bytes]:
+        when = state.when if self._form.shape is ObjectShape.TABLE else UNDATED
         shaper = Shaper(self._form, self.resource, when, state.shift)
         for one in told:
             yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from .....engine.errors import UsageError
 from .....engine.kubernetes.units import format_time
-from .....engine.state.clock import Span
+from .....engine.state.clock import TimeSpan
 from ....coverage.coverage import beginning_of
 from ....logs.log import Log
 from ....moments.clock import when_is
 from ....moments.moment import Moment
-from .follower import Follower
+from .follower import WatchFollower
 
 POLL_SECONDS = 0.5
 """How often the log is looked at for more, while somebody watches."""
@@ -36,19 +36,19 @@ class Position(NamedTuple):
 
     moment: Moment
     revision: int
-    when: Span
+    when: TimeSpan
     speed: float
     playing: bool
 
 
-class Course:
+class MomentCourse:
     """Moves the moment that is served.
 
     :param point: where it begins. :param follower: follows every move.
     :param resolve: returns the moment of a point; it does not wait for watches.
     """
 
-    def __init__(self, point: str, follower: Follower, resolve: Resolve) -> None:
+    def __init__(self, point: str, follower: WatchFollower, resolve: Resolve) -> None:
         self._point, self._follower, self._resolve = point, follower, resolve
         self._lock = asyncio.Lock()
         self._moment: Moment | None = None
@@ -207,7 +207,7 @@ def _is_before(moment: Moment, other: Moment) -> bool:
     return moment.revision < other.revision
 
 
-def _place(log: Log, moment: Moment) -> tuple[int, Span]:
+def _place(log: Log, moment: Moment) -> tuple[int, TimeSpan]:
     """Return the revision of a moment, and between which times it is."""
     revision = moment.revision
     if revision is None:

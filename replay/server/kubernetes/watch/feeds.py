@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .....engine.state.truth import Entry
-from ..wire.list_options import Form, Selection
-from ..wire.resources import Resource
-from .channels import Channel, Watcher
+from ..wire.list_options import AnswerForm, Selection
+from ..wire.resources import ApiResource
+from .channels import Channel, ClientWatch
 from .resource_changes import Name
 
-_Key = tuple[tuple[str, str, tuple[str, str]], Form]
+_Key = tuple[tuple[str, str, tuple[str, str]], AnswerForm]
 
 
 class Feed:
@@ -19,7 +19,7 @@ class Feed:
     :param held: its objects, as far as changes were found.
     """
 
-    def __init__(self, resource: Resource, held: dict[Name, Entry]) -> None:
+    def __init__(self, resource: ApiResource, held: dict[Name, Entry]) -> None:
         self.resource, self.held = resource, held
         self.channels: dict[_Key, Channel] = {}
 
@@ -29,10 +29,10 @@ class Feeds:
 
     def __init__(self) -> None:
         self._feeds: dict[tuple[str, str, str], Feed] = {}
-        self._of: dict[Watcher, tuple[Feed, _Key]] = {}
+        self._of: dict[ClientWatch, tuple[Feed, _Key]] = {}
 
     @property
-    def watchers(self) -> list[Watcher]:
+    def watchers(self) -> list[ClientWatch]:
         """All that watch."""
         return list(self._of)
 
@@ -43,7 +43,7 @@ class Feeds:
 
     def add(
         self,
-        watcher: Watcher,
+        watcher: ClientWatch,
         selection: Selection,
         channel: Callable[[], Channel],
         held: Callable[[], dict[Name, Entry]],
@@ -66,7 +66,7 @@ class Feeds:
         feed.channels[key].add(watcher, fresh=fresh)
         self._of[watcher] = feed, key
 
-    def remove(self, watcher: Watcher) -> None:
+    def remove(self, watcher: ClientWatch) -> None:
         """Let a watch see no more."""
         found = self._of.pop(watcher, None)
         if found is None:
@@ -79,7 +79,7 @@ class Feeds:
         if not feed.channels:
             self._feeds.pop(feed.resource.key, None)
 
-    def clear(self) -> list[Watcher]:
+    def clear(self) -> list[ClientWatch]:
         """Forget all watches, and return them."""
         ended = self.watchers
         self._feeds.clear()

@@ -8,13 +8,13 @@ from typing import TypeVar
 from .....engine.errors import PointTooEarly
 from ....logs.log import Log, opened
 from ....moments.moment import Moment
-from ...settings import Settings
-from ..read.cluster_state import Kept, LoggedState
+from ...settings import ServerSettings
+from ..read.cluster_state import KeptStates, LoggedState
 from ..wire.api_status import StatusError, expired, too_large
-from ..wire.list_options import Asked, Selection
-from ..wire.resources import Resource
+from ..wire.list_options import ListOptions, Selection
+from ..wire.resources import ApiResource
 from ..wire.shifted_times import NONE, Shift
-from .channels import Channel, Watcher
+from .channels import Channel, ClientWatch
 from .resource_changes import changes_between, held_at
 from .watching import Opening, Watching
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 _MOST_ENTRIES = 1
 
 
-class Follower(Watching):
+class WatchFollower(Watching):
     """The watches of a server; close it at the end.
 
     All of it but the watchers themselves is used in its thread alone, so nothing is missed
@@ -33,9 +33,9 @@ class Follower(Watching):
     :ivar shift: by how much times are moved at the moment that is served.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         # Moments that are played pass quickly: what is kept of them would be of no use to others.
-        self._settings, self._kept = settings, Kept(_MOST_ENTRIES)
+        self._settings, self._kept = settings, KeptStates(_MOST_ENTRIES)
         super().__init__("follower")
         self._log: Log | None = None
         self.revision = 0
@@ -70,7 +70,7 @@ class Follower(Watching):
         await self._end(moment, f"the moment that is served went back to {moment.label}")
 
     async def open(
-        self, resource: Resource, asked: Asked, at: Moment | None, shift: Shift = NONE
+        self, resource: ApiResource, asked: ListOptions, at: Moment | None, shift: Shift = NONE
     ) -> Opening:
         """Open a watch.
 
@@ -78,7 +78,7 @@ class Follower(Watching):
         :param shift: by how much times are moved at that moment.
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
         """
-        watcher = Watcher(resource, asked.form, self._queued)
+        watcher = ClientWatch(resource, asked.form, self._queued)
         return await self._run(lambda: self._open(watcher, asked, at, shift))
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class Follower(Watching):
         shift = self.shift if shift is None else shift
         return LoggedState(self._opened(), moment, self._kept, shift)
 
-    def _advance(self, moment: Moment) -> tuple[list[tuple[Watcher, bytes]], int]:
+    def _advance(self, moment: Moment) -> tuple[list[tuple[ClientWatch, bytes]], int]:
         if self._moment is None or not self._feeds.feeds:
             self._moment = moment
             return [], self._state(moment).revision
@@ -119,11 +119,13 @@ class Follower(Watching):
         for watcher in ended:
             watcher.end(410, why)
 
-    def _forget(self, moment: Moment) -> tuple[list[Watcher], int]:
+    def _forget(self, moment: Moment) -> tuple[list[ClientWatch], int]:
         self._moment = moment
         return self._feeds.clear(), self._state(moment).revision
 
-    def _open(self, watcher: Watcher, asked: Asked, at: Moment | None, shift: Shift) -> Opening:
+    def _open(
+        self, watcher: ClientWatch, asked: ListOptions, at: Moment | None, shift: Shift
+    ) -> Opening:
         moment, resource = at or self._moment, watcher.resource
         assert moment is not None, "a moment is served before anybody watches"
         state = self._state(moment) if at is None else self._state(moment, shift)
@@ -151,12 +153,12 @@ class Follower(Watching):
             )
         return Opening(watcher, first, parts, now)
 
-    def _made(self, state: LoggedState, watcher: Watcher, selection: Selection) -> Channel:
+    def _made(self, state: LoggedState, watcher: ClientWatch, selection: Selection) -> Channel:
         held = list(state.of(watcher.resource.pair))
         return Channel(state, watcher.resource, selection, watcher.form, held)
 
     def _since(
-        self, state: LoggedState, since: int, watcher: Watcher, selection: Selection
+        self, state: LoggedState, since: int, watcher: ClientWatch, selection: Selection
     ) -> Iterator[bytes]:
         """Return what happened after a revision."""
         try:

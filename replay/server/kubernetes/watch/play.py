@@ -11,7 +11,7 @@ from starlette.responses import Response
 from .....engine.errors import UsageError
 from .....engine.kubernetes.units import format_time
 from ..wire.api_status import JSON
-from .course import Course, Position
+from .course import MomentCourse, Position
 
 COMMANDS = ("play", "pause", "step", "to", "speed")
 
@@ -30,7 +30,7 @@ class Command(msgspec.Struct, forbid_unknown_fields=True):
 
 async def play(request: Request) -> Response:
     """Answer where the served moment is, after doing what a POST says."""
-    course: Course = request.app.state.kubernetes.course
+    course: MomentCourse = request.app.state.kubernetes.course
     if request.method == "POST":
         await _done(course, _command(await request.body()))
     return Response(msgspec.json.encode(document(await course.position())), media_type=JSON)
@@ -47,7 +47,7 @@ def _ways() -> str:
     return f'send {{"command": …}} with one of {", ".join(COMMANDS)}'
 
 
-async def _done(course: Course, command: Command) -> None:
+async def _done(course: MomentCourse, command: Command) -> None:
     match command:
         case Command(command="play", speed=speed):
             await course.play(speed)

@@ -19,7 +19,7 @@ from .....engine.state.truth import Entry
 from ....logs.log import Log
 from ..read.cluster_state import LoggedState
 from ..wire.api_status import expired
-from ..wire.resources import EVENT, NEW_EVENT, Resource
+from ..wire.resources import EVENT, NEW_EVENT, ApiResource
 
 Name = tuple[str, str]
 """Namespace and name."""
@@ -30,7 +30,7 @@ MOST_STEPS = 250_000
 """Events of one resource that are gone through in one go."""
 
 
-class Change(NamedTuple):
+class ResourceChange(NamedTuple):
     """One change of an object.
 
     :param revision: at which it happened. :param before: None if the object is new.
@@ -63,14 +63,18 @@ def name_of(entry: Entry) -> Name:
     return entry.reference.namespace, entry.reference.name
 
 
-def held_at(state: LoggedState, resource: Resource) -> dict[Name, Entry]:
+def held_at(state: LoggedState, resource: ApiResource) -> dict[Name, Entry]:
     """Return the objects of a resource by name."""
     return {name_of(entry): entry for entry in state.of(resource.pair)}
 
 
 def changes_between(
-    log: Log, before: LoggedState, after: LoggedState, resource: Resource, held: dict[Name, Entry]
-) -> Iterator[Change]:
+    log: Log,
+    before: LoggedState,
+    after: LoggedState,
+    resource: ApiResource,
+    held: dict[Name, Entry],
+) -> Iterator[ResourceChange]:
     """Yield the changes from one moment to a later one.
 
     :param held: the objects at the earlier moment; they become those of the later one.
@@ -87,11 +91,11 @@ def changes_between(
     yield from walk.reconciled()
 
 
-def _pairs(resource: Resource) -> tuple[GroupKind, ...]:
+def _pairs(resource: ApiResource) -> tuple[GroupKind, ...]:
     return (EVENT, NEW_EVENT) if resource.pair in {EVENT, NEW_EVENT} else (resource.pair,)
 
 
-def _steps(log: Log, before: LoggedState, after: LoggedState, resource: Resource) -> list[_Step]:
+def _steps(log: Log, before: LoggedState, after: LoggedState, resource: ApiResource) -> list[_Step]:
     """Return the events between two moments in order of revisions, without their payloads."""
     moment = after.moment
     query = Query(
@@ -121,10 +125,10 @@ def _effect(recorded: Recorded) -> Effect:
 class _Walk:
     """The objects of a resource on the way to a later moment."""
 
-    def __init__(self, after: LoggedState, resource: Resource, held: dict[Name, Entry]) -> None:
+    def __init__(self, after: LoggedState, resource: ApiResource, held: dict[Name, Entry]) -> None:
         self._after, self._resource, self._held = after, resource, held
 
-    def applied(self, step: _Step, payload: bytes) -> Iterator[Change]:
+    def applied(self, step: _Step, payload: bytes) -> Iterator[ResourceChange]:
         """Yield what one event changes."""
         reference = step.recorded.event.reference
         name = reference.namespace, reference.name
@@ -147,9 +151,9 @@ class _Walk:
         )
         self._held[name] = entry
         body = self._after.shown(entry, payload, self._resource)
-        yield Change(step.revision, old, entry, body)
+        yield ResourceChange(step.revision, old, entry, body)
 
-    def reconciled(self) -> Iterator[Change]:
+    def reconciled(self) -> Iterator[ResourceChange]:
         """Yield what is otherwise at the later moment than its versions and deletions say."""
         after, held = self._after, self._held
         now = held_at(after, self._resource)
@@ -160,16 +164,16 @@ class _Walk:
             held[name] = entry
             if old is None or _version(old) != _version(entry):
                 (body,) = after.bodies([entry], self._resource)
-                yield Change(after.revision, old, entry, body)
+                yield ResourceChange(after.revision, old, entry, body)
 
-    def _gone(self, old: Entry, revision: int, payload: bytes = b"") -> Change:
+    def _gone(self, old: Entry, revision: int, payload: bytes = b"") -> ResourceChange:
         """Return the deletion of an object: its last state, with the revision of the deletion."""
         del self._held[name_of(old)]
         if b'"metadata":' in payload:
             body = self._after.shown(old, payload, self._resource)
         else:
             (body,) = self._after.bodies([old], self._resource)
-        return Change(revision, old, None, at_revision(body, revision))
+        return ResourceChange(revision, old, None, at_revision(body, revision))
 
 
 def at_revision(body: bytes, revision: int) -> bytes:

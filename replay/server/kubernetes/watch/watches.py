@@ -10,8 +10,8 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from ..wire.api_status import JSON, StatusError
-from ..wire.list_options import Asked
-from .channels import Watcher
+from ..wire.list_options import ListOptions
+from .channels import ClientWatch
 from .watching import Opening
 
 BOOKMARK_SECONDS = 30.0
@@ -25,7 +25,7 @@ class Watched(Protocol):
     def begin(self, opening: Opening) -> AsyncIterator[bytes]:
         """Yield what a watch begins with."""
 
-    def drop(self, watcher: Watcher) -> None:
+    def drop(self, watcher: ClientWatch) -> None:
         """End a watch, soon."""
 
 
@@ -57,14 +57,14 @@ class WatchResponse(StreamingResponse):
 
 
 def watched(
-    follower: Watched, opening: Opening, asked: Asked, revision: Revision, warning: str = ""
+    follower: Watched, opening: Opening, asked: ListOptions, revision: Revision, warning: str = ""
 ) -> WatchResponse:
     """Return the answer to a watch that was opened."""
     lines = _lines(follower, opening, asked, revision)
     return WatchResponse(lines, lambda: follower.drop(opening.watcher), warning)
 
 
-def refused(watcher: Watcher, fault: StatusError) -> WatchResponse:
+def refused(watcher: ClientWatch, fault: StatusError) -> WatchResponse:
     """Return a watch that only says why it ends: clients expect that after the begin."""
     watcher.end(fault.code, str(fault))
 
@@ -76,7 +76,7 @@ def refused(watcher: Watcher, fault: StatusError) -> WatchResponse:
 
 
 async def _lines(
-    follower: Watched, opening: Opening, asked: Asked, revision: Revision
+    follower: Watched, opening: Opening, asked: ListOptions, revision: Revision
 ) -> AsyncIterator[bytes]:
     watcher = opening.watcher
     async for part in follower.begin(opening):
@@ -87,7 +87,9 @@ async def _lines(
         yield part
 
 
-async def _news(watcher: Watcher, asked: Asked, revision: Revision) -> AsyncIterator[bytes]:
+async def _news(
+    watcher: ClientWatch, asked: ListOptions, revision: Revision
+) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     until = loop.time() + min(asked.seconds or LONGEST_SECONDS, LONGEST_SECONDS)
     while True:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import TypeVar
 
-from .channels import Queued, Watcher
+from .channels import ClientWatch, Queued
 from .feeds import Feeds
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Opening:
     """
 
     def __init__(
-        self, watcher: Watcher, first: bytes | None, parts: Iterator[bytes], revision: int
+        self, watcher: ClientWatch, first: bytes | None, parts: Iterator[bytes], revision: int
     ) -> None:
         self.watcher, self.revision = watcher, revision
         self.parts = iter(()) if first is None else chain([first], parts)
@@ -46,7 +46,7 @@ class Watching:
         while (part := await self._run(lambda: next(opening.parts, None))) is not None:
             yield part
 
-    def drop(self, watcher: Watcher) -> None:
+    def drop(self, watcher: ClientWatch) -> None:
         """End a watch, soon: who asks may be cancelled, and cannot wait."""
         watcher.end(410, "the watch was ended")  # Nothing more may wait for it.
         watcher.forget()

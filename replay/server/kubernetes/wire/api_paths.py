@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .api_status import StatusError
-from .resources import Catalog, Resource
+from .resources import ApiResource, Catalog
 
 
-class Place(NamedTuple):
+class ApiPath(NamedTuple):
     """What a path names.
 
     :param name: of one object; empty is all of the resource. :param below: a subresource.
     """
 
-    resource: Resource
+    resource: ApiResource
     namespace: str = ""
     name: str = ""
     below: str = ""
 
 
-def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
+def place_in(catalog: Catalog, path: Sequence[str]) -> ApiPath:
     """Return what a path below a group and version names.
 
     :raises StatusError: there is no such resource.
@@ -38,10 +38,10 @@ def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
     name, below = ([*rest[1:], "", ""])[:2]
     if name and resource.namespaced and not namespace:
         raise no_resource()
-    return Place(resource, namespace, name, below)
+    return ApiPath(resource, namespace, name, below)
 
 
-def named(place: Place) -> dict[str, Any]:
+def named(place: ApiPath) -> dict[str, Any]:
     """Return an object of which only its name is known: what server-side apply begins with."""
     resource = place.resource
     metadata = {"name": place.name, **({"namespace": place.namespace} if place.namespace else {})}

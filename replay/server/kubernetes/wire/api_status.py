@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from .....engine.errors import PlinianError
 from ... import faults
-from .resources import Resource
+from .resources import ApiResource
 
 JSON = "application/json"
 
@@ -74,12 +74,12 @@ class StatusError(Exception):
         return Response(body, status_code=self.code, media_type=JSON, headers=headers)
 
 
-def not_found(resource: Resource, name: str) -> StatusError:
+def not_found(resource: ApiResource, name: str) -> StatusError:
     """Return the answer for an object that does not exist."""
     return StatusError(404, f'{_named(resource)} "{name}" not found', details=_of(resource, name))
 
 
-def already_exists(resource: Resource, name: str) -> StatusError:
+def already_exists(resource: ApiResource, name: str) -> StatusError:
     """Return the answer to a request that would create an object that exists."""
     return StatusError(
         409,
@@ -89,7 +89,7 @@ def already_exists(resource: Resource, name: str) -> StatusError:
     )
 
 
-def conflict(resource: Resource, name: str, why: str) -> StatusError:
+def conflict(resource: ApiResource, name: str, why: str) -> StatusError:
     """Return the answer to a write that does not fit the object as it is now."""
     said = f'Operation cannot be fulfilled on {_named(resource)} "{name}": {why}'
     return StatusError(409, said, details=_of(resource, name))
@@ -100,7 +100,9 @@ def invalid(message: str) -> StatusError:
     return StatusError(422, message)
 
 
-def of_wrong_types(resource: Resource, name: str, wrong: Sequence[tuple[str, str]]) -> StatusError:
+def of_wrong_types(
+    resource: ApiResource, name: str, wrong: Sequence[tuple[str, str]]
+) -> StatusError:
     """Return the answer to a write with fields of a wrong type.
 
     :param wrong: the path of each, with what is wrong.
@@ -122,18 +124,18 @@ def too_large_body(message: str) -> StatusError:
     return StatusError(413, message, reason="RequestEntityTooLarge")
 
 
-def success(resource: Resource, name: str, uid: str = "") -> dict[str, Any]:
+def success(resource: ApiResource, name: str, uid: str = "") -> dict[str, Any]:
     """Return the answer to a write that has no object to show."""
     details = {**_of(resource, name), **({"uid": uid} if uid else {})}
     head = {"kind": "Status", "apiVersion": "v1", "metadata": {}}
     return {**head, "status": "Success", "details": details}
 
 
-def _named(resource: Resource) -> str:
+def _named(resource: ApiResource) -> str:
     return resource.plural + (f".{resource.group}" if resource.group else "")
 
 
-def _of(resource: Resource, name: str) -> dict[str, str]:
+def _of(resource: ApiResource, name: str) -> dict[str, str]:
     details = {"name": name, "group": resource.group, "kind": resource.plural}
     return {field: value for field, value in details.items() if value}
 

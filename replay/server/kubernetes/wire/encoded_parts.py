@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 MOST_BYTES = 80 << 20
 
 
-class Parts:
+class EncodedParts:
     """Parts of answers, the least used of which are dropped; threads share it."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:

@@ -17,7 +17,7 @@ from .....engine.kubernetes.expressions.selector_text import parse_selector
 from .....engine.kubernetes.expressions.selectors import Selector
 from ....objects.field_selectors import SUPPORTED, FieldSelector, parse_field_selector
 from .api_status import StatusError
-from .resources import EVENT, NEW_EVENT, Resource
+from .resources import EVENT, NEW_EVENT, ApiResource
 
 LAST_REVISION = 2**63 - 1
 
@@ -36,7 +36,7 @@ _EVENT_PATHS: Mapping[str, str] = MappingProxyType(
 _EVENT_LABEL = re.compile(r"^(?:source(?=[!=])|regarding\.|reportingController(?=[!=]))")
 
 
-class Shape(StrEnum):
+class ObjectShape(StrEnum):
     """The shapes of objects in answers."""
 
     WHOLE = "whole"
@@ -44,19 +44,19 @@ class Shape(StrEnum):
     METADATA = "PartialObjectMetadata"
 
 
-class Form(NamedTuple):
+class AnswerForm(NamedTuple):
     """The form of an answer.
 
     :param version: of ``meta.k8s.io``, for tables and metadata.
     :param include: what a table's rows hold of the object: ``Metadata``, ``Object`` or ``None``.
     """
 
-    shape: Shape = Shape.WHOLE
+    shape: ObjectShape = ObjectShape.WHOLE
     version: str = "v1"
     include: str = "Metadata"
 
 
-def form_of(accept: str, include: str) -> Form:
+def form_of(accept: str, include: str) -> AnswerForm:
     """Return the first form that a client accepts and that is served; JSON if there is none.
 
     Typed clients ask for protobuf and read JSON, so nothing is ever refused for its form.
@@ -68,10 +68,10 @@ def form_of(accept: str, include: str) -> Form:
             continue
         shape, version = named.get("as", "").removesuffix("List"), named.get("v", "v1")
         if not shape:
-            return Form()
-        if shape in {Shape.TABLE, Shape.METADATA} and version in {"v1", "v1beta1"}:
-            return Form(Shape(shape), version, include or "Metadata")
-    return Form()
+            return AnswerForm()
+        if shape in {ObjectShape.TABLE, ObjectShape.METADATA} and version in {"v1", "v1beta1"}:
+            return AnswerForm(ObjectShape(shape), version, include or "Metadata")
+    return AnswerForm()
 
 
 class Selection(NamedTuple):
@@ -97,32 +97,34 @@ class Selection(NamedTuple):
         return not self.labels.requirements and not self.fields.conditions
 
 
-class Start(NamedTuple):
+class PageStart(NamedTuple):
     """Where a page of a list begins: after an object, at a revision."""
 
     revision: int
     after: tuple[str, str]
 
 
-class Asked(NamedTuple):
+class ListOptions(NamedTuple):
     """The parameters of a list or a watch.
 
     :param revision: None if it was not given. :param match: as in ``resourceVersionMatch``.
     """
 
     selection: Selection
-    form: Form
+    form: AnswerForm
     revision: int | None
     match: str
     limit: int
-    start: Start | None
+    start: PageStart | None
     watch: bool
     bookmarks: bool
     initial: bool
     seconds: float | None
 
 
-def asked_of(resource: Resource, namespace: str, query: Mapping[str, str], accept: str) -> Asked:
+def asked_of(
+    resource: ApiResource, namespace: str, query: Mapping[str, str], accept: str
+) -> ListOptions:
     """Return what a request asks of a resource.
 
     :raises StatusError: a parameter is wrong.
@@ -132,7 +134,7 @@ def asked_of(resource: Resource, namespace: str, query: Mapping[str, str], accep
     watch = _flag(query, "watch")
     token = query.get("continue", "")
     _check_match(match, revision, watch=watch, token=token, query=query)
-    return Asked(
+    return ListOptions(
         selection=_selection(resource, namespace, query),
         form=form_of(accept, query.get("includeObject", "")),
         revision=revision,
@@ -172,7 +174,7 @@ def _check_match(
         raise StatusError(400, "specifying resource version is not allowed when using continue")
 
 
-def _selection(resource: Resource, namespace: str, query: Mapping[str, str]) -> Selection:
+def _selection(resource: ApiResource, namespace: str, query: Mapping[str, str]) -> Selection:
     texts = query.get("labelSelector", ""), query.get("fieldSelector", "")
     try:
         labels = parse_selector(texts[0])
@@ -189,14 +191,14 @@ def _selection(resource: Resource, namespace: str, query: Mapping[str, str]) -> 
     return Selection(namespace, labels, fields, texts)
 
 
-def selectable(resource: Resource) -> Sequence[str]:
+def selectable(resource: ApiResource) -> Sequence[str]:
     """Return the fields of a kind that a field selector may name, besides name and namespace."""
     if resource.pair in {EVENT, NEW_EVENT}:
         return [*SUPPORTED[EVENT], "source.component"]
     return [*SUPPORTED.get(resource.pair, ()), *resource.selectable]
 
 
-def _paths(resource: Resource, text: str) -> str:
+def _paths(resource: ApiResource, text: str) -> str:
     """Return a field selector with the places of fields in ``v1`` in place of their labels."""
     if resource.pair not in {EVENT, NEW_EVENT}:
         return text
@@ -229,13 +231,13 @@ class _Token(msgspec.Struct):
     start: tuple[str, str]
 
 
-def token_of(start: Start) -> str:
+def token_of(start: PageStart) -> str:
     """Return a page's beginning for ``continue``."""
     text = msgspec.json.encode(_Token(start.revision, start.after))
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def _start(token: str) -> Start:
+def _start(token: str) -> PageStart:
     try:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         found = msgspec.json.decode(text, type=_Token)
@@ -243,4 +245,4 @@ def _start(token: str) -> Start:
         raise StatusError(400, "continue key is not valid: it was not made here") from fault
     if not 0 <= found.rv <= LAST_REVISION:
         raise StatusError(400, "continue key is not valid: it was not made here")
-    return Start(found.rv, found.start)
+    return PageStart(found.rv, found.start)

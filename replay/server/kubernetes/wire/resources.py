@@ -93,7 +93,7 @@ class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     priority: int = 0
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True):
+class ApiResource(msgspec.Struct, frozen=True, kw_only=True):
     """One resource of the API, in one version.
 
     :param columns: those of its CustomResourceDefinition; None if it has none that is known.
@@ -143,15 +143,15 @@ class Catalog:
     :param resources: in the order of discovery.
     """
 
-    def __init__(self, resources: Iterable[Resource]) -> None:
+    def __init__(self, resources: Iterable[ApiResource]) -> None:
         self.resources = tuple(sorted(resources, key=_order))
         self._by_name = {one.key: one for one in self.resources}
 
-    def find(self, group: str, version: str, plural: str) -> Resource | None:
+    def find(self, group: str, version: str, plural: str) -> ApiResource | None:
         """Return a resource by its place in URLs, or None."""
         return self._by_name.get((group, version, plural))
 
-    def of_kind(self, group: str, kind: str) -> Resource:
+    def of_kind(self, group: str, kind: str) -> ApiResource:
         """Return the resource of a kind that there are objects of."""
         return next(one for one in self.resources if one.pair == (group, kind))
 
@@ -166,7 +166,7 @@ class Catalog:
             found.setdefault(group, [version])
         return found
 
-    def of(self, group: str, version: str) -> list[Resource]:
+    def of(self, group: str, version: str) -> list[ApiResource]:
         """Return the resources of a group and version."""
         return [one for one in self.resources if (one.group, one.version) == (group, version)]
 
@@ -183,7 +183,7 @@ REVIEWS: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = MappingProxyTyp
 """Queries that are sent as objects: kinds and plurals by group and version."""
 
 
-def _order(resource: Resource) -> tuple[int, str, str]:
+def _order(resource: ApiResource) -> tuple[int, str, str]:
     group = resource.group
     place = _ORDER.index(group) if group in _ORDER else len(_ORDER)
     return place, group, resource.plural
@@ -207,9 +207,9 @@ def catalog_of(
     :param held: the kinds that have objects.
     :param definitions: the CustomResourceDefinitions.
     """
-    found: dict[GroupKind, list[Resource]] = {
+    found: dict[GroupKind, list[ApiResource]] = {
         one.group_kind: [
-            Resource(
+            ApiResource(
                 group=one.group,
                 version=_version(one.group_kind, held),
                 kind=one.kind,
@@ -224,7 +224,7 @@ def catalog_of(
         for one in RESOURCE_TYPES
     }
     found[_LEASES] = [
-        Resource(
+        ApiResource(
             group=_LEASES[0],
             version="v1",
             kind=_LEASES[1],
@@ -252,9 +252,9 @@ def _version(pair: GroupKind, held: Mapping[GroupKind, HeldKind]) -> str:
     return default if kind is None else kind.version
 
 
-def _unlisted(pair: GroupKind, kind: HeldKind) -> Resource:
+def _unlisted(pair: GroupKind, kind: HeldKind) -> ApiResource:
     """Return the resource of a kind that only its objects show."""
-    return Resource(
+    return ApiResource(
         group=pair[0],
         version=kind.version,
         kind=pair[1],
@@ -306,7 +306,7 @@ class _Definition(msgspec.Struct):
     spec: _Spec
 
 
-def _defined(definition: Mapping[str, Any]) -> Iterable[Resource]:
+def _defined(definition: Mapping[str, Any]) -> Iterable[ApiResource]:
     """Yield the versions that a CustomResourceDefinition serves, the stored one first."""
     try:
         spec = msgspec.convert(definition, _Definition).spec
@@ -315,7 +315,7 @@ def _defined(definition: Mapping[str, Any]) -> Iterable[Resource]:
     names = spec.names
     for version in sorted(spec.versions, key=lambda one: not one.storage):
         if version.served:
-            yield Resource(
+            yield ApiResource(
                 group=spec.group,
                 version=version.name,
                 kind=names.kind,

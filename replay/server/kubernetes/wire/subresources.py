@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .....engine.kubernetes.resources import GroupKind
-from .resources import READ, Resource
+from .resources import READ, ApiResource
 
 SCALED: frozenset[GroupKind] = frozenset(
     {
@@ -48,7 +48,7 @@ class Subresource(NamedTuple):
         return {"group": group, "version": version, "kind": self.kind}
 
 
-def subresources_of(resource: Resource, verbs: Sequence[str]) -> list[Subresource]:
+def subresources_of(resource: ApiResource, verbs: Sequence[str]) -> list[Subresource]:
     """Return the subresources of a resource.
 
     :param verbs: what can be done with every resource.

@@ -24,7 +24,7 @@ from ..watch.resource_changes import Name
 from ..wire.api_status import invalid
 from ..wire.event_groups import event_in_group
 from .branch_objects import Altered, Tables, one_pair
-from .storing import Document, Version
+from .storing import Document, WrittenVersionOf
 
 SOURCE = "plinian serve"
 
@@ -40,14 +40,14 @@ class Batch(NamedTuple):
     documents: Sequence[Document]
 
 
-class Writer(NamedTuple):
+class BranchWriter(NamedTuple):
     """Who writes when; the time is in microseconds since 1970."""
 
     now: int
     actor: str
 
 
-def batch_of(tables: Tables, versions: Sequence[Version], writer: Writer) -> Batch:
+def batch_of(tables: Tables, versions: Sequence[WrittenVersionOf], writer: BranchWriter) -> Batch:
     """Return the events of a write, each version with the next revision.
 
     :raises StatusError: a version is none that a log can store.
@@ -61,14 +61,14 @@ def batch_of(tables: Tables, versions: Sequence[Version], writer: Writer) -> Bat
 class _Making:
     """A batch that is being made."""
 
-    def __init__(self, tables: Tables, writer: Writer) -> None:
+    def __init__(self, tables: Tables, writer: BranchWriter) -> None:
         self._tables, self._writer = tables, writer
         self._held: dict[tuple[GroupKind, Name], Entry | None] = {}
         self.events: list[Event] = []
         self.changes: list[Altered] = []
         self.documents: list[Document] = []
 
-    def add(self, version: Version) -> None:
+    def add(self, version: WrittenVersionOf) -> None:
         """Add a version with the next revision."""
         revision = str(self._tables.revision + len(self.changes) + 1)
         metadata = {**version.document["metadata"], "resourceVersion": revision}

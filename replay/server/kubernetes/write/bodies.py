@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from .....engine.nesting import hold_depth
-from ..wire.api_paths import Place
+from ..wire.api_paths import ApiPath
 from ..wire.api_status import StatusError, invalid
 from ..wire.protobuf_fields import MAGIC
-from .changing import Asking
+from .changing import WriteRequest
 from .patches import read_json, read_yaml
 from .protobuf import decoded
-from .storing import Deletion, Document, without_nulls
+from .storing import DeletionOptions, Document, without_nulls
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
@@ -26,7 +26,7 @@ _WITH_COLONS = frozenset({"Role", "RoleBinding", "ClusterRole", "ClusterRoleBind
 """Kinds whose names are only parts of paths: ``system:node``."""
 
 
-def document_in(asking: Asking) -> Document:
+def document_in(asking: WriteRequest) -> Document:
     """Return the object in a body, without fields that are null.
 
     :raises StatusError: it is none, or none of the kind that the path names.
@@ -39,7 +39,7 @@ def document_in(asking: Asking) -> Document:
     return document
 
 
-def object_in(asking: Asking) -> Document:
+def object_in(asking: WriteRequest) -> Document:
     """Return the object in a body, with its kind, its name and its namespace.
 
     :raises StatusError: it is none of the resource that the path names.
@@ -47,7 +47,7 @@ def object_in(asking: Asking) -> Document:
     return checked(document_in(asking), asking.place)
 
 
-def checked(document: Document, place: Place) -> Document:
+def checked(document: Document, place: ApiPath) -> Document:
     """Return an object of the resource that a path names; what the path says is filled in.
 
     :raises StatusError: the object is another one, or a field that all code relies on is wrong.
@@ -110,7 +110,7 @@ def check_name(kind: str, name: str) -> None:
         raise invalid(f"metadata.name: Invalid value: {name[:80]!r}: it is no name of an object")
 
 
-def deletion_in(asking: Asking, wrapped: Any = None) -> Deletion:
+def deletion_in(asking: WriteRequest, wrapped: Any = None) -> DeletionOptions:
     """Return the options of a deletion, from its body and the address.
 
     :param wrapped: the options themselves, if they come inside something else.
@@ -127,7 +127,7 @@ def deletion_in(asking: Asking, wrapped: Any = None) -> Deletion:
         raise StatusError(400, f"the options of the deletion cannot be read: {fault}") from fault
     must = options.preconditions
     orphan = "Orphan" if options.orphan_dependents else ""
-    return Deletion(
+    return DeletionOptions(
         uid=must.uid or None,
         version=must.resource_version or None,
         grace=options.grace_period_seconds,
@@ -136,7 +136,7 @@ def deletion_in(asking: Asking, wrapped: Any = None) -> Deletion:
     )
 
 
-def is_trial(asking: Asking, more: Sequence[str] = ()) -> bool:
+def is_trial(asking: WriteRequest, more: Sequence[str] = ()) -> bool:
     """Return whether a write is only tried.
 
     :param more: what the body says; kubectl says it there of deletions, and not in the address.
@@ -166,7 +166,7 @@ def _number(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
 
 
-def _read(asking: Asking) -> Any:
+def _read(asking: WriteRequest) -> Any:
     body, media = asking.body, asking.media
     try:
         if body.startswith(MAGIC) or media == PROTOBUF:

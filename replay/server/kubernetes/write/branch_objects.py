@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .....engine.kubernetes.resources import GroupKind
-from .....engine.state.clock import Span, span_at
+from .....engine.state.clock import TimeSpan, span_at
 from .....engine.state.truth import Entry
 from ....coverage.coverage import unknown_at
 from ....logs.log import Log
 from ....moments.moment import Moment
-from ..read.cluster_state import SECRETS, Kept, LoggedState
+from ..read.cluster_state import SECRETS, KeptStates, LoggedState
 from ..watch.resource_changes import Name, name_of
 from ..wire.resources import EVENT, NEW_EVENT, Catalog
 
@@ -45,7 +45,7 @@ class Tables(NamedTuple):
 
     moment: Moment
     revision: int
-    when: Span
+    when: TimeSpan
     kinds: Mapping[GroupKind, Sequence[Entry]]
     catalog: Catalog
 
@@ -95,7 +95,7 @@ class BranchState(LoggedState):
     :param kept: for states at earlier revisions, which are read from the log.
     """
 
-    def __init__(self, log: Log, tables: Tables, kept: Kept) -> None:
+    def __init__(self, log: Log, tables: Tables, kept: KeptStates) -> None:
         super().__init__(log, tables.moment, kept)
         self._tables = tables
 
@@ -105,7 +105,7 @@ class BranchState(LoggedState):
         return self._tables.revision
 
     @property
-    def when(self) -> Span:
+    def when(self) -> TimeSpan:
         """Between which times the last write was."""
         return self._tables.when
 
@@ -158,7 +158,7 @@ class BranchState(LoggedState):
 def loaded(log: Log) -> Tables:
     """Return all objects at the end of the branch of a log."""
     moment = log.moment("end")
-    state = LoggedState(log, moment, Kept(0))
+    state = LoggedState(log, moment, KeptStates(0))
     pairs = {one_pair(pair) for pair in log.truth(moment).kinds()} | {("", "Namespace")}
     kinds = {pair: list(state.of(pair)) for pair in sorted(pairs)}
     shown = (entry.revision + bool(entry.node_bound) for some in kinds.values() for entry in some)

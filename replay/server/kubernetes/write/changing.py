@@ -8,18 +8,18 @@ from typing import NamedTuple, Protocol
 from starlette.responses import Response
 
 from ....logs.log import Log
-from ..read.cluster_state import State
-from ..watch.channels import Watcher
+from ..read.cluster_state import ClusterState
+from ..watch.channels import ClientWatch
 from ..watch.watching import Opening
-from ..wire.api_paths import Place
-from ..wire.list_options import Asked
-from ..wire.resources import Resource
+from ..wire.api_paths import ApiPath
+from ..wire.list_options import ListOptions
+from ..wire.resources import ApiResource
 
-View = Callable[[Log], State]
+View = Callable[[Log], ClusterState]
 """Returns a state, for the thread of a log."""
 
 
-class Asking(NamedTuple):
+class WriteRequest(NamedTuple):
     """A write as a client sent it.
 
     :param media: the content type of the body, without parameters.
@@ -27,7 +27,7 @@ class Asking(NamedTuple):
     """
 
     method: str
-    place: Place
+    place: ApiPath
     body: bytes
     media: str
     query: dict[str, str]
@@ -44,13 +44,13 @@ class Changing(Protocol):
     def view(self) -> View:
         """Return the state of now, for any thread."""
 
-    async def write(self, asking: Asking) -> Response:
+    async def write(self, asking: WriteRequest) -> Response:
         """Carry out a write.
 
         :raises StatusError: it is refused.
         """
 
-    async def open(self, resource: Resource, asked: Asked) -> Opening:
+    async def open(self, resource: ApiResource, asked: ListOptions) -> Opening:
         """Open a watch.
 
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
@@ -59,5 +59,5 @@ class Changing(Protocol):
     def begin(self, opening: Opening) -> AsyncIterator[bytes]:
         """Yield what a watch begins with."""
 
-    def drop(self, watcher: Watcher) -> None:
+    def drop(self, watcher: ClientWatch) -> None:
         """End a watch, soon."""

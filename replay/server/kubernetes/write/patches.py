@@ -25,7 +25,7 @@ from .....engine.kubernetes.yaml import YamlReader
 from .....engine.nesting import hold_depth, levels
 from ..read.openapi_v3 import Schema, known_schemas, schema_name
 from ..wire.api_status import StatusError, too_large_body
-from ..wire.resources import Resource
+from ..wire.resources import ApiResource
 from .strategic import strategic_merged
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -37,7 +37,7 @@ MOST_VALUES = 200_000
 Document = dict[str, Any]
 
 
-def patched_object(held: Document, body: bytes, media: str, resource: Resource) -> Document:
+def patched_object(held: Document, body: bytes, media: str, resource: ApiResource) -> Document:
     """Return what a patch would make of an object.
 
     What is applied is merged by the keys of lists: the log has no record of who manages fields.
@@ -133,6 +133,6 @@ def counted(held: Document, made: Document) -> Document:
     return {**made, "metadata": {**made["metadata"], "generation": generation + 1}}
 
 
-def _schema(resource: Resource) -> Schema:
+def _schema(resource: ApiResource) -> Schema:
     known = known_schemas()
     return known.get(schema_name(resource) or "", {})

@@ -32,7 +32,7 @@ _SIGNED, _ALL = 1 << 63, 1 << 64
 _ZERO_YEAR = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Field(NamedTuple):
+class MessageField(NamedTuple):
     """A field of a message.
 
     :param shape: ``one``, ``list`` or ``map``; keys of maps are texts.
@@ -46,14 +46,14 @@ class Field(NamedTuple):
     use: str
 
 
-Messages = Mapping[str, Mapping[str, Field]]
+Messages = Mapping[str, Mapping[str, MessageField]]
 
 
 @cache
 def _messages() -> Messages:
     packed = files(__package__).joinpath("messages.json.zst").read_bytes()
     return msgspec.json.decode(
-        zstandard.ZstdDecompressor().decompress(packed), type=dict[str, dict[str, Field]]
+        zstandard.ZstdDecompressor().decompress(packed), type=dict[str, dict[str, MessageField]]
     )
 
 
@@ -107,7 +107,7 @@ class _Decoding:
         self._depth -= 1
         return made
 
-    def _message(self, known: Mapping[str, Field], body: bytes) -> dict[str, Any]:
+    def _message(self, known: Mapping[str, MessageField], body: bytes) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for number, wire, value in records(body):
             self._records += 1
@@ -118,7 +118,9 @@ class _Decoding:
                 self._take(made, field, wire, value)
         return made
 
-    def _take(self, made: dict[str, Any], field: Field, wire: int, value: int | bytes) -> None:
+    def _take(
+        self, made: dict[str, Any], field: MessageField, wire: int, value: int | bytes
+    ) -> None:
         if field.use == "inline":
             made.update(self.message(field.type, _bytes(value)))
         elif field.shape == "map":

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..wire.api_status import invalid
-from ..wire.resources import Resource
+from ..wire.resources import ApiResource
 
-RESOURCE = Resource(
+RESOURCE = ApiResource(
     group="autoscaling",
     version="v1",
     kind="Scale",

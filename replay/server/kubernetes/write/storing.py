@@ -13,7 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from .....engine.kubernetes.api_server import ADDED, DELETED, ApiServer, Change, Place, place_of
+from .....engine.kubernetes.api_server import (
+    ADDED,
+    DELETED,
+    ApiServer,
+    ObjectKey,
+    WatchEvent,
+    place_of,
+)
 from .....engine.kubernetes.units import SECOND_US, format_time
 from .patches import counted
 
@@ -31,7 +38,7 @@ _SERVER_SETS = frozenset(
 """Fields of metadata that a client does not choose."""
 
 
-class Version(NamedTuple):
+class WrittenVersionOf(NamedTuple):
     """A version of an object that a write makes.
 
     :param verb: ``created``, ``updated`` or ``deleted``. :param before: None if it is new.
@@ -44,7 +51,7 @@ class Version(NamedTuple):
     bound: str = ""
 
 
-class Deletion(NamedTuple):
+class DeletionOptions(NamedTuple):
     """The options of a deletion.
 
     :param uid: a precondition, as ``version`` is. :param trial: whether nothing may be stored.
@@ -84,10 +91,10 @@ class Storage:
     def __init__(self, others: Others, now: int, new_uid: Callable[[], str]) -> None:
         self._server = ApiServer(clock=lambda: now)
         self._others, self._now, self._new_uid = others, now, new_uid
-        self._last: dict[Place, Document] = {}
+        self._last: dict[ObjectKey, Document] = {}
         self._gone: set[str] = set()
         self._kept: set[str] = set()
-        self.versions: list[Version] = []
+        self.versions: list[WrittenVersionOf] = []
 
     def create(self, given: Document) -> None:
         """Store a new object; there is none of its name."""
@@ -125,7 +132,7 @@ class Storage:
         self._settle()
         self.versions[-1] = self.versions[-1]._replace(bound=node)
 
-    def delete(self, held: Document, how: Deletion) -> None:
+    def delete(self, held: Document, how: DeletionOptions) -> None:
         """Delete an object, or begin to if it has finalizers.
 
         :raises Conflict: a precondition fails.
@@ -144,7 +151,7 @@ class Storage:
             self._server.delete(*place, grace=0)
             self._settle()
 
-    def _hold(self, document: Document) -> Place:
+    def _hold(self, document: Document) -> ObjectKey:
         """Let the server have an object that exists, without fields that are null."""
         place = place_of(document)
         if place not in self._last:
@@ -166,13 +173,13 @@ class Storage:
                 elif self._is_over(self._server.find(change.kind, change.key)):
                     self._server.delete(change.kind, change.key, grace=0)
 
-    def _is_new_dependent(self, change: Change) -> bool:
+    def _is_new_dependent(self, change: WatchEvent) -> bool:
         """Return whether a version names owners that the one before it did not name."""
-        before = self._last.get(Place(change.kind, change.key))
+        before = self._last.get(ObjectKey(change.kind, change.key))
         known = set() if before is None else set(owners_of(before))
         return change.verb != DELETED and not known.issuperset(owners_of(change.document))
 
-    def _leave(self, change: Change) -> None:
+    def _leave(self, change: WatchEvent) -> None:
         """Delete an object that comes after all its owners are gone; else it loses those."""
         held = self._server.find(change.kind, change.key)
         if held is None:
@@ -182,10 +189,10 @@ class Storage:
         if gone and all(one["uid"] in gone for one in owners):
             self._remove(held)
         elif gone:
-            self._disown(self._last[Place(change.kind, change.key)], gone)
+            self._disown(self._last[ObjectKey(change.kind, change.key)], gone)
 
-    def _note(self, change: Change) -> None:
-        place = Place(change.kind, change.key)
+    def _note(self, change: WatchEvent) -> None:
+        place = ObjectKey(change.kind, change.key)
         before = self._last.pop(place, None)
         document = change.document if before is None else counted(before, change.document)
         if change.verb == DELETED:
@@ -195,7 +202,7 @@ class Storage:
             if self._server.find(*place) is not None:  # It may be gone by what followed at once.
                 self._server.hold(document)
         verb = {ADDED: "created", DELETED: "deleted"}.get(change.verb, "updated")
-        self.versions.append(Version(verb, before, document))
+        self.versions.append(WrittenVersionOf(verb, before, document))
 
     @staticmethod
     def _is_over(held: Document | None) -> bool:

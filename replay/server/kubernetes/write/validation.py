@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..read.openapi_v3 import Schema, resolved, schema_of
-from ..wire.api_paths import Place
+from ..wire.api_paths import ApiPath
 from ..wire.api_status import StatusError, invalid, of_wrong_types
 from ..wire.protobuf_fields import MAGIC
-from ..wire.resources import Resource
+from ..wire.resources import ApiResource
 from .bodies import YAML
-from .changing import Asking
+from .changing import WriteRequest
 from .field_types import fault_of_type
 from .patches import APPLY, read_yaml
 from .storing import Document
@@ -34,7 +34,7 @@ STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 _KEEPS = "x-kubernetes-preserve-unknown-fields"
 
 
-class Checked(NamedTuple):
+class CheckedObject(NamedTuple):
     """An object without the fields that no server keeps.
 
     :param faults: what was wrong, one text for each field.
@@ -44,7 +44,7 @@ class Checked(NamedTuple):
     faults: Sequence[str]
 
 
-def validated(asking: Asking, document: Document, held: Document | None) -> Checked:
+def validated(asking: WriteRequest, document: Document, held: Document | None) -> CheckedObject:
     """Return the object of a write without the fields that a server does not keep.
 
     :param held: the object that is there; its fields are known.
@@ -54,7 +54,7 @@ def validated(asking: Asking, document: Document, held: Document | None) -> Chec
     """
     how = _directive(asking)
     if asking.body.startswith(MAGIC):  # Protobuf has no names of fields, and no other fields.
-        return Checked(document, ())
+        return CheckedObject(document, ())
     resource = asking.place.resource
     twice = [] if how == IGNORE else _repeated_in(asking)
     unknown: list[str] = []
@@ -69,14 +69,14 @@ def validated(asking: Asking, document: Document, held: Document | None) -> Chec
     if unknown and asking.media == APPLY:
         raise _not_declared(asking.place, unknown)
     if how == IGNORE:
-        return Checked(document, ())
+        return CheckedObject(document, ())
     unknown = [f'unknown field "{one}"' for one in unknown[: MOST_FAULTS - len(twice)]]
     if how == STRICT and (twice or unknown):
         raise _refused(asking, resource, twice, unknown)
-    return Checked(document, [*twice, *unknown])
+    return CheckedObject(document, [*twice, *unknown])
 
 
-def _directive(asking: Asking) -> str:
+def _directive(asking: WriteRequest) -> str:
     """Return what to do about such fields; a server warns if it is not told."""
     said = asking.query.get("fieldValidation") or WARN
     if said not in {STRICT, WARN, IGNORE}:
@@ -87,7 +87,7 @@ def _directive(asking: Asking) -> str:
     return said
 
 
-def _repeated_in(asking: Asking) -> list[str]:
+def _repeated_in(asking: WriteRequest) -> list[str]:
     """Return what a server says of repeated fields of a body."""
     if not _is_yaml(asking):
         found = [f'duplicate field "{one}"' for one in repeated(asking.body)]
@@ -101,11 +101,11 @@ def _repeated_in(asking: Asking) -> list[str]:
     return [one[: 2 * _MOST_LETTERS] for one in found[:MOST_FAULTS]]
 
 
-def _is_yaml(asking: Asking) -> bool:
+def _is_yaml(asking: WriteRequest) -> bool:
     return asking.media == APPLY or asking.media in YAML
 
 
-def _not_declared(place: Place, unknown: Sequence[str]) -> StatusError:
+def _not_declared(place: ApiPath, unknown: Sequence[str]) -> StatusError:
     """Return the answer to an apply of unknown fields.
 
     Its text is that of a real server, which has no better code for it than 500.
@@ -119,7 +119,7 @@ def _not_declared(place: Place, unknown: Sequence[str]) -> StatusError:
 
 
 def _refused(
-    asking: Asking, resource: Resource, twice: Sequence[str], unknown: Sequence[str]
+    asking: WriteRequest, resource: ApiResource, twice: Sequence[str], unknown: Sequence[str]
 ) -> StatusError:
     if twice and _is_yaml(asking):
         twice = ["\n  ".join(["yaml: unmarshal errors:", *twice])]

@@ -10,7 +10,7 @@ import msgspec
 from .....engine.kubernetes.api_errors import Conflict, Refused
 from .....engine.state.truth import Entry
 from ..read.lists import selected
-from ..wire.api_paths import Place, named, no_resource
+from ..wire.api_paths import ApiPath, named, no_resource
 from ..wire.api_status import (
     StatusError,
     already_exists,
@@ -20,15 +20,15 @@ from ..wire.api_status import (
     success,
 )
 from ..wire.list_options import asked_of
-from ..wire.resources import Resource
+from ..wire.resources import ApiResource
 from ..wire.subresources import SCALED
 from . import scales
 from .bodies import check_name, checked, deletion_in, document_in, is_trial, object_in
 from .branch_objects import BranchState
-from .changing import Asking
+from .changing import WriteRequest
 from .patches import APPLY, patched_object
 from .services import filled
-from .storing import Document, Others, Storage, Version
+from .storing import Document, Others, Storage, WrittenVersionOf
 from .validation import validated
 
 APPLIED = "server-side apply is treated as a merge: a branch has no record of who manages fields"
@@ -52,7 +52,7 @@ Source: ReturnDeletedObject in k8s.io/kubernetes pkg/registry.
 """
 
 
-class Given(NamedTuple):
+class WriteContext(NamedTuple):
     """What a write needs besides the branch.
 
     :param now: the time, in microseconds since 1970. :param uid: returns a new uid.
@@ -64,7 +64,7 @@ class Given(NamedTuple):
     suffix: Callable[[], str]
 
 
-class Outcome(NamedTuple):
+class WriteOutcome(NamedTuple):
     """What a write comes to.
 
     :param versions: what is to be stored, in order.
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
     :param trial: whether it is only tried, and nothing may be stored.
     """
 
-    versions: Sequence[Version]
+    versions: Sequence[WrittenVersionOf]
     document: Document
     code: int = 200
     subject: tuple[str, str] | None = None
@@ -88,12 +88,12 @@ class Writing:
     :param state: the branch. :param others: what a write may concern besides.
     """
 
-    def __init__(self, state: BranchState, others: Others, given: Given) -> None:
+    def __init__(self, state: BranchState, others: Others, given: WriteContext) -> None:
         self._state, self._given = state, given
         self._storage = Storage(others, given.now, given.uid)
         self._warnings: list[str] = []
 
-    def outcome(self, asking: Asking) -> Outcome:
+    def outcome(self, asking: WriteRequest) -> WriteOutcome:
         """Return what a write comes to.
 
         :raises StatusError: it is refused.
@@ -107,7 +107,7 @@ class Writing:
         except Refused as fault:
             raise invalid(str(fault)) from fault
 
-    def _outcome(self, asking: Asking) -> Outcome:
+    def _outcome(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
         match asking.method, place.below:
             case "POST", "":
@@ -126,7 +126,7 @@ class Writing:
                 return self._scaled(asking)
         raise StatusError(405, "the server does not allow this method on the requested resource")
 
-    def _held(self, place: Place) -> Document:
+    def _held(self, place: ApiPath) -> Document:
         """Return the object that a path names.
 
         :raises StatusError: there is none.
@@ -136,16 +136,16 @@ class Writing:
             raise not_found(place.resource, place.name)
         return held
 
-    def _find(self, resource: Resource, namespace: str, name: str) -> Document | None:
+    def _find(self, resource: ApiResource, namespace: str, name: str) -> Document | None:
         entry = self._state.find(resource.pair, (namespace, name))
         return None if entry is None else self._shown(entry, resource)
 
-    def _shown(self, entry: Entry, resource: Resource) -> Document:
+    def _shown(self, entry: Entry, resource: ApiResource) -> Document:
         (body,) = self._state.bodies([entry], resource)
         document: Document = msgspec.json.decode(body)
         return document
 
-    def _created(self, asking: Asking) -> Outcome:
+    def _created(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
         if place.name or (place.resource.namespaced and not place.namespace):
             raise StatusError(405, "create objects at the path of their kind and namespace")
@@ -158,7 +158,7 @@ class Writing:
             document = {**document, "metadata": {**metadata, "name": name}}
         return self._new(asking, document)
 
-    def _new(self, asking: Asking, document: Document) -> Outcome:
+    def _new(self, asking: WriteRequest, document: Document) -> WriteOutcome:
         place, document = asking.place, self._validated(asking, document)
         resource, metadata = place.resource, document["metadata"]
         name = metadata.get("name", "")
@@ -177,7 +177,7 @@ class Writing:
         return [self._state.document(entry) for entry in self._state.of(SERVICE)]
 
     def _validated(
-        self, asking: Asking, document: Document, held: Document | None = None
+        self, asking: WriteRequest, document: Document, held: Document | None = None
     ) -> Document:
         """Return an object without the fields that a server does not keep, and warn of them."""
         found = validated(asking, document, held)
@@ -199,7 +199,7 @@ class Writing:
                 }
             )
 
-    def _updated(self, asking: Asking, document: Document) -> Outcome:
+    def _updated(self, asking: WriteRequest, document: Document) -> WriteOutcome:
         place = asking.place
         resource, status = place.resource, place.below == _STATUS
         if status and not resource.has_status:
@@ -220,7 +220,7 @@ class Writing:
         self._storage.update(held, document, status=status)
         return self._told(place, held)
 
-    def _patched(self, asking: Asking) -> Outcome:
+    def _patched(self, asking: WriteRequest) -> WriteOutcome:
         place, media = asking.place, asking.media
         self._warnings += [APPLIED] if media == APPLY else []
         held = self._find(place.resource, place.namespace, place.name)
@@ -234,7 +234,7 @@ class Writing:
         made = patched_object(held, asking.body, media, place.resource)
         return self._updated(asking, checked(made, place))
 
-    def _deleted(self, asking: Asking, wrapped: Any = None) -> Outcome:
+    def _deleted(self, asking: WriteRequest, wrapped: Any = None) -> WriteOutcome:
         place = asking.place
         held = self._held(place)
         how = deletion_in(asking, wrapped)
@@ -245,27 +245,27 @@ class Writing:
             one.verb == "deleted" and one.document["metadata"]["uid"] == uid for one in versions
         )
         if gone and place.resource.pair not in _RETURNED:
-            found = Outcome(versions, success(place.resource, place.name, uid))
+            found = WriteOutcome(versions, success(place.resource, place.name, uid))
         else:
             found = self._told(place, held)
         return found._replace(trial=how.trial)
 
-    def _all_deleted(self, asking: Asking) -> Outcome:
+    def _all_deleted(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
         selection = asked_of(place.resource, place.namespace, asking.query, "").selection
         how = deletion_in(asking)
         for entry in selected(self._state, place.resource, selection):
             self._storage.delete(self._shown(entry, place.resource), how)
         done = success(place.resource, "")
-        return Outcome(self._storage.versions, done, trial=how.trial)
+        return WriteOutcome(self._storage.versions, done, trial=how.trial)
 
-    def _evicted(self, asking: Asking) -> Outcome:
+    def _evicted(self, asking: WriteRequest) -> WriteOutcome:
         eviction = document_in(asking)
         found = self._deleted(asking, eviction.get("deleteOptions") or {})
         done = success(asking.place.resource, asking.place.name)
-        return Outcome(found.versions, done, 201, trial=found.trial)
+        return WriteOutcome(found.versions, done, 201, trial=found.trial)
 
-    def _bound(self, asking: Asking) -> Outcome:
+    def _bound(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
         try:
             binding = msgspec.convert(document_in(asking), _Binding)
@@ -277,25 +277,25 @@ class Writing:
         self._storage.bind(
             self._held(place), binding.target.name, metadata.uid or None, metadata.annotations
         )
-        return Outcome(self._storage.versions, success(place.resource, place.name), 201)
+        return WriteOutcome(self._storage.versions, success(place.resource, place.name), 201)
 
-    def _scaled(self, asking: Asking) -> Outcome:
+    def _scaled(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
         held = self._held(place)
         if asking.method == "GET":
-            return Outcome((), scales.scale_of(held))
+            return WriteOutcome((), scales.scale_of(held))
         if asking.method == "PATCH":
             made = patched_object(scales.scale_of(held), asking.body, asking.media, scales.RESOURCE)
         else:
             made = document_in(asking)
         self._storage.update(held, scales.scaled(held, made))
         after = [one.document for one in self._storage.versions] or [held]
-        return Outcome(self._storage.versions, scales.scale_of(after[0]))
+        return WriteOutcome(self._storage.versions, scales.scale_of(after[0]))
 
-    def _told(self, place: Place, document: Document, code: int = 200) -> Outcome:
+    def _told(self, place: ApiPath, document: Document, code: int = 200) -> WriteOutcome:
         """Return an outcome whose answer is the object after the write."""
         subject = place.namespace, place.name
-        return Outcome(self._storage.versions, document, code, subject, self._warnings)
+        return WriteOutcome(self._storage.versions, document, code, subject, self._warnings)
 
 
 class _Metadata(msgspec.Struct):
