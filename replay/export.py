@@ -18,7 +18,7 @@ from ..engine.errors import UsageError
 from ..engine.events import Recorded
 from ..engine.events.input_names import without_folders
 from ..engine.log.creation import PRIVATE
-from .tabular.columns import Time
+from .tabular.columns import TimeColumn
 
 _ROWS_AT_ONCE = 5_000
 
@@ -85,9 +85,9 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     resource_version: str
     revision: int | None
-    earliest: Time | None
-    latest: Time | None
-    recorded_at: Time
+    earliest: TimeColumn | None
+    latest: TimeColumn | None
+    recorded_at: TimeColumn
     actor: str
     source: str
     line: int

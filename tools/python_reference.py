@@ -7,8 +7,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields as dataclass_fields
-from dataclasses import is_dataclass
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +80,10 @@ def _record(name: str, thing: type) -> Iterator[str]:
         yield from table(("field", "type"), rows)
 
 
+_RECORDS = ("__struct_fields__", "_fields", "__dataclass_params__")
+"""What structs, named tuples and dataclasses have, whether or not they have another document."""
+
+
 def _getters(thing: type) -> Iterator[tuple[str, Callable[..., Any]]]:
     for name, member in vars(thing).items():
         if isinstance(member, property) and member.fget is not None and name[0] != "_":
@@ -93,13 +95,11 @@ def _getters(thing: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 def _hints(thing: type) -> dict[str, str]:
     """Return the fields of a struct, a named tuple or a dataclass as they are annotated."""
     found: Mapping[str, Any] = {}
-    if getattr(thing, "__struct_fields__", None) or hasattr(thing, "_fields"):
+    if any(getattr(thing, mark, None) for mark in _RECORDS):
         ours = (base for base in reversed(thing.__mro__) if base.__module__.startswith("plinian"))
         found = {
             name: hint for base in ours for name, hint in inspect.get_annotations(base).items()
         }
-    elif is_dataclass(thing):
-        found = {field.name: field.type for field in dataclass_fields(thing)}
     # Named tuples keep what is annotated as a forward reference.
     texts = {name: getattr(hint, "__forward_arg__", hint) for name, hint in found.items()}
     return {name: text for name, text in texts.items() if name[0] != "_"}

@@ -6,21 +6,15 @@ PodGroups (what is reserved in a queue), or a field of the object itself.
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
 from ...engine.errors import UsageError
 from ...engine.state.facts import PodFact
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..moments.unknown import document_of
 from ..objects.field_paths import split_path
 from ..objects.kinds import ObjectName, plain_name
 from .blame_fields import field_changes
 from .blame_sums import SUMS
 from .blamed import Blame, NumberAsked
-from .evidence import document_with_times
 from .resources import check_resource, there_are
 from .run import POD
 from .target import target_of
@@ -89,14 +83,3 @@ def _example(what: str) -> str:
     if what == "pods":
         return what
     return "members.Running" if what == "members" else f"{what}.cpu"
-
-
-def blame_document(found: Blame) -> dict[str, Any]:
-    """Return what makes up a number, for JSON."""
-    document: dict[str, Any] = msgspec.to_builtins(found)
-    if found.last is not None:
-        document["last"] = document_with_times(found.last)
-    for part, one in zip(document["parts"], found.parts, strict=True):
-        part["event"] = document_with_times(one.event)
-    document["not_known"] = [document_of(one) for one in found.not_known]
-    return document

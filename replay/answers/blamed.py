@@ -13,7 +13,7 @@ from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.kinds import plain_name
-from ..tabular.columns import Quantity, Time, quantity
+from ..tabular.columns import Quantity, TimeColumn, quantity
 from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .records import Evidence
@@ -46,7 +46,7 @@ class PartRow(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     position: int
     revision: int | None
-    time: Time | None
+    time: TimeColumn | None
     estimated: bool
     kind: str
     by: str

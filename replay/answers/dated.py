@@ -6,6 +6,7 @@ import msgspec
 
 from ...engine.state.clock import TimeSpan
 from ..moments.times import UNKNOWN, span_words
+from ..tabular.columns import Time
 
 
 class Dated(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,9 +17,9 @@ class Dated(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     time: str
-    earliest: int | None = None
-    latest: int | None = None
-    estimate: int | None = None
+    earliest: Time | None = None
+    latest: Time | None = None
+    estimate: Time | None = None
 
     @property
     def span(self) -> TimeSpan:

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
-from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query
 from ...engine.state.clock import TimeSpan
 from ..logs.log import Log
@@ -18,10 +17,9 @@ from ..moments.moment import Moment
 from ..moments.times import span_text
 from ..moments.verbs import with_verbs
 from ..objects.kinds import plain_name
-from .dated import Dated
+from ..tabular.columns import Time
 from .finding import ObjectKey
 from .records import Evidence
-from .stages import StageBegin
 
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
@@ -98,15 +96,5 @@ def evidence_of(log: Log, moment: Moment, events: list[Recorded]) -> Iterator[Ev
 
 def dated(span: TimeSpan) -> dict[str, Any]:
     """Return the fields of a :class:`.dated.Dated`."""
-    return {"time": span_text(span), **msgspec.structs.asdict(span)}
-
-
-def document_with_times(one: Dated) -> dict[str, Any]:
-    """Return an event, or since when an answer holds, for JSON: bounds are RFC 3339 in UTC."""
-    document: dict[str, Any] = msgspec.to_builtins(one)
-    for name in ("earliest", "latest", "estimate"):
-        micros = document[name]
-        document[name] = None if micros is None else format_time(micros)
-    if isinstance(one, StageBegin):
-        document["events"] = [document_with_times(event) for event in one.events]
-    return document
+    bounds = {name: Time.of(time) for name, time in msgspec.structs.asdict(span).items()}
+    return {"time": span_text(span), **bounds}

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..moments.times import is_uncertain
-from ..tabular.columns import AmountColumns, Time
+from ..tabular.columns import AmountColumns, TimeColumn
 from .dated import Dated
 from .records import Account, Evidence, NodeReason, QueuePath, Reason
 from .stages import Stage
@@ -60,7 +60,7 @@ class StageRow(msgspec.Struct, frozen=True, kw_only=True):
     cause: str
     sentence: str
     at: str
-    time: Time | None
+    time: TimeColumn | None
     estimated: bool
 
 
@@ -69,7 +69,7 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
 
     position: int
     revision: int | None
-    time: Time | None
+    time: TimeColumn | None
     estimated: bool
     kind: str
     about: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,14 +18,14 @@ from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText, has_no_conf
 from ..moments.moment import Moment
-from ..moments.unknown import Unknown, document_of
+from ..moments.unknown import Unknown
 from ..objects.kinds import ObjectName, plain_name
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
 from .assumed import UNNAMED, marked
 from .carried import carried
 from .contradicting import with_recorded
-from .evidence import document_with_times, first_version, last_versions, of_the_last, versions_of
+from .evidence import first_version, last_versions, of_the_last, versions_of
 from .finding import ObjectKey, SessionFinding
 from .jobs import SentenceSubject, job_finding
 from .kubernetes_events import KubernetesEvents
@@ -382,19 +382,6 @@ def assumed_of(asked: str | None, used: str) -> list[str]:
     if asked is None:
         return [f"{UNNAMED}: the answer is that of {used}"]
     return [] if asked == used else [f"release {asked} is taken as {used}"]
-
-
-def why_document(found: Why) -> dict[str, Any]:
-    """Return an answer for JSON."""
-    document: dict[str, Any] = msgspec.to_builtins(found)
-    if found.began is not None:
-        document["began"] = document_with_times(found.began)
-    for stage, one in zip(document["stages"], found.stages, strict=True):
-        stage["since"] = document_with_times(one.since)
-    document["made_by"] = [document_with_times(one) for one in found.made_by]
-    document["events"] = [document_with_times(one) for one in found.events]
-    document["not_known"] = [document_of(one) for one in found.not_known]
-    return document
 
 
 def _steps(run: Run, target: Target) -> Iterator[Step]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
+
 from ...engine.cache.cache import SchedulerCache
-from ...engine.cache.drift.drift import CacheMismatch
 from ...engine.cache.projector import Projector
 from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.log.store import NO_REVISION, LogStore
@@ -22,15 +22,12 @@ from .belief import play
 from .stored_belief import BeliefStart, start_of
 
 
-class CacheDifference(NamedTuple):
-    """One difference, and the position of the event that caused it."""
+class CacheDifference(msgspec.Struct, frozen=True):
+    """One difference.
 
-    difference: CacheMismatch
-    since: int
-
-
-class DriftRow(NamedTuple):
-    """A difference. :param since: position of the event that caused it."""
+    :param truth: what the API server has, and ``belief``, what the cache has; None if it has none.
+    :param since: position of the event that caused it.
+    """
 
     kind: str
     name: str
@@ -40,8 +37,7 @@ class DriftRow(NamedTuple):
     since: int
 
 
-@dataclass(frozen=True, slots=True)
-class Drift(Tabular):
+class Drift(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """All differences at a moment, in order of kind, name and field.
 
     :param at: the moment, as printed.
@@ -57,8 +53,7 @@ class Drift(Tabular):
 
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the differences."""
-        rows = (DriftRow(*one.difference, one.since) for one in self.differences)
-        return {"differences": table_of(DriftRow, rows)}
+        return {"differences": table_of(CacheDifference, self.differences)}
 
 
 def drift_at(
@@ -111,7 +106,7 @@ def both_at(
     found = Drift(
         at=moment.label,
         release=behaviours.release,
-        differences=[CacheDifference(*entry) for entry in history.differences()],
+        differences=[CacheDifference(*one, since) for one, since in history.differences()],
         crashes=[str(crash) for crash in projector.crashes],
     )
     return Both(projector.cache, found)

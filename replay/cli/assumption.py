@@ -23,9 +23,13 @@ class ChosenReleases(NamedTuple):
     names: list[str]
     assumed: dict[str, str]
 
-    def marked(self, document: dict[str, Any]) -> dict[str, Any]:
+    def marked(self, document: Any) -> Any:
         """Return a document that says what was assumed, if anything was."""
-        return {**document, "assumed": self.assumed} if self.assumed else document
+        if not self.assumed:
+            return document
+        from ..render.documents import plain
+
+        return {**plain(document), "assumed": self.assumed}
 
 
 def chosen(names: Sequence[str], *, assume: bool, pre_releases: bool = False) -> ChosenReleases:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -124,7 +124,7 @@ def diff(
         kind_name = plural_of(one.group, one.kind)
         note(f"warning: {kind_name}: compared from {one.point} on, as nothing is known before")
     _write(found, made, output, summary=summary, events=bool(kind))
-    blind = bool(found.not_known) and bool(found.first_seen or not found.same)
+    blind = bool(found.not_known) and bool(found.first_seen or not found.summary.same)
     code = 1 if found else BROKEN if blind else 0
     if exit_code and code:
         sys.stdout.flush()
@@ -144,9 +144,9 @@ def _write(found: Diff, who: Who | None, output: str, *, summary: bool, events: 
 
     if output == "json":
         if summary:
-            document = views.counts_json(found, who)
+            document: Any = views.counts_json(found, who)
         else:
-            document = forms.diff_json(found) if who is None else views.who_json(found, who)
+            document = found if who is None else views.who_json(found, who)
         sys.stdout.write(json_text(document, indent=2) + "\n")
     elif summary:
         write_lines(views.counts_lines(found, who, style=style()))

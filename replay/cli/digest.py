@@ -33,7 +33,6 @@ def digest(
     """
     import msgspec
 
-    from ..moments.unknown import document_of
     from ..render.documents import json_text
     from .open_log import opened
 
@@ -48,7 +47,7 @@ def digest(
                 "digest": found,
                 "objects": objects,
                 "unsure": msgspec.to_builtins(moment.unsure),
-                "not_known": [document_of(one) for one in unknown],
+                "not_known": unknown,
             }
             sys.stdout.write(json_text(fields) + "\n")
         else:

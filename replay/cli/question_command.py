@@ -189,11 +189,12 @@ def _write(question: Question[Any], found: Any, assumed: Mapping[str, Any], form
     is_document = form.output in {"json", "yaml"}
     for text in (*question.notes(found), *(question.beside_document(found) if is_document else ())):
         note(text)
+    document = question.document(found)
+    if assumed:
+        document = {**plain(document), **assumed}
     if form.output == "json":
-        document = {**question.document(found), **assumed}
         sys.stdout.write(json_text(document, indent=2) + "\n")
     elif form.output == "yaml":
-        document = {**question.document(found), **assumed}
         write_yaml(sys.stdout, [plain(document)], single=True)
     elif question.is_table:
         _write_table(question, found, form)

@@ -13,7 +13,7 @@ from .command import command
 from .shell import note, style, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..recorded.session_list import ListedSession
 
@@ -53,7 +53,7 @@ def list_sessions(
     from ...engine.errors import UsageError
     from ..plot.asked import SESSIONS, PlotRequest
     from ..recorded.session_list import listed_sessions, within
-    from ..render.sessions import session_list_document, session_table
+    from ..render.sessions import session_table
     from .open_log import opened
     from .pictures import check_plot, write_plot
 
@@ -71,7 +71,8 @@ def list_sessions(
         found = within(known, **bounds)
         _note_what_is_known(known)
         if output in {"json", "yaml"}:
-            _write_document(session_list_document(found), output)
+            document = {"apiVersion": "v1", "kind": "SessionList", "items": found}
+            _write_document(document, output)
         else:
             table = session_table(found, wide=output == "wide")
             _write_table(table, no_headers=no_headers)
@@ -80,7 +81,7 @@ def list_sessions(
             write_plot(opened_log, log, PlotRequest(SESSIONS, (), bounds.get("since"), last))
 
 
-def _write_document(document: dict[str, object], output: str) -> None:
+def _write_document(document: Mapping[str, object], output: str) -> None:
     from ..render.documents import json_text, plain, write_yaml
 
     if output == "json":

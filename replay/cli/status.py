@@ -24,7 +24,7 @@ def status(
     For each kind (and namespace): from which revision to which all objects are known, and the gaps
     between. If the log holds several clusters, each is shown.
     """
-    from ..logs.log_status import status_document, status_of
+    from ..logs.log_status import status_of
     from ..render.documents import json_text, plain, write_yaml
     from ..render.status import status_lines
     from .open_log import opened
@@ -42,7 +42,7 @@ def status(
             sys.stdout.write("\n" if number else "")
             write_lines(status_lines(one, style=style()))
         return
-    document = {"clusters": [status_document(one) for one in found]}
+    document = {"clusters": found}
     if output == "json":
         sys.stdout.write(json_text(document, indent=2) + "\n")
     else:

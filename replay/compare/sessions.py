@@ -17,7 +17,7 @@ from ..belief.stored_belief import CacheBasis, believed
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.unknown import Unknown, document_of
+from ..moments.unknown import Unknown
 from ..sessions.session import SessionRun, answer_document, step_document
 from ..tabular.table import ColumnTable, table_of, texts
 from ..tabular.tabular import Tabular
@@ -260,7 +260,7 @@ def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, 
     """
     return {
         "differ": bool(found),
-        "not_known": list(map(document_of, found.not_known)),
+        "not_known": found.not_known,
         "sides": [
             {"label": side.label, **_side_document(side.answer, trace=trace)}
             for side in found.sides

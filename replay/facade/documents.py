@@ -16,28 +16,20 @@ from ..tabular.tabular import Records
 
 _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "answers.answer.Why": ("answers.why", "why_document"),
         "what_if.run.WhatIf": ("what_if.run", "what_if_document"),
         "forecast.run.Forecast": ("forecast.outcome", "forecast_document"),
-        "what_if.help.WouldHelp": ("what_if.help", "would_help_document"),
-        "answers.blamed.Blame": ("answers.blame", "blame_document"),
         "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
         "sessions.session.SessionRun": ("sessions.session", "answer_document"),
         "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
         "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
         "fidelity.report.Fidelity": ("fidelity.report", "fidelity_document"),
-        "recorded.session_list.ListedSession": ("render.sessions", "session_document"),
-        "belief.drift.Drift": ("render.drift", "drift_document"),
         "explore.run.Exploration": ("render.race", "exploration_document"),
         "explore.replaying.Replay": ("render.race_replay", "replay_document"),
         "invariants.task.CheckReport": ("render.check", "check_document"),
         "lint.task.Report": ("render.lint", "lint_document"),
         "lint.findings.Finding": ("lint.findings", "Finding.document"),
         "lint.rules.Rule": ("render.lint", "rule_document"),
-        "histories.diff.Diff": ("render.differences", "diff_json"),
-        "histories.history.ObjectHistory": ("render.histories", "history_json"),
-        "logs.log_status.Status": ("logs.log_status", "status_document"),
     }
 )
 """The module and the function that make the document of a result, by its class."""

@@ -16,7 +16,7 @@ from ..moments.actors import AttributedEvent
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..series.tables import TABLES, Row, rows, rows_at
-from ..tabular.columns import Time
+from ..tabular.columns import TimeColumn
 from ..tabular.html import ROWS
 from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Records, Tabular
@@ -31,7 +31,7 @@ class ObjectRow(NamedTuple):
     name: str
     uid: str
     resource_version: str
-    created: Time | None
+    created: TimeColumn | None
     object: dict[str, Any]
 
 
@@ -43,13 +43,13 @@ class UnknownRow(NamedTuple):
     namespaces: tuple[str, ...]
     why: str
     after: int | None
-    after_time: Time | None
+    after_time: TimeColumn | None
     before: int | None
-    before_time: Time | None
-    after_earliest: Time | None
-    after_latest: Time | None
-    before_earliest: Time | None
-    before_latest: Time | None
+    before_time: TimeColumn | None
+    after_earliest: TimeColumn | None
+    after_latest: TimeColumn | None
+    before_earliest: TimeColumn | None
+    before_latest: TimeColumn | None
 
 
 class Events(Iterator[AttributedEvent], Tabular):

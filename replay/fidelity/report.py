@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.kubernetes.units import format_time
-from ..moments.unknown import Unknown, document_of
+from ..moments.unknown import Unknown
 from ..recorded.recorded_sessions import HowKnown, RecordedSession
-from ..tabular.columns import Micros, Time
+from ..tabular.columns import Micros, TimeColumn
 from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .attempts import Aspect, Attempt, DifferingResult
@@ -129,7 +129,7 @@ class SessionRow(NamedTuple):
     number: int
     id: str
     how: str
-    opened: Time
+    opened: TimeColumn
     position: int
     revision: int
     exact: bool
@@ -465,7 +465,7 @@ def fidelity_document(found: Fidelity) -> dict[str, Any]:
         "differences": [each._asdict() for each in found.differences],
         "deliveries": [_moved_document(one) for one in moved],
         "by_session": [_session_document(one) for one in found.sessions],
-        "not_known": [document_of(one) for one in found.not_known],
+        "not_known": found.not_known,
     }
 
 

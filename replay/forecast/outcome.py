@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from ...engine.kubernetes.units import format_time
-from ..moments.unknown import document_of
 from .course import Course, WorkItem
 from .run import Forecast
 
@@ -131,7 +130,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
         "until": format_time(found.until),
         "assumed": list(found.assumed),
         "not_modelled": list(found.not_modelled),
-        "not_known": [document_of(one) for one in found.not_known],
+        "not_known": found.not_known,
         "missing": list(found.missing),
         "unread": list(found.unread),
         "calibration": None

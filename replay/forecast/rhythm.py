@@ -40,7 +40,7 @@ def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -
         text = f"A session runs every {_seconds(period)} (as given)."
         return SessionRhythm(Rhythm(begin, period), text)
     listed = listed_sessions(log.store, moment)
-    known = [one.opened for one in listed if one.how is HowKnown.LOGGED]
+    known = [one.begin for one in listed if one.how is HowKnown.LOGGED]
     pauses = [later - one for one, later in pairwise(known)]
     if len(pauses) < _FEWEST or not median(pauses):
         text = f"A session runs every {_seconds(PERIOD_US)} (Volcano's default)."

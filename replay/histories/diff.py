@@ -20,6 +20,7 @@ from ..moments.times import is_uncertain, span_text
 from ..moments.unknown import Unknown
 from ..objects.field_changes import FieldDifference, changes, payload_changes
 from ..tabular.columns import Quantity, base_units
+from ..tabular.documents import API_VERSION
 from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from ..truth.truth import bound_document
@@ -138,24 +139,37 @@ class HoldingRow(msgspec.Struct, frozen=True, kw_only=True):
     allocatable: Quantity | None
 
 
-class Diff(msgspec.Struct, Tabular, frozen=True, kw_only=True):
+class DiffSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """How many objects differ.
+
+    :param same: without any difference; ``rewritten`` of them have another version in which no
+        field differs.
+    """
+
+    added: int
+    first_seen: int
+    removed: int
+    changed: int
+    same: int
+    rewritten: int
+
+
+class Diff(msgspec.Struct, Tabular, frozen=True, kw_only=True, tag_field="kind", tag="Diff"):
     """The difference of two moments, every list in the order of group, kind, namespace, name.
 
-    :param same: objects without any difference; ``rewritten`` of them have another version in which
-        no field differs.
     :param not_known: which of the requested kinds are not fully known at either moment.
     :param first_seen: objects of the second moment that may have existed at the first: their kind
         is not known there, and nothing shows that they were created later.
     :param begun: kinds that are compared from the moment they are known.
     """
 
-    before: DiffSide
-    after: DiffSide
+    api_version: str = msgspec.field(name="apiVersion", default=API_VERSION)
+    before: DiffSide = msgspec.field(name="from")
+    after: DiffSide = msgspec.field(name="to")
+    summary: DiffSummary
     added: list[ObjectThen]
     removed: list[ObjectThen]
     changed: list[ObjectChanged]
-    same: int
-    rewritten: int
     nodes: list[HoldingChanged]
     queues: list[HoldingChanged]
     not_known: tuple[Unknown, ...] = ()
@@ -295,8 +309,14 @@ def diff(
         added=_then(added, removed),
         removed=_then(removed, added),
         changed=changed,
-        same=len(in_both) - len(changed),
-        rewritten=len(suspects) - len(changed),
+        summary=DiffSummary(
+            added=len(added),
+            first_seen=0,
+            removed=len(removed),
+            changed=len(changed),
+            same=len(in_both) - len(changed),
+            rewritten=len(suspects) - len(changed),
+        ),
         nodes=[],
         queues=[],
     )

@@ -25,6 +25,7 @@ from ..moments.moment import Moment
 from ..moments.verbs import VersionPlace, is_only_seen, place_of, verbs_at
 from .diff import (
     Diff,
+    DiffSummary,
     HoldingChanged,
     KindBegin,
     ObjectThen,
@@ -187,20 +188,23 @@ def _joined(
     whole = parts[0]
     if whole.before.point != sides[0][0].label:  # All kinds begin later: no part has the sides.
         whole = diff(log.store, *sides, scope=Scope(kinds=(("", ""),)))
-    first_seen = sorted(
-        chain.from_iterable(part.first_seen for part in parts), key=lambda one: one.object
-    )
+    lists = {
+        name: sorted(
+            chain.from_iterable(getattr(part, name) for part in parts), key=lambda one: one.object
+        )
+        for name in ("added", "first_seen", "removed", "changed")
+    }
     nodes, queues = tables
     return msgspec.structs.replace(
         whole,
-        added=sorted((one for part in parts for one in part.added), key=lambda one: one.object),
-        removed=sorted((one for part in parts for one in part.removed), key=lambda one: one.object),
-        changed=sorted((one for part in parts for one in part.changed), key=lambda one: one.object),
-        same=sum(part.same for part in parts),
-        rewritten=sum(part.rewritten for part in parts),
-        nodes=_unsure(nodes, _NODE, first_seen),
-        queues=_unsure(queues, _QUEUE, first_seen),
-        first_seen=first_seen,
+        **lists,
+        summary=DiffSummary(
+            **{name: len(some) for name, some in lists.items()},
+            same=sum(part.summary.same for part in parts),
+            rewritten=sum(part.summary.rewritten for part in parts),
+        ),
+        nodes=_unsure(nodes, _NODE, lists["first_seen"]),
+        queues=_unsure(queues, _QUEUE, lists["first_seen"]),
         begun=tuple(
             KindBegin(group=pair[0], kind=pair[1], point=moment.label)
             for pair, moment in begins.items()

@@ -23,6 +23,7 @@ from ..moments.unknown import Unknown
 from ..objects.field_changes import FieldDifference, payload_changes
 from ..objects.kinds import ObjectName
 from ..tabular.columns import Time
+from ..tabular.documents import API_VERSION
 from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from ..truth.object_events import ObjectEvents, PlacedEvent, effect_of, events_of
@@ -52,7 +53,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
         that an audited binding or eviction made, that of the request.
     :param uid: of the object; several objects may have had the name, one after another.
     :param revision: of the version; None for events that have none.
-    :param earliest: and ``latest``: the bounds of its time, in microseconds; None if not known.
+    :param earliest: and ``latest``: the bounds of its time; None if not known.
     :param time: the best estimate. It never decreases from one revision to the next.
     :param actor: who caused it; empty if not known.
     :param attributed_at: position of the event that names the actor, 0 if the version itself does.
@@ -103,7 +104,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
         return bool(KINDS[self.kind].effect)
 
 
-class History(msgspec.Struct, Tabular, frozen=True, kw_only=True):
+class History(msgspec.Struct, Tabular, frozen=True, kw_only=True, tag_field="kind", tag="History"):
     """The history of all objects that had one name, in the order in which it happened.
 
     :param uids: the objects that had the name, in order of appearance.
@@ -111,6 +112,7 @@ class History(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     :param not_known: gaps of the object's kind between its first version and that moment.
     """
 
+    api_version: str = msgspec.field(name="apiVersion", default=API_VERSION)
     object: Reference
     uids: tuple[str, ...]
     happenings: list[Happening]
@@ -252,10 +254,10 @@ def _happening(item: _Joined, fields: list[FieldDifference]) -> Happening:
         uid=event.reference.uid,
         revision=event.revision,
         resource_version=event.resource_version,
-        earliest=span.earliest,
-        latest=span.latest,
-        time=span.estimate,
-        recorded_at=recorded.recorded_at,
+        earliest=Time.of(span.earliest),
+        latest=Time.of(span.latest),
+        time=Time.of(span.estimate),
+        recorded_at=Time(recorded.recorded_at),
         actor=own or other,
         attributed_at=by.position if by is not None and other and not own else 0,
         source=without_folders(event.source),

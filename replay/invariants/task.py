@@ -30,7 +30,7 @@ from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvents
 from ..moments.unknown import Unknown
 from ..sessions.session_moments import at_revision, recorded_sessions_count, session_places
-from ..tabular.columns import Seconds, Time
+from ..tabular.columns import Seconds, TimeColumn
 from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .blast_radius import ID as BLAST_RADIUS
@@ -101,15 +101,15 @@ class ViolationRow(NamedTuple):
     message: str
     since_position: int
     since_revision: int | None
-    since_time: Time | None
+    since_time: TimeColumn | None
     since_before: bool
     until_position: int | None
-    until_time: Time | None
+    until_time: TimeColumn | None
     lasted: Seconds | None
-    since_earliest: Time | None
-    since_latest: Time | None
-    until_earliest: Time | None
-    until_latest: Time | None
+    since_earliest: TimeColumn | None
+    since_latest: TimeColumn | None
+    until_earliest: TimeColumn | None
+    until_latest: TimeColumn | None
 
 
 class NotCheckedRow(NamedTuple):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from ...engine.events.input_names import without_folders
 from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowed
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
-from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query, SourceInfo
 from ...engine.state.clock import UNDATED, span_at
 from ...engine.state.clock import TimeSpan as Happened
@@ -67,25 +66,38 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 class KnownRange(msgspec.Struct, frozen=True, kw_only=True):
     """A range of revisions at which a kind is fully known; ``open`` if it may continue.
 
-    :param first_within: the bounds of ``first_time``. :param last_within: of ``last_time``.
+    :param first_time: the estimate; ``first_earliest`` and ``first_latest``: its bounds.
     """
 
     first: int
     last: int
     first_time: Time | None
-    first_within: Happened
+    first_earliest: Time | None
+    first_latest: Time | None
     last_time: Time | None
-    last_within: Happened
+    last_earliest: Time | None
+    last_latest: Time | None
     by: tuple[str, ...]
     open: bool
 
 
-class KnownKind(msgspec.Struct, frozen=True, kw_only=True):
+class KindName(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of objects."""
+
+    group: str
+    kind: str
+
+    @property
+    def pair(self) -> Pair:
+        """Its group and its name."""
+        return self.group, self.kind
+
+
+class KnownKind(KindName, frozen=True, kw_only=True):
     """What is known of a kind. :param namespaces: where; empty for all namespaces."""
 
-    pair: Pair
     namespaces: tuple[str, ...]
-    stretches: tuple[KnownRange, ...]
+    complete: tuple[KnownRange, ...]
 
 
 class ReportedRelease(msgspec.Struct, frozen=True, order=True):
@@ -98,36 +110,40 @@ class ReportedRelease(msgspec.Struct, frozen=True, order=True):
 _EVENTS_AT_END = 50
 
 
-class KnownRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A range of revisions at which a kind is fully known."""
+class KnownRow(KnownRange, frozen=True, kw_only=True):
+    """A range of revisions at which a kind is fully known, as a row."""
 
     group: str
     kind: str
     namespaces: tuple[str, ...]
-    first: int
-    last: int
-    first_time: Time | None
-    last_time: Time | None
-    by: tuple[str, ...]
-    open: bool
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):
-    """What the log knows about times: those of its first and last event, in microseconds.
+    """What the log knows about times: those of its first and last event, with their bounds.
 
-    :param revisions: their number; for ``bounded`` of them both bounds are known, ``median``
-    microseconds apart. :param disagreements: a sentence for each clock that disagrees.
-    :param first_within: the bounds of ``first``. :param last_within: of ``last``.
+    :param revisions: their number; for ``bounded`` of them both bounds are known.
+    :param median_width_us: how far these are apart, microseconds.
+    :param disagreements: a sentence for each clock that disagrees.
     """
 
-    first: int | None
-    last: int | None
+    first: Time | None
+    first_earliest: Time | None
+    first_latest: Time | None
+    last: Time | None
+    last_earliest: Time | None
+    last_latest: Time | None
     revisions: int
     bounded: int
-    median: int | None
+    median_width_us: int | None
     disagreements: tuple[str, ...] = ()
-    first_within: Happened | None = None
-    last_within: Happened | None = None
+
+    @property
+    def ends(self) -> tuple[Happened, Happened]:
+        """When the first and the last event happened."""
+        return (
+            Happened(self.first_earliest, self.first_latest, self.first),
+            Happened(self.last_earliest, self.last_latest, self.last),
+        )
 
 
 class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
@@ -148,7 +164,7 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     inputs: tuple[Input, ...]
     whole: bool
     coverage: tuple[KnownKind, ...]
-    missing: tuple[Pair, ...]
+    missing: tuple[KindName, ...]
     releases: tuple[ReportedRelease, ...]
     configurations: tuple[str, ...]
     advice: tuple[str, ...]
@@ -157,13 +173,13 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
         """Return the inputs, and what is known when."""
         known = (
             KnownRow(
-                group=one.pair[0],
-                kind=one.pair[1],
+                group=one.group,
+                kind=one.kind,
                 namespaces=one.namespaces,
                 **msgspec.structs.asdict(each),
             )
             for one in self.coverage
-            for each in one.stretches
+            for each in one.complete
         )
         return {"inputs": table_of(Input, self.inputs), "coverage": table_of(KnownRow, known)}
 
@@ -175,13 +191,15 @@ def _times(log: Log, moment: Moment) -> Times:
     if first.estimate is None:
         first, last = map(_at, _times_of_components(log, moment))
     return Times(
-        first=first.estimate,
-        first_within=first,
-        last=last.estimate,
-        last_within=last,
+        first=Time.of(first.estimate),
+        first_earliest=Time.of(first.earliest),
+        first_latest=Time.of(first.latest),
+        last=Time.of(last.estimate),
+        last_earliest=Time.of(last.earliest),
+        last_latest=Time.of(last.latest),
         revisions=figures.revisions,
         bounded=figures.bounded,
-        median=figures.median,
+        median_width_us=figures.median,
         disagreements=(
             *clock_remarks(log.store, branch=moment.branch, cluster=moment.cluster),
             *_contradictions(log, moment),
@@ -243,7 +261,7 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
         inputs=tuple(map(_input, given)),
         whole=coverage.whole,
         coverage=held,
-        missing=missing,
+        missing=tuple(KindName(group=group, kind=kind) for group, kind in missing),
         releases=releases,
         configurations=configurations,
         advice=tuple(
@@ -274,9 +292,10 @@ def _known(log: Log, moment: Moment, coverage: LogCoverage) -> Iterator[KnownKin
             together.setdefault(coverage.spans(pair, name), []).append(name)
         for spans, some in (together or {coverage.spans(pair): []}).items():
             yield KnownKind(
-                pair=pair,
+                group=pair[0],
+                kind=pair[1],
                 namespaces=tuple(some),
-                stretches=tuple(_stretch(log, moment, span) for span in spans),
+                complete=tuple(_stretch(log, moment, span) for span in spans),
             )
 
 
@@ -286,10 +305,12 @@ def _stretch(log: Log, moment: Moment, span: KnownRevisions) -> KnownRange:
     return KnownRange(
         first=span.first,
         last=span.last,
-        first_time=first.estimate,
-        first_within=first,
-        last_time=last.estimate,
-        last_within=last,
+        first_time=Time.of(first.estimate),
+        first_earliest=Time.of(first.earliest),
+        first_latest=Time.of(first.latest),
+        last_time=Time.of(last.estimate),
+        last_earliest=Time.of(last.earliest),
+        last_latest=Time.of(last.latest),
         by=tuple(map(str, span.by)),
         open=not span.exact,
     )
@@ -365,7 +386,7 @@ def _advice(
             f"watches of {plurals(unmarked)} do not say when their initial events ended: record "
             f"them with allowWatchBookmarks=true, or also ingest a list"
         )
-    broken = [one.pair for one in known if one.pair in SCHEDULING and len(one.stretches) > 1]
+    broken = [one.pair for one in known if one.pair in SCHEDULING and len(one.complete) > 1]
     if broken:
         yield (
             f"{plurals(dict.fromkeys(broken))} are not known in the gaps: ingest a watch or an "
@@ -395,52 +416,3 @@ def _of_audit(asked: _Asked) -> Iterator[str]:
             f"the audit log does not hold all answers to writes of {plurals(less)}: "
             f"with level {_FULL} it would hold every version"
         )
-
-
-def status_document(status: Status) -> dict[str, Any]:
-    """Return a status for JSON; times are text."""
-    document: dict[str, Any] = msgspec.to_builtins(status)
-    times = document["times"]
-    for end in ("first", "last"):
-        times |= {end: _time(times[end]), f"{end}_earliest": None, f"{end}_latest": None}
-        within = times.pop(f"{end}_within")
-        if within is not None:
-            times |= {f"{end}_{bound}": _time(within[bound]) for bound in ("earliest", "latest")}
-    times["median_width_us"] = times.pop("median")
-    document["missing"] = [_kind(pair) for pair in status.missing]
-    document["coverage"] = [
-        {
-            **_kind(one.pair),
-            "namespaces": list(one.namespaces),
-            "complete": [
-                {
-                    "first": stretch.first,
-                    "last": stretch.last,
-                    **_bounds("first", stretch.first_within),
-                    **_bounds("last", stretch.last_within),
-                    "by": list(stretch.by),
-                    "open": stretch.open,
-                }
-                for stretch in one.stretches
-            ],
-        }
-        for one in status.coverage
-    ]
-    return document
-
-
-def _bounds(end: str, span: Happened) -> dict[str, str | None]:
-    """Return a time for JSON: the estimate, and both bounds."""
-    return {
-        f"{end}_time": _time(span.estimate),
-        f"{end}_earliest": _time(span.earliest),
-        f"{end}_latest": _time(span.latest),
-    }
-
-
-def _kind(pair: Pair) -> dict[str, str]:
-    return {"group": pair[0], "kind": pair[1]}
-
-
-def _time(at: int | None) -> str | None:
-    return None if at is None else format_time(at)

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import msgspec
 
 from ...engine.events.payloads import ListBroken
 from ...engine.kubernetes.resources import plural_of
-from ...engine.kubernetes.units import format_time
 from ...engine.state.clock import UNDATED, TimeSpan
 from ...engine.state.coverage import KnownGap, Pair, UnknownCause
 from ..objects.kinds import plain_name
+from ..tabular.columns import Time
+from ..tabular.documents import described
 from .times import is_known, place_text, span_words
 
 _NAMED = 3
 """How many objects are named that somebody deleted."""
 
 
-class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+class GapDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What a log does not know, as answers say it.
+
+    :param namespaces: where; empty for all requested namespaces of the kind.
+    :param after: the last known revision before it, and ``before`` the first after it; each with
+        the estimate of its time, and bounds.
+    :param shown_again_earliest: when the next list shows the same state.
+    :param shown_gone_earliest: when the first list without what somebody deleted was made.
+    :param message: what is not known, when and why. :param remedy: what would make it known.
+    """
+
+    group: str
+    kind: str
+    namespaces: tuple[str, ...]
+    why: str
+    after: int | None
+    after_time: Time | None
+    after_earliest: Time | None
+    after_latest: Time | None
+    before: int | None
+    before_time: Time | None
+    before_earliest: Time | None
+    before_latest: Time | None
+    shown_again_earliest: Time | None
+    shown_again_latest: Time | None
+    shown_gone_earliest: Time | None
+    shown_gone_latest: Time | None
+    message: str
+    remedy: str
+
+
+@described
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unknown:
     """A gap in what the log knows at a moment.
 
     :param namespaces: where; empty for all requested namespaces of the kind.
@@ -138,35 +172,30 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
             f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that time"
         )
 
-
-def document_of(unknown: Unknown) -> dict[str, Any]:
-    """Return a gap for JSON."""
-    gap = unknown.gap
-    after = unknown.after_within or UNDATED
-    before = unknown.before_within or UNDATED
-    again = unknown.shown_again or UNDATED
-    gone = unknown.shown_gone or UNDATED
-    return {
-        "group": unknown.pair[0],
-        "kind": unknown.pair[1],
-        "namespaces": list(unknown.namespaces),
-        "why": str(gap.why),
-        "after": gap.after,
-        "after_time": _time(unknown.after),
-        "after_earliest": _time(after.earliest),
-        "after_latest": _time(after.latest),
-        "before": gap.before,
-        "before_time": _time(unknown.before),
-        "before_earliest": _time(before.earliest),
-        "before_latest": _time(before.latest),
-        "shown_again_earliest": _time(again.earliest),
-        "shown_again_latest": _time(again.latest),
-        "shown_gone_earliest": _time(gone.earliest),
-        "shown_gone_latest": _time(gone.latest),
-        "message": f"{unknown.name}: {unknown.reason}",
-        "remedy": unknown.remedy,
-    }
-
-
-def _time(micros: int | None) -> str | None:
-    return None if micros is None else format_time(micros)
+    @property
+    def document(self) -> GapDocument:
+        """What answers say of it."""
+        gap, ends = self.gap, (self.after_within, self.before_within)
+        after, before, again, gone = (
+            UNDATED if one is None else one for one in (*ends, self.shown_again, self.shown_gone)
+        )
+        return GapDocument(
+            group=self.pair[0],
+            kind=self.pair[1],
+            namespaces=self.namespaces,
+            why=str(gap.why),
+            after=gap.after,
+            after_time=Time.of(self.after),
+            after_earliest=Time.of(after.earliest),
+            after_latest=Time.of(after.latest),
+            before=gap.before,
+            before_time=Time.of(self.before),
+            before_earliest=Time.of(before.earliest),
+            before_latest=Time.of(before.latest),
+            shown_again_earliest=Time.of(again.earliest),
+            shown_again_latest=Time.of(again.latest),
+            shown_gone_earliest=Time.of(gone.earliest),
+            shown_gone_latest=Time.of(gone.latest),
+            message=f"{self.name}: {self.reason}",
+            remedy=self.remedy,
+        )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 from .question import Field, QuestionInNamespace
 
@@ -54,12 +54,6 @@ class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
         moment = log.moment(self.at)
         named = log.object(self.named, moment)
         return blame_at(log, named, self.number, moment, namespace=self.namespace)
-
-    def document(self, found: Blame) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..answers.blame import blame_document  # noqa: PLC0415
-
-        return blame_document(found)
 
     def lines(self, found: Blame, style: Style) -> Iterator[str]:
         """Yield the answer for people."""

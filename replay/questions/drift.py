@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from .question import QuestionOfScheduler
 
@@ -37,13 +38,7 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
 
         moment = log.moment(self.at)
         found = drift_at(log.store, moment, resolve(self.release), progress=self.progress)
-        return replace(found, not_known=tuple(unknown_at(log, moment, SCHEDULING)))
-
-    def document(self, found: Drift) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..render.drift import drift_document  # noqa: PLC0415
-
-        return drift_document(found)
+        return msgspec.structs.replace(found, not_known=tuple(unknown_at(log, moment, SCHEDULING)))
 
     def table(self, found: Drift) -> Table:
         """Return a row for each difference."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -80,12 +80,6 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
     def kinds(self, found: ObjectHistory) -> Collection[GroupKind]:
         """Return the kind of the object."""
         return [(found.object.group, found.object.kind)]
-
-    def document(self, found: ObjectHistory) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..render.histories import history_json  # noqa: PLC0415
-
-        return history_json(found)
 
     def lines(self, found: ObjectHistory, style: Style) -> Iterator[str]:
         """Yield the answer for people."""

@@ -7,7 +7,7 @@ question is made in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Flag, auto
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -180,9 +180,9 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         """Return the answer, as Python and the API ask for it."""
         return self.answer(log)
 
-    def document(self, found: A) -> Mapping[str, Any]:
-        """Return an answer as ``-o json`` prints it."""
-        raise NotImplementedError
+    def document(self, found: A) -> Any:
+        """Return what ``-o json`` prints of an answer: by default the answer."""
+        return found
 
     def lines(self, found: A, style: Style) -> Iterator[str]:
         """Yield an answer for people."""

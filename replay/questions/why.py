@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 import msgspec
 
@@ -120,17 +120,8 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
         from ..what_if.help import HelpedWhy, instead  # noqa: PLC0415
 
         may_start = found.waits and not instead(found)
-        helps = self.helps(log, found, go_on, self.progress) if may_start else None
+        helps = self.helps(log, found, go_on, self.progress) if may_start else msgspec.UNSET
         return HelpedWhy(**msgspec.structs.asdict(found), would_help=helps)
-
-    def document(self, found: Why) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..answers.why import why_document  # noqa: PLC0415
-
-        document = why_document(found)
-        if document.get("would_help", self) is None:
-            del document["would_help"]
-        return document
 
     def lines(self, found: Why, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
@@ -143,7 +134,7 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
         from ..render.why import help_lines  # noqa: PLC0415
         from ..what_if.help import HelpedWhy  # noqa: PLC0415
 
-        if isinstance(found, HelpedWhy) and found.would_help is not None:
+        if isinstance(found, HelpedWhy) and found.would_help is not msgspec.UNSET:
             yield from help_lines(found.would_help, depth=self.verbose, style=style)
         for said in self.beside_document(found):
             yield from ("\n", *paragraph(f"{said[:1].upper()}{said[1:]}.", style))

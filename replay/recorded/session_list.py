@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -22,13 +21,15 @@ PREFIX = "session:"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
-class ListedSession(NamedTuple):
+class ListedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session that a scheduler ran.
 
-    :param number: counted from 1 in order of their opening, over the whole log.
+    :param session: as points name it. :param number: counted from 1 in order of their opening, over
+        the whole log.
     :param id: as the scheduler logs it; empty if it is not known. :param how: how it is known.
-    :param opened: microseconds since 1970; of an inferred one, when it wrote first: it was opened
-        by then. :param opened_after: of an inferred one, and after this; None if it is not known.
+    :param opened: None without times, as in a scenario; of an inferred one, when it wrote first: it
+        was opened by then. :param opened_after: of an inferred one, and after this; None if it is
+        not known.
     :param closed: None if it is not known.
     :param revision: the last that it may have known: the last by its opening, and before what it
         wrote itself; None if no revision is known. :param position: of the event that shows it.
@@ -37,10 +38,11 @@ class ListedSession(NamedTuple):
     :param podgroups: how many PodGroups it wrote.
     """
 
+    session: str
     number: int
     id: str
     how: HowKnown
-    opened: Time
+    opened: Time | None
     opened_after: Time | None
     closed: Time | None
     revision: int | None
@@ -52,14 +54,14 @@ class ListedSession(NamedTuple):
     podgroups: int
 
     @property
-    def dated(self) -> bool:
-        """Whether it has a time: a scenario's has none."""
-        return bool(self.opened)
+    def begin(self) -> int:
+        """When it was opened, in microseconds since 1970; 0 if it has no time."""
+        return int(self.opened or 0)
 
     @property
     def when(self) -> TimeSpan:
         """Between which times it was opened."""
-        if not self.dated:
+        if self.opened is None:
             return UNDATED
         inferred = self.how is HowKnown.INFERRED
         return TimeSpan(self.opened_after if inferred else self.opened, self.opened, self.opened)
@@ -101,12 +103,13 @@ def listing(sessions: Sequence[RecordedSession], clock: Clock) -> list[ListedSes
 
 def _listed(number: int, session: RecordedSession, revision: int) -> ListedSession:
     return ListedSession(
+        session=f"{PREFIX}{number}",
         number=number,
         id=session.uid,
         how=session.how,
-        opened=session.opened,
-        opened_after=session.after,
-        closed=session.closed,
+        opened=Time(session.opened) if session.opened else None,
+        opened_after=Time.of(session.after),
+        closed=Time.of(session.closed),
         revision=revision if revision >= 0 else None,
         position=session.position,
         jobs=session.jobs,
@@ -140,7 +143,7 @@ def within(
 def _by(session: ListedSession, moment: Moment) -> bool:
     """Return whether a session was opened by a moment, or learned of by a position."""
     if moment.time is not None:
-        return session.opened <= moment.time
+        return session.begin <= moment.time
     if moment.revision is None:
         return session.position <= moment.known
     return session.revision is None or session.revision <= moment.revision
@@ -148,7 +151,7 @@ def _by(session: ListedSession, moment: Moment) -> bool:
 
 def _at(session: ListedSession, moment: Moment) -> bool:
     if moment.time is not None:
-        return session.opened == moment.time
+        return session.begin == moment.time
     if moment.revision is None:
         return session.position == moment.known
     return session.revision == moment.revision
@@ -174,7 +177,7 @@ def at_session(store: LogStore, moment: Moment, text: str) -> Moment:
     session = known[int(digits) - 1]
     note = ""
     if session.how is HowKnown.INFERRED:
-        note = f"{text} is inferred: it was opened by {format_time(session.opened)}"
+        note = f"{text} is inferred: it was opened by {format_time(session.begin)}"
     return msgspec.structs.replace(
-        moment, revision=session.revision, time=session.opened, label=text, note=note
+        moment, revision=session.revision, time=session.begin, label=text, note=note
     )

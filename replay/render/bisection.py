@@ -17,7 +17,6 @@ from ..compare.crashes import LoggedCrash, PanickingReleases
 from ..compare.sessions import first_difference_document
 from ..coverage.coverage import plurals, unknown_text
 from ..moments.times import known_text
-from ..moments.unknown import document_of
 from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -237,7 +236,7 @@ def bisection_document(
         "release": found.release or None,
         "release_because": None if panicking is None else _panicking(panicking),
         "unsure": msgspec.to_builtins(found.unsure),
-        "not_known": list(map(document_of, found.not_known)),
+        "not_known": found.not_known,
         "crashes": [_crash(crash) for crash in crashes],
         "probes": [_probe(probe) for probe in found.probes],
         "answered": found.answered,

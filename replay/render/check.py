@@ -11,7 +11,6 @@ from ...engine.invariants.timeline import Breach, HappeningPlace
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
 from ..invariants.task import ALL, CheckReport, beginning, severity_of
-from ..moments.unknown import document_of
 from .blocks import Marked, Ref, Words, here_ref, joined, moment_ref, object_ref
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -122,7 +121,7 @@ def check_document(report: CheckReport) -> dict[str, Any]:
         "not_checked": [
             {"invariant": one.invariant.id, "reason": one.reason} for one in report.not_checked
         ],
-        "not_known": [document_of(one) for one in report.not_known],
+        "not_known": report.not_known,
     }
 
 

@@ -6,8 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import format_time
@@ -15,7 +13,8 @@ from ..histories.diff import Diff
 from ..histories.diff_actors import UNKNOWN_MAKER, Maker, Who
 from ..histories.diff_counts import counted_by_kind
 from ..moments.times import span_text
-from .differences import Made, diff_json, side_lines, summary_line
+from .differences import Made, side_lines, summary_line
+from .documents import plain
 from .tables import PLAIN, Style, Table, lines_of
 
 _FIELDS_SHOWN = 10
@@ -52,18 +51,18 @@ def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -
 
 def counts_json(found: Diff, who: Who | None = None) -> dict[str, Any]:
     """Return the counts as ``diff --summary -o json`` prints them."""
-    whole = diff_json(found)
+    whole = plain(found)
     return {
         **{name: whole[name] for name in ("apiVersion", "from", "to", "summary", "not_known")},
         "kind": "DiffSummary",
-        "kinds": msgspec.to_builtins(counted_by_kind(found)),
+        "kinds": counted_by_kind(found),
         **({} if who is None else {"actors": _actor_rows(found, who)}),
     }
 
 
 def who_json(found: Diff, who: Who) -> dict[str, Any]:
     """Return a difference for JSON, with ``who`` in every object and every change."""
-    whole = diff_json(found)
+    whole: dict[str, Any] = plain(found)
     for side, these in (("added", found.added), ("removed", found.removed)):
         for document, one in zip(whole[side], these, strict=True):
             document["who"] = _maker_json(who.objects.get(one.object, UNKNOWN_MAKER))

@@ -1,4 +1,4 @@
-"""Differences as text and as JSON of a stable shape."""
+"""Differences as text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ import msgspec
 from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
 from ..histories.diff import Diff, DiffSide, Holding, HoldingChanged, ObjectThen
-from ..moments.unknown import document_of
 from ..objects.field_changes import FieldDifference
 from .blocks import number_ref, object_ref
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of, paragraph
-
-API_VERSION = "plinian/v1"
 
 _NOT_KNOWN = "not known"
 QUEUES_HEAD = "QUEUE+BELOW"
@@ -36,28 +33,6 @@ Made = Callable[[Reference, int | None], str]
 
 def _no_actor(_object: Reference, _field: int | None) -> str:
     return ""
-
-
-def diff_json(found: Diff) -> dict[str, Any]:
-    """Return a difference as ``diff -o json`` prints it; fields are only ever added."""
-    fields: dict[str, Any] = msgspec.to_builtins(found)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Diff",
-        "from": fields.pop("before"),
-        "to": fields.pop("after"),
-        "summary": {
-            "added": len(found.added),
-            "first_seen": len(found.first_seen),
-            "removed": len(found.removed),
-            "changed": len(found.changed),
-            "same": found.same,
-            "rewritten": found.rewritten,
-        },
-        **{name: fields[name] for name in ("added", "first_seen", "removed", "changed")},
-        **{name: fields[name] for name in ("nodes", "queues", "begun")},
-        "not_known": list(map(document_of, found.not_known)),
-    }
 
 
 def diff_lines(
@@ -222,7 +197,7 @@ def summary_line(found: Diff, *, events: bool) -> str:
     first = f"{len(found.first_seen)} first seen, " if found.first_seen else ""
     text = (
         f"{len(found.added)} added, {first}{len(found.removed)} removed, "
-        f"{len(found.changed)} changed, {found.same} the same"
+        f"{len(found.changed)} changed, {found.summary.same} the same"
     )
     if not events:
         references = [one.object for one in (*found.added, *found.first_seen, *found.removed)]

@@ -9,6 +9,7 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ..objects.kinds import resource_name
+from ..tabular.documents import written
 from .tables import NONE, PLAIN, Style, Table, write_table
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 Documents = Iterable[dict[str, Any]]
 
-_ENCODER = msgspec.json.Encoder(order="sorted")
+_ENCODER = msgspec.json.Encoder(order="sorted", enc_hook=written)
 
 
 def json_text(value: Any, *, indent: int = 4) -> str:

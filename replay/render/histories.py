@@ -1,41 +1,15 @@
-"""Histories of objects as text and as JSON of a stable shape."""
+"""Histories of objects as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import msgspec
-
-from ...engine.kubernetes.units import format_time
-from ..histories.history import Happening, History, ObjectHistory
+from ..histories.history import Happening, History
 from ..moments.times import span_text
-from ..moments.unknown import document_of
 from ..objects.field_changes import FieldDifference
-from .differences import API_VERSION, change_lines
+from .differences import change_lines
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table
-
-
-def history_json(found: ObjectHistory) -> dict[str, Any]:
-    """Return a history as ``history -o json`` prints it; times are RFC 3339."""
-    happenings: list[dict[str, Any]] = []
-    for one in found.happenings:
-        fields: dict[str, Any] = msgspec.to_builtins(one)
-        for name in ("earliest", "latest", "time", "recorded_at"):
-            if fields[name] is not None:
-                fields[name] = format_time(fields[name])
-        happenings.append(fields)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "History",
-        "object": msgspec.to_builtins(found.object),
-        "uids": list(found.uids),
-        "unsure": msgspec.to_builtins(found.unsure),
-        "not_known": list(map(document_of, found.not_known)),
-        "happenings": happenings,
-        "belonging": msgspec.to_builtins(found.belonging),
-    }
 
 
 def history_lines(found: History, *, style: Style = PLAIN) -> Iterator[str]:

@@ -1,9 +1,8 @@
-"""The list of sessions, as a table and a document."""
+"""The list of sessions, as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..recorded.recorded_sessions import HowKnown
@@ -27,7 +26,7 @@ def session_table(sessions: Sequence[ListedSession], *, wide: bool = False) -> T
 
 
 def _row(session: ListedSession) -> tuple[str, ...]:
-    opened = format_time(session.opened) if session.dated else NONE
+    opened = NONE if session.opened is None else format_time(session.opened)
     return (
         f"session:{session.number}",
         f"by {opened}" if session.how is HowKnown.INFERRED else opened,
@@ -55,28 +54,9 @@ def _lasts(session: ListedSession) -> str:
     """Return how long a session took; of an inferred one only the least is known."""
     if session.closed is None:
         return NONE
-    seconds = f"{(session.closed - session.opened) / SECOND_US:.3f}s"
+    seconds = f"{(session.closed - session.begin) / SECOND_US:.3f}s"
     return f"≥{seconds}" if session.how is HowKnown.INFERRED else seconds
 
 
 def _or_none(number: int | None) -> str:
     return NONE if number is None else str(number)
-
-
-def session_list_document(sessions: Sequence[ListedSession]) -> dict[str, Any]:
-    """Return the list for JSON."""
-    items = [session_document(one) for one in sessions]
-    return {"apiVersion": "v1", "kind": "SessionList", "items": items}
-
-
-def session_document(session: ListedSession) -> dict[str, Any]:
-    """Return one session for JSON."""
-    after, closed = session.opened_after, session.closed
-    return {
-        **session._asdict(),
-        "session": f"session:{session.number}",
-        "how": session.how.value,
-        "opened": format_time(session.opened) if session.dated else None,
-        "opened_after": None if after is None else format_time(after),
-        "closed": None if closed is None else format_time(closed),
-    }

@@ -49,20 +49,22 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
 
 def _times(status: Status) -> Iterator[str]:
     times = status.times
-    first, last = times.first, times.last
-    if first is None or last is None:
+    if times.first is None or times.last is None:
         yield "no event has a time\n"
     else:
-        ends = (first, times.first_within), (last, times.last_within)
         begin, end = (
-            span_text(within) if within and is_uncertain(within) else format_time(time)
-            for time, within in ends
+            span_text(span) if is_uncertain(span) else format_time(span.estimate or 0)
+            for span in times.ends
         )
         yield f"from {begin} to {end}\n"
     if times.revisions:
         have = "has" if 1 in {times.bounded, times.revisions} else "have"
         revisions = counted(times.revisions, "revision")
-        width = "" if times.median is None else f", half of them within {_width(times.median)}"
+        width = (
+            ""
+            if times.median_width_us is None
+            else f", half of them within {_width(times.median_width_us)}"
+        )
         yield f"{times.bounded} of {revisions} {have} an earliest and a latest time{width}\n"
     yield from (f"{text}\n" for text in times.disagreements)
 
@@ -87,7 +89,7 @@ def _inputs(status: Status) -> Table:
 
 def _coverage(status: Status) -> Table:
     rows = [_row(one) for one in status.coverage]
-    rows += [(plural_of(*pair), "", "never", NONE, NONE) for pair in status.missing]
+    rows += [(plural_of(*one.pair), "", "never", NONE, NONE) for one in status.missing]
     return Table(
         ("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"),
         rows,
@@ -96,7 +98,7 @@ def _coverage(status: Status) -> Table:
 
 
 def _row(one: KnownKind) -> tuple[str, ...]:
-    stretches = one.stretches
+    stretches = one.complete
     by = dict.fromkeys(word for stretch in stretches for word in stretch.by)
     return (
         plural_of(*one.pair),

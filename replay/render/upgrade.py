@@ -13,7 +13,6 @@ from ..compare import verdict
 from ..compare.upgrade import CauseGroup, ChangedDecision, Upgrade
 from ..compare.verdict import Verdict, VerdictEffect
 from ..coverage.coverage import unknown_text
-from ..moments.unknown import document_of
 from .comparison import behaviour_lines, cause_text, value_text
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -216,7 +215,7 @@ def upgrade_document(found: Upgrade) -> dict[str, Any]:
         "releases": list(found.releases),
         "differ": bool(found),
         "unsure": msgspec.to_builtins(found.unsure),
-        "not_known": list(map(document_of, found.not_known)),
+        "not_known": found.not_known,
         "logged": found.logged,
         "sessions": found.sessions,
         "known": found.known,

@@ -156,7 +156,7 @@ def _cut_short(log: Log, span: ShownPeriod) -> list[Incident]:
         return []  # To find the others, much of the log is read, and these never lack an end.
     sessions = listed_sessions(log.store, span.end)
     return [
-        Incident(one.opened, None, "", f"session:{one.number}{_UNENDED}")
+        Incident(one.begin, None, "", f"session:{one.number}{_UNENDED}")
         for one in sessions[:-1]
         if one.how is HowKnown.LOGGED and one.closed is None and one.id
     ]

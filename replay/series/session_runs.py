@@ -39,11 +39,11 @@ def session_runs(log: Log, span: ShownPeriod) -> SessionRuns:
     found = [
         one
         for one in listed_sessions(log.store, span.end)
-        if period.begin <= one.opened <= period.end
+        if period.begin <= one.begin <= period.end
     ]
     parts: list[list[ListedSession]] = [[] for _ in range(period.parts)]
     for one in found:
-        parts[period.part_of(one.opened)].append(one)
+        parts[period.part_of(one.begin)].append(one)
     return SessionRuns(
         period=period,
         logged=tuple(sum(one.how is HowKnown.LOGGED for one in some) for some in parts),
@@ -57,5 +57,5 @@ def session_runs(log: Log, span: ShownPeriod) -> SessionRuns:
 
 
 def _longest(sessions: Sequence[ListedSession]) -> int | None:
-    known = (one.closed - one.opened for one in sessions if one.closed is not None)
+    known = (one.closed - one.begin for one in sessions if one.closed is not None)
     return max(known, default=None)

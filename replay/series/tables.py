@@ -18,7 +18,7 @@ from ...engine.state.tables import node_table, podgroup_members, queue_by_podgro
 from ...engine.state.truth import Truth
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..tabular.columns import Bytes, Cores, Quantity, Time, base_units
+from ..tabular.columns import Bytes, Cores, Quantity, TimeColumn, base_units
 from ..truth.truth import truths_along
 
 MOST = 100_000
@@ -31,7 +31,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     :param revision: the last one that had happened.
     """
 
-    time: Time | None
+    time: TimeColumn | None
     revision: int | None
 
 

@@ -29,7 +29,7 @@ from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText, confs_at
 from ..moments.clock import time_of_moment
 from ..moments.moment import Moment
-from ..moments.unknown import Unknown, document_of
+from ..moments.unknown import Unknown
 from ..tabular.columns import AmountColumns
 from ..tabular.table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
@@ -344,7 +344,7 @@ def answer_document(answer: SessionRun) -> dict[str, Any]:
         "conf": answer.conf,
         "conf_rejected": list(answer.rejected),
         "unsure": msgspec.to_builtins(answer.unsure),
-        "not_known": [document_of(one) for one in answer.not_known],
+        "not_known": answer.not_known,
         "panic": None if crash is None else crash.message,
         "panic_at": None if crash is None else " < ".join(crash.place),
         "panic_during": None if crash is None else crash.during,

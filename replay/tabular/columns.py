@@ -1,7 +1,8 @@
 """The columns of a table, from the annotations of the record that is a row.
 
-A time is microseconds since 1970 UTC in a record, and a timestamp in a table. A quantity is a
-number; its unit is with the column, and not in each cell. What is nested is JSON text.
+A time is microseconds since 1970 UTC in a record, a timestamp in a table, and text in a document.
+A quantity is a number; its unit is with the column, and not in each cell. What is nested is JSON
+text.
 """
 
 from __future__ import annotations
@@ -49,8 +50,18 @@ class Unit(NamedTuple):
 
 BASE_UNIT = "that of the resource: cores of cpu, bytes of memory and storage, else a count"
 
-Time: TypeAlias = Annotated[int, CellType.TIME]
-"""Microseconds since 1970 UTC."""
+
+class Time(int):
+    """Microseconds since 1970 UTC, which documents have as RFC 3339, and tables as timestamps."""
+
+    @classmethod
+    def of(cls, micros: int | None) -> Time | None:
+        """Return a time that may not be known."""
+        return None if micros is None else cls(micros)
+
+
+TimeColumn: TypeAlias = Annotated[int, CellType.TIME]
+"""The same in a row that only tables show."""
 
 Micros: TypeAlias = Annotated[int, Unit("microseconds")]
 Seconds: TypeAlias = Annotated[float, Unit("seconds")]
@@ -77,7 +88,13 @@ class Column(NamedTuple):
 
 
 _PLAIN: Mapping[Any, CellType] = MappingProxyType(
-    {str: CellType.TEXT, int: CellType.WHOLE, float: CellType.NUMBER, bool: CellType.TRUTH}
+    {
+        str: CellType.TEXT,
+        int: CellType.WHOLE,
+        float: CellType.NUMBER,
+        bool: CellType.TRUTH,
+        Time: CellType.TIME,
+    }
 )
 _TEXTS = ((list[str],), (tuple[str, ...],))
 
@@ -136,11 +153,17 @@ def _names(value: Any) -> list[str]:
 
 
 def _nested(value: Any) -> str:
-    return msgspec.json.encode(value, order="deterministic").decode()
+    return msgspec.json.encode(value, order="deterministic", enc_hook=int).decode()
 
 
 _CELLS: Mapping[CellType, Callable[[Any], Any]] = MappingProxyType(
-    {CellType.TEXT: _text, CellType.NESTED: _nested, CellType.NAMES: _names, CellType.NUMBER: float}
+    {
+        CellType.TEXT: _text,
+        CellType.NESTED: _nested,
+        CellType.NAMES: _names,
+        CellType.NUMBER: float,
+        CellType.TIME: int,
+    }
 )
 
 

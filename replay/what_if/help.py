@@ -62,9 +62,9 @@ class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
 
 
 class HelpedWhy(Why, frozen=True, kw_only=True):
-    """Why an object waits, and what would help; None if it does not wait, or never starts."""
+    """Why an object waits, and what would help, if it waits and may start."""
 
-    would_help: WouldHelp | None
+    would_help: WouldHelp | msgspec.UnsetType = msgspec.UNSET
 
 
 def startable(log: Log, named: ObjectName, namespace: str | None, moment: Moment) -> Target:
@@ -244,9 +244,3 @@ def _deleted_podgroup(
         if events.KINDS[one.event.kind].effect is events.Effect.VERSION
     ]
     return msgspec.json.decode(versions[-1], type=dict[str, Any]) if versions else None
-
-
-def would_help_document(found: WouldHelp) -> dict[str, Any]:
-    """Return the changes for JSON."""
-    document: dict[str, Any] = msgspec.to_builtins(found)
-    return document

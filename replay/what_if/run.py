@@ -26,7 +26,7 @@ from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.unknown import Unknown, document_of
+from ..moments.unknown import Unknown
 from ..sessions.next_sessions import NextSession, next_sessions
 from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
 from ..tabular.table import ColumnTable, texts
@@ -201,7 +201,7 @@ def what_if_document(found: WhatIf) -> dict[str, Any]:
     """Return the result for JSON."""
     return {
         "at": found.sides[0].answer.at,
-        "not_known": [document_of(one) for one in found.not_known],
+        "not_known": found.not_known,
         "unread": list(found.unread),
         "sides": [
             {"name": side.name, "changes": list(side.texts), **_short(side.answer)}

@@ -211,7 +211,7 @@ def test_a_role_that_only_the_cache_has_is_drift(tmp_path: Path) -> None:
             for release in ("v1.12.1", "v1.15.1")
         )
     assert none == []
-    (one,) = (each.difference for each in found)
+    (one,) = found
     assert (one.kind, one.name, one.field) == ("PodGroup", "ns/pg", "minTaskMember[a]")
     assert (one.truth, one.belief) == (None, "1")
 

@@ -19,8 +19,9 @@ from plinian.replay.answers.records import (
     Recorded,
 )
 from plinian.replay.answers.run import run_of
-from plinian.replay.answers.why import why_at, why_document
+from plinian.replay.answers.why import why_at
 from plinian.replay.belief.belief import belief_at
+from plinian.replay.render.documents import plain
 from plinian.replay.sessions.session import scene_at
 from sessions import CREATED, group, node, pod, queue
 
@@ -230,9 +231,9 @@ class TestWhatIsNotKnown:
 
 def test_an_answer_is_plain_data(ask: Any) -> None:
     world = (node("n1"), queue("default"), group("pg", 1), pod("a", "pg", 99))
-    document_of = why_document(ask("pod/a", PROPORTION, *world))
-    assert document_of["asked"]["kind"] == "pod"
-    assert [link["reason"] for link in document_of["chain"]][:2] == ["pod", "podgroup"]
+    document = plain(ask("pod/a", PROPORTION, *world))
+    assert document["asked"]["kind"] == "pod"
+    assert [link["reason"] for link in document["chain"]][:2] == ["pod", "podgroup"]
 
 
 class TestStaleCaches:

@@ -124,7 +124,7 @@ def test_what_is_asserted_is_stored_and_shown_as_such(tmp_path: Path) -> None:
     assert all(b'"asserted":true' in event.payload for event in lists)
     with opened(place) as read:
         coverage = status_of(read).coverage
-    assert [stretch.by for kind in coverage for stretch in kind.stretches] == [("asserted",)] * 2
+    assert [stretch.by for kind in coverage for stretch in kind.complete] == [("asserted",)] * 2
     shown = CliRunner().invoke(app, ["status", "--log", str(place)])
     assert "asserted" in shown.stdout
 

@@ -14,7 +14,7 @@ from clusters import watched
 from plinian import Log
 from plinian.engine.errors import NotKnown
 from plinian.replay.coverage.open_deletions import maybe_deleted
-from plinian.replay.moments.unknown import document_of
+from plinian.replay.render.documents import plain
 from plinian.replay.truth.truth import build_index, truth_at
 
 LISTED, ASKED, LATER = "2026-05-04T10:00:00Z", "2026-05-04T10:01:00Z", "2026-05-04T10:10:00Z"
@@ -111,7 +111,7 @@ def test_before_a_later_list_the_warning_says_what_that_list_shows(
     assert unknown.objects == ("ml/a", "ml/b")
     assert unknown.reason.endswith(f", and the list of {LATER} shows that they went")
     assert unknown.remedy.startswith("ingest a watch of pods")
-    document = document_of(unknown)
+    document = plain(unknown)
     assert document["shown_gone_latest"] == "2026-05-04T10:10:00.999999Z"
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -45,10 +45,6 @@ class CensusQuestion(QuestionOfMoment[Census], frozen=True):
         """Return the number."""
         count = len(log.entries(self.kind, at=self.at))
         return Census(kind=self.kind, objects=2 * count if self.twice else count)
-
-    def document(self, found: Census) -> Mapping[str, Any]:
-        """Return the number as ``-o json`` prints it."""
-        return {"kind": found.kind, "objects": found.objects}
 
     def lines(self, found: Census, style: Style) -> Iterator[str]:
         """Yield the number for people."""

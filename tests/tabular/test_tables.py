@@ -17,7 +17,7 @@ from plinian.replay.tabular.columns import (
     CellType,
     Quantity,
     Seconds,
-    Time,
+    TimeColumn,
     columns_of,
 )
 from plinian.replay.tabular.html import ROWS
@@ -39,7 +39,7 @@ class Sample(NamedTuple):
     name: str
     colour: Colour = Colour.RED
     position: int | None = None
-    time: Time | None = None
+    time: TimeColumn | None = None
     waited: Seconds | None = None
     size: Bytes = 0.0
     amount: Quantity | None = None

@@ -14,8 +14,9 @@ from ...facade.log import Log
 from ...logs.assumptions import assumptions_at
 from ...moments.clock import when_is
 from ...moments.moment import Moment, remarks_on
-from ...moments.unknown import document_of
 from ...questions.defaults import DEFAULT_RELEASE
+from ...render.documents import plain
+from ...tabular.documents import API_VERSION
 from ..limits import AnswerLimit
 from ..reach import reach_all, reach_cache
 from ..settings import ServerSettings
@@ -24,7 +25,6 @@ from .operation import Operation, OperationRequest
 from .pages import Cut, ListPageSize, ListPart, bounded, page_of
 from .parameters import given
 
-API_VERSION = "plinian/v1"
 ROOT = "/plinian/v1"
 
 MOST_EVIDENCE = 100
@@ -285,7 +285,7 @@ def _not_known(asked: OperationRequest, result: Any) -> list[dict[str, Any]]:
     if asked.moment is None:
         return []
     kinds = [asked.values["kind"]] if asked.operation.url.startswith("objects/") else ()
-    return list(map(document_of, asked.log.not_known(kinds, at=asked.moment)))
+    return [plain(one) for one in asked.log.not_known(kinds, at=asked.moment)]
 
 
 def _links(asked: OperationRequest, positions: Sequence[int]) -> dict[str, str]:

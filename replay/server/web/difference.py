@@ -51,7 +51,11 @@ def _sections(found: Diff, look: Look) -> Iterator[Section]:
     first += begun(found)
     kinds, kind = counted_by_kind(found), look.get("kind")
     if not kinds:
-        same = "the only object is" if found.same == 1 else f"all {found.same:,} objects are"
+        same = (
+            "the only object is"
+            if found.summary.same == 1
+            else f"all {found.summary.same:,} objects are"
+        )
         yield Section([*first, Sentence(f"Nothing differs: {same} the same.", "blank")])
         return
     chips = [chip("all kinds", chosen=not kind, kind=None, objects=None)]
@@ -59,7 +63,7 @@ def _sections(found: Diff, look: Look) -> Iterator[Section]:
         plural = plural_of(one.group, one.kind)
         text = f"{plural} {counts_text(one)}"
         chips.append(chip(text, chosen=plural == kind, kind=plural, objects=None))
-    same = f"{counted(found.same, 'object is', 'objects are')} the same"
+    same = f"{counted(found.summary.same, 'object is', 'objects are')} the same"
     first.append(ItemList([*map(ListItem, chips), ListItem(same)], "chips"))
     yield Section([*first, *(() if kind else holdings(found))])
     yield Section(list(_objects(found, look, kind)), "Objects")

@@ -272,12 +272,11 @@ class _Sides:
 
 
 def _differs(one: CacheDifference) -> Differs:
-    found = one.difference
     return Differs(
-        object=f"{found.kind.lower()}/{found.name}",
-        field=found.field,
-        truth=found.truth,
-        belief=found.belief,
+        object=f"{one.kind.lower()}/{one.name}",
+        field=one.field,
+        truth=one.truth,
+        belief=one.belief,
         since=one.since,
     )
 

@@ -9,6 +9,7 @@ import msgspec
 
 from ...facade.documents import document
 from ...facade.log import Log
+from ...render.documents import plain
 from .look import Look
 
 Data = Callable[..., Any]
@@ -49,7 +50,7 @@ class Page(NamedTuple):
 
     def document(self, record: Any) -> Any:
         """Return the data as JSON."""
-        return plain_of(record) if self.json is None else self.json(record)
+        return plain_of(record) if self.json is None else plain(self.json(record))
 
 
 def page(path: str, *, template: str, title: str, **options: Any) -> Callable[[Data], Page]:
@@ -75,7 +76,7 @@ def plain_of(value: Any) -> Any:
         return {shown: plain_of(getattr(value, name)) for name, shown in names}
     if isinstance(value, msgspec.Struct):
         return document(value)
-    return msgspec.to_builtins(value)
+    return plain(value)
 
 
 __all__ = ["Data", "Log", "Look", "Page", "page", "plain_of"]

@@ -243,9 +243,9 @@ def _drift(log: Log, look: Look, base: Pane) -> Pane:
             field=one.field,
             truth=_side(one.truth),
             belief=_side(one.belief),
-            since=since,
+            since=one.since,
         )
-        for one, since in found.differences
+        for one in found.differences
         if not base.chosen or one.name in {name, name.rpartition("/")[2]}
     ]
     of = f"of {base.object} " if base.chosen else ""

@@ -11,7 +11,6 @@ from ...facade.log import Log
 from ...moments.times import time_text
 from ...recorded.recorded_sessions import HowKnown
 from ...recorded.session_list import ListedSession
-from ...render.sessions import session_list_document
 from ..reach import reach_all
 from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
@@ -49,7 +48,9 @@ class Sessions(msgspec.Struct, frozen=True, kw_only=True):
 def _json(found: Sessions) -> Any:
     """Return the sessions of the page as the command lists them."""
     return {
-        **session_list_document(found.listed),
+        "apiVersion": "v1",
+        "kind": "SessionList",
+        "items": found.listed,
         "skip": found.lines.skip,
         "total": found.lines.total,
     }
@@ -71,7 +72,7 @@ def sessions(log: Log, look: Look) -> Sessions:
     active = look.get("show") == "active"
     shown = [one for one in found if one.binds or one.evictions or not active]
     time = log.truth(look.at).time or 0
-    now = max((one.number for one in found if one.opened <= time), default=0)
+    now = max((one.number for one in found if one.begin <= time), default=0)
     before = sum(one.number < now for one in shown)
     skip = number(look, "skip", before // MOST_ROWS * MOST_ROWS)
     part = some(shown, skip)
@@ -87,11 +88,11 @@ def sessions(log: Log, look: Look) -> Sessions:
 
 def _line(one: ListedSession, now: int) -> SessionLine:
     inferred = one.how is HowKnown.INFERRED
-    lasts = "" if one.closed is None else f"{(one.closed - one.opened) / SECOND_US:.3f} s"
+    lasts = "" if one.closed is None else f"{(one.closed - one.begin) / SECOND_US:.3f} s"
     return SessionLine(
         number=one.number,
         point=f"session:{one.number}",
-        opened=time_text(one.opened) if one.dated else "",
+        opened="" if one.opened is None else time_text(one.opened),
         inferred=inferred,
         lasts=f"≥ {lasts}" if inferred and lasts else lasts,
         position=one.position,
