@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from itertools import groupby
+from typing import get_origin, get_type_hints
 
 import pytest
 
@@ -54,6 +55,14 @@ def test_a_part_has_a_value_for_every_field_of_its_record(part: Part) -> None:
     assert {row.behaviour for row in TABLE[part]} == fields
     for release in RELEASES:
         assert rows_in(part, release).keys() == fields
+
+
+@pytest.mark.parametrize("part", Part)
+def test_a_value_is_of_the_type_of_its_field(part: Part) -> None:
+    types = get_type_hints(RECORDS[part])
+    for row in TABLE[part]:
+        of = types[row.behaviour]
+        assert type(row.value) is (get_origin(of) or of), row
 
 
 def test_no_behaviour_is_in_two_parts() -> None:
