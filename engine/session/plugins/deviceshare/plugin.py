@@ -136,16 +136,16 @@ class DeviceShare:
         use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
         config = self._ssn.process.external.device_config or NO_CONFIG
         names = CardNames() if use is VirtualGpuUse.FROM_LAST else names_of(config)
-        unsigned = self._devices is SharedDevices.ERRORS_REPORTED
+        how = self._ssn.behaviours
         self._sharing = Sharing(
             use,
             policy,
             names,
-            unsigned,
-            self._ssn.behaviours.free_cores_unsigned,
-            checks=self._devices not in MODELESS,
-            lax=self._ssn.behaviours.one_unwanted_type_allowed,
-            crashes=self._ssn.behaviours.unknown_virtual_gpus_crash,
+            memory_unsigned=self._devices is SharedDevices.ERRORS_REPORTED,
+            cores_unsigned=how.free_cores_unsigned,
+            counts_once=self._devices not in MODELESS,
+            unwanted_allowed=how.one_unwanted_type_allowed,
+            unknown_crash=how.unknown_virtual_gpus_crash,
         )
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:

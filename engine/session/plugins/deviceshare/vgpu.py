@@ -52,21 +52,21 @@ class Sharing(NamedTuple):
     use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
     policy: str = ""
     names: CardNames = CardNames()
-    unsigned: bool = False
+    memory_unsigned: bool = False
     """A card of which more memory is used than it has accepts every request, as in v1.9."""
-    unsigned_cores: bool = False
+    cores_unsigned: bool = False
     """One of which more cores are used than it has accepts every request."""
-    checks: bool = True
+    counts_once: bool = True
     """What a pod has of a card counts one time, and is not free again below 0."""
-    lax: bool = False
+    unwanted_allowed: bool = False
     """The only type of GPU that a pod does not want is allowed."""
-    crashes: bool = False
+    unknown_crash: bool = False
     """Taking back what was not counted crashes the scheduler."""
 
     @property
     def adds_up(self) -> bool:
         """Whether a pod counts again for each container, and each time that it is added."""
-        return not self.checks or self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
+        return not self.counts_once or self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
 
     @property
     def forgets(self) -> bool:
@@ -144,7 +144,9 @@ class Card(msgspec.Struct):
         self, request: CardRequest, annotations: Mapping[str, str], sharing: Sharing
     ) -> CardShort | None:
         """Return what the card lacks for a request; None if it is nothing of these."""
-        if NVIDIA not in self.type or not type_matches(annotations, self.type, lax=sharing.lax):
+        if NVIDIA not in self.type or not type_matches(
+            annotations, self.type, unwanted_allowed=sharing.unwanted_allowed
+        ):
             return CardShort("type", self.type, 0, 0)
         if self.is_full:
             return CardShort("number", self.type, self.number, self.used_number)
@@ -166,11 +168,11 @@ class Card(msgspec.Struct):
         100 cores mean exclusive use; a full card cannot be shared even with 0 cores.
         """
         memory, cores = self.memory - self.used_memory, 100 - self.used_cores
-        if sharing.unsigned:
+        if sharing.memory_unsigned:
             memory = as_unsigned(memory)
-        if sharing.unsigned_cores:
+        if sharing.cores_unsigned:
             cores = as_unsigned(cores)
-        elif sharing.checks and self.used_cores + request.cores < 0:
+        elif sharing.counts_once and self.used_cores + request.cores < 0:
             return False  # the sum is a huge number there
         return (
             not self.is_full
@@ -179,21 +181,23 @@ class Card(msgspec.Struct):
             and not (request.cores == 100 and self.used_number != 0)
             and not (request.cores == 0 and self.used_cores == 100)
             and NVIDIA in self.type
-            and type_matches(annotations, self.type, lax=sharing.lax)
+            and type_matches(annotations, self.type, unwanted_allowed=sharing.unwanted_allowed)
         )
 
 
-def type_matches(annotations: Mapping[str, str], card_type: str, *, lax: bool = False) -> bool:
+def type_matches(
+    annotations: Mapping[str, str], card_type: str, *, unwanted_allowed: bool = False
+) -> bool:
     """Return whether a pod's annotations allow a type of card.
 
-    :param lax: the only type that a pod does not want is allowed.
+    :param unwanted_allowed: the only type that a pod does not want is allowed.
 
     Source: utils.go checkGPUtype.
     """
     for key, wanted in ((USE_TYPE, True), (NO_USE_TYPE, False)):
         if key in annotations:
             named = annotations[key].split(",")
-            if lax and not wanted and len(named) == 1:
+            if unwanted_allowed and not wanted and len(named) == 1:
                 return True
             return any(part.upper() in card_type.upper() for part in named) is wanted
     return True
@@ -322,7 +326,7 @@ class VirtualGpus:
             if card is None:
                 continue
             if uid not in card.pods:
-                if self.sharing.crashes:
+                if self.sharing.unknown_crash:
                     place = "api/devices/nvidia/vgpu.(*GPUDevices).SubResource"
                     raise Panic(NIL_POINTER, (place,))
                 continue
