@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from plinian.engine.log import open_log
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 
 from .measure import Result, child
 

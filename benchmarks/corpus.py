@@ -16,7 +16,7 @@ from importlib.resources import files
 import msgspec
 
 from plinian.engine.events import Event
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 
 
 class Version(msgspec.Struct, frozen=True):

@@ -7,13 +7,13 @@ import time
 from typing import NamedTuple
 
 from plinian.engine.cache.scheduler_flags import CacheOptions
-from plinian.engine.kubernetes.store import Store
-from plinian.engine.session.framework.outcome import SessionResult
-from plinian.engine.session.run import SessionInput, run_session
+from plinian.engine.kubernetes.object_store import Store
+from plinian.engine.session.framework.session_outcome import SessionResult
+from plinian.engine.session.session_run import SessionInput, run_session
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.feedback import changes
-from plinian.replay.simulate.scheduler import Scheduler
+from plinian.replay.simulate.simulated_scheduler import Scheduler
 
 from .clusters import Cluster
 

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from plinian.engine.machine.delays import DelaySearch
-from plinian.engine.machine.search import EachStep, Exhaustive, Progress
 from plinian.engine.machine.shrink import Shrinker
+from plinian.engine.machine.state_search import EachStep, Exhaustive, Progress
 from plinian.engine.machine.turns import Turns
 from plinian.engine.machine.walks import WalkPlan, Walks, WalkStrategy
-from plinian.replay.explore.scenario import parse_machine_case, read_machine_case
-from plinian.replay.explore.world import ScenarioWorld, world_of
+from plinian.replay.explore.explored_scenario import parse_machine_case, read_machine_case
+from plinian.replay.explore.scenario_world import ScenarioWorld, world_of
 
 from .measure import Result, clock
 

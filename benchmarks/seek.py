@@ -15,7 +15,7 @@ from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore
 from plinian.engine.state import Truth
 from plinian.replay.histories.diff import diff
-from plinian.replay.moments.clock import clock_of, store_clock
+from plinian.replay.moments.log_clock import clock_of, store_clock
 from plinian.replay.moments.moment import Moment
 from plinian.replay.truth.points import resolve
 from plinian.replay.truth.truth import truth_at

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from plinian.engine.events import Event
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.log import open_log
 from plinian.replay.logs.log import opened
 from plinian.replay.truth.truth import build_index

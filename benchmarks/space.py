@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from plinian.engine.log import open_log
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 from plinian.replay.truth.truth import build_index
 
 from .measure import Result

@@ -20,15 +20,15 @@ from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.events import Event, Reference
 from plinian.engine.events.codec import canonical_json
 from plinian.engine.events.payloads import ConfigApplied, SessionOpened
-from plinian.engine.ingest.objects.versions import version_event
-from plinian.engine.kubernetes.store import Document, Store
+from plinian.engine.ingest.objects.version_events import version_event
+from plinian.engine.kubernetes.object_store import Document, Store
 from plinian.engine.log import open_log
-from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import GARBAGE
 from plinian.replay.simulate.feedback import changes
-from plinian.replay.simulate.scheduler import Scheduler
+from plinian.replay.simulate.simulated_scheduler import Scheduler
 
 from . import clusters
 from .clusters import Cluster

@@ -14,7 +14,7 @@ import msgspec
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.answers.why import why_at
 from plinian.replay.belief.stored_belief import build_beliefs
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.sessions.session import session_at
 from plinian.replay.truth.truth import build_index

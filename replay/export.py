@@ -18,7 +18,7 @@ from ..engine.errors import UsageError
 from ..engine.events import Recorded
 from ..engine.events.input_names import without_folders
 from ..engine.log.creation import PRIVATE
-from .tabular.columns import TimeColumn
+from .tabular.record_columns import TimeColumn
 
 _ROWS_AT_ONCE = 5_000
 

@@ -22,18 +22,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from plinian.engine.machine.layout import WAIT, MachineStep
+from plinian.engine.machine.machine_layout import WAIT, MachineStep
 from plinian.engine.machine.natural import StateViolation
-from plinian.engine.machine.search import FaultyState, Progress
 from plinian.engine.machine.shrink import Shrinker
+from plinian.engine.machine.state_search import FaultyState, Progress
 from plinian.engine.machine.walks import WalkPlan, Walks, WalkStrategy
 from plinian.engine.volcano.releases import RELEASES
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.explore.scenario import MODE, parse_machine_case
-from plinian.replay.explore.world import ScenarioWorld, run_steps, world_of
+from plinian.replay.explore.explored_scenario import MODE, parse_machine_case
+from plinian.replay.explore.scenario_world import ScenarioWorld, run_steps, world_of
 from plinian.replay.render.simulation import spans
-from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.results import StepResult
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "corpus"

@@ -15,7 +15,7 @@ from plinian.replay.server.api.pages import DEFAULT_LIMIT, MOST_BYTES, MOST_LIMI
 from plinian.replay.server.api.parameters import Parameter, ParameterType
 from plinian.replay.server.api.shapes import RESULTS
 from plinian.replay.server.api.table import OPERATIONS
-from plinian.replay.server.mcp import limits
+from plinian.replay.server.mcp import reading_limits as limits
 
 
 def http() -> Iterator[str]:

@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 from plinian.engine.volcano.session.history import SUPPORTED, resolve
 from plinian.replay.render.simulation import spans
-from plinian.replay.simulate.cases import Case, read_case
+from plinian.replay.simulate.scenario_cases import Case, read_case
 from plinian.replay.simulate.simulation import SimulatedSession, Simulation
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "articles"

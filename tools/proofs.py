@@ -29,7 +29,7 @@ from plinian.engine.volcano.proofs.session import PROOFS, RECORDED
 from plinian.engine.volcano.releases import Row, parse_release
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.engine.volcano.session.history import HISTORY, behaviours, resolve, rows_of
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from proving import PROVING, Recording, proving, recording
 
 MODULE = VOLCANO / "proofs" / "session.py"

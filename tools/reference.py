@@ -268,7 +268,7 @@ def _default(item: Any) -> str:
 def lint() -> Iterator[str]:
     """Yield the page of what ``plinian lint`` looks for, and of the arguments that it knows."""
     from plinian.replay.lint.findings import FaultEffect  # noqa: PLC0415
-    from plinian.replay.lint.rules import RULES  # noqa: PLC0415
+    from plinian.replay.lint.lint_rules import RULES  # noqa: PLC0415
 
     yield from ("# Lint", "")
     yield (

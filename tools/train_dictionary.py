@@ -22,7 +22,7 @@ import msgspec
 import zstandard
 
 from plinian.engine.errors import EventMalformed
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 
 DICTIONARY_BYTES = 64 * 1024
 LEVEL = 3

@@ -15,7 +15,7 @@ from ..kubernetes.objects import KINDS, Object, Pod
 from ..kubernetes.work_queue import WorkQueue
 from ..model.panic import Panic
 from .cache import SchedulerCache
-from .requests import CacheRequests
+from .cache_requests import CacheRequests
 from .scheduler_flags import CacheOptions
 from .writer import CacheWriter
 

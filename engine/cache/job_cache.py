@@ -17,8 +17,8 @@ from ..kubernetes.work_queue import TokenRate, WorkQueue
 from ..model.device_claims import DeviceClaimMissing, device_claims
 from ..model.job import JobInfo
 from ..model.panic import NIL_POINTER, Panic
-from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, TaskStatus, status_of
 from ..model.task import GROUP_NAME, TaskInfo
+from ..model.task_status import ALLOCATED_STATUS, COMPLETED_STATUS, TaskStatus, status_of
 from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from ..volcano.cache.binding import EvictionWithoutPodGroup
 from ..volcano.cache.work_queues import FailedTasksKey

@@ -23,8 +23,8 @@ from ..model.node import ImageState, NodeInfo, PlacedTask
 from ..model.panic import Panic
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
-from ..model.status import TaskStatus
 from ..model.task import TaskInfo
+from ..model.task_status import TaskStatus
 from .job_cache import job_of
 from .node_sync import with_volume_limits
 from .projector import Origin, Projector

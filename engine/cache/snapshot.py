@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kubernetes.objects import ResourceQuotaStatus
-from ..model.columns import Dimensions, Ids
+from ..model.growing_columns import Dimensions, Ids
 from ..model.hypernode import HyperNodes
 from ..model.job import JobInfo
 from ..model.node import NodeInfo
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
-from ..model.tables import JobColumns, NodeTable, TaskTable
+from ..model.session_tables import JobColumns, NodeTable, TaskTable
 from ..model.task_classes import TaskClasses
 from .dirty_marks import DirtyMarks
 from .informers import Objects, Stores

@@ -13,14 +13,14 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.columns import Columns, Dimensions, Ids, Order
+from ..model.growing_columns import Columns, Dimensions, Ids, Order
 from ..model.job import JobInfo
 from ..model.node import NodeInfo
 from ..model.resource import Resource
-from ..model.status import ALLOCATED_STATUS, TaskStatus
-from ..model.tables import JobColumns, NodeTable, TaskTable
+from ..model.session_tables import JobColumns, NodeTable, TaskTable
 from ..model.task import TaskInfo
 from ..model.task_classes import TaskClasses
+from ..model.task_status import ALLOCATED_STATUS, TaskStatus
 
 _STATUSES = len(TaskStatus)
 _IS_ALLOCATED = np.array([status in ALLOCATED_STATUS for status in TaskStatus])

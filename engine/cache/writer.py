@@ -21,7 +21,7 @@ from ..model.task import TaskInfo
 from ..volcano.cache.binding import EvictionWithoutPodGroup
 from ..volcano.cache.status import QueueStatusWrite
 from .cache import SchedulerCache
-from .requests import (
+from .cache_requests import (
     BindPod,
     CacheRequests,
     CreateQueue,

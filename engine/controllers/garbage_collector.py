@@ -21,7 +21,7 @@ from ..kubernetes.work_queue import WorkQueue
 from ..volcano.controllers.garbage_collector import GarbageCollectorBehaviours
 from .component import Client
 from .lister import Listed, Lister
-from .requests import next_due
+from .pointer_requests import next_due
 
 WORK = "gc"
 """The only step: a worker takes the first job."""

@@ -18,7 +18,7 @@ from ..volcano.controllers.jobflow import JobFlowBehaviours
 from .component import Client
 from .flow_names import CREATED_BY_TEMPLATE, FlowRequest, dotted, labels_of, namespace_of
 from .lister import Listed, Lister
-from .requests import Numbered, Requests, next_due, try_again
+from .pointer_requests import Numbered, Requests, next_due, try_again
 
 WORK = "jobtemplate"
 """The only step: a worker takes the first request."""

@@ -20,7 +20,7 @@ from ..kubernetes.api_server import DELETED, Document, ObjectKey
 from ..kubernetes.resources import distinct_kind
 from ..kubernetes.work_queue import WorkQueue
 from .component import Client
-from .requests import next_due
+from .pointer_requests import next_due
 from .workloads import namespace_of
 
 WORK = "collect"

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ..kubernetes.amounts import times, written
 from ..kubernetes.api_errors import Refused
 from ..kubernetes.api_server import Document, controller_of
 from ..kubernetes.go.text import parse_int
 from ..kubernetes.pod_quota import quota_usage
+from ..kubernetes.quantity_lists import times, written
 from ..volcano.controllers.podgroup import PodGroupBehaviours
 from .component import Client
 

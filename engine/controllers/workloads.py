@@ -21,7 +21,7 @@ from ..kubernetes.object_table import ObjectTable
 from ..kubernetes.work_queue import WorkQueue
 from .component import Client
 from .lister import Listed, Lister
-from .requests import next_due
+from .pointer_requests import next_due
 
 
 class WorkloadsState(NamedTuple):

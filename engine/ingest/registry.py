@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from .audit import log as audit_log
+from .audit import audit_log
 from .components import cache_dump
-from .components import log as scheduler_log
+from .components import component_logs as scheduler_log
 from .lists import json_objects as object_list
 from .lists import yaml_objects as yaml_documents
 from .objects import scheduler_conf
 from .reading.formats import Format
-from .scenario import external_inputs, scenario
+from .scenario import scenario
+from .scenario import scenario_inputs as external_inputs
 from .watch import stream as watch_stream
 
 FORMATS: Final[tuple[Format, ...]] = (

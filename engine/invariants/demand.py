@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from ..model.job import JobInfo
 from ..model.resource import Resource
 from ..model.resource_names import PODS
-from ..model.status import ALLOCATED_STATUS
 from ..model.task import pod_request
+from ..model.task_status import ALLOCATED_STATUS
 
 if TYPE_CHECKING:
-    from ..session.framework.outcome import SessionResult
+    from ..session.framework.session_outcome import SessionResult
     from .view import ClusterView
 
 Amounts = Mapping[str, float]

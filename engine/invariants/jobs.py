@@ -9,8 +9,8 @@ from ..kubernetes.units import format_amount
 from ..model.job import JobInfo
 from ..model.node import NodeInfo
 from ..model.resource import MIN_RESOURCE, Resource
-from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, STATUS_NAMES
 from ..model.task import TaskInfo
+from ..model.task_status import ALLOCATED_STATUS, COMPLETED_STATUS, STATUS_NAMES
 from .invariant import NODE, POD, PODGROUP, Invariant, Needs, Severity, Violation
 from .view import ClusterView
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..kubernetes.objects import Node, Pod, PodGroup, Queue
-from ..session.framework.outcome import SessionResult
+from ..session.framework.session_outcome import SessionResult
 
 WAITING = frozenset({"Pending", "Inqueue"})
 """Phases in which a PodGroup waits."""

@@ -9,8 +9,8 @@ from ..cache.job_cache import job_of
 from ..kubernetes.units import format_amount
 from ..model.job import JobInfo
 from ..model.resource import MIN_RESOURCE
-from ..model.status import ALLOCATED_STATUS, TaskStatus
-from ..session.framework.outcome import SessionResult
+from ..model.task_status import ALLOCATED_STATUS, TaskStatus
+from ..session.framework.session_outcome import SessionResult
 from ..session.framework.trace import StepOutcome
 from .demand import DemandOfQueues
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation

@@ -13,8 +13,8 @@ from ..cache.job_cache import job_of
 from ..cache.projector import Projector, key_of
 from ..events import KINDS, Effect, Event, Reference
 from ..kubernetes.objects import Pod, PodGroup
-from ..model.status import COMPLETED_STATUS, status_of
-from ..session.framework.outcome import SessionResult
+from ..model.task_status import COMPLETED_STATUS, status_of
+from ..session.framework.session_outcome import SessionResult
 from .memory import Evictions, Phases
 from .owners import Owners
 

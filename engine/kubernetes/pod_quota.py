@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .amounts import ONE, Amount, Amounts, add, amounts, raise_to
+from .quantity_lists import ONE, Amount, Amounts, add, amounts, raise_to
 
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _REQUESTS, _LIMITS = "requests.", "limits."

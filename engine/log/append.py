@@ -29,10 +29,10 @@ from .chain import (
     packed_marks,
 )
 from .database import Database, Row
-from .derived import Derived
+from .derived_rows import Derived
+from .event_packing import Packer, block_ends
 from .invalidation import drop_invalid_checkpoints
-from .names import Names
-from .packing import Packer, block_ends
+from .log_ids import Names
 from .store import Appended
 
 

@@ -17,8 +17,8 @@ from typing import Literal
 from ..errors import LogUnavailable
 from ..version import __version__
 from .chain import ALGORITHM, genesis_hash
+from .event_packing import packed_dictionary
 from .location import Location
-from .packing import packed_dictionary
 from .schema_revision import REVISION
 from .sqlite import APPLICATION_ID, BUSY_SECONDS, PAGE_BYTES, SqliteDatabase
 from .store import MAIN

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .database import Database, Row
-from .derived import Derived, follow
+from .derived_rows import Derived, follow
 from .seals import (
     KINDS,
     MINE,

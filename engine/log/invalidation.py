@@ -13,10 +13,10 @@ import msgspec
 
 from ..events import Effect, Event
 from .branches import Head
-from .columns import least_list
+from .column_reads import least_list
 from .database import Database
-from .derived import Derived
-from .names import Names
+from .derived_rows import Derived
+from .log_ids import Names
 
 _TIMELESS = (Effect.ATTRIBUTED, Effect.TIMED)
 """Effects that add an actor or a time to a version, and change no state."""

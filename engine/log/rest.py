@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import LogCorrupt
 from .branches import damaged
 from .database import Database
-from .names import Names
+from .log_ids import Names
 from .store import MAIN
 
 _PER_BRANCH = ("head", "event", "payload_block", "batch")

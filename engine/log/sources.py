@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .branches import lineage
 from .database import Database
-from .names import Names
+from .log_ids import Names
 from .store import SourceInfo
 
 

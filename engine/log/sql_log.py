@@ -12,14 +12,16 @@ import msgspec
 
 from ..events import KINDS, Event, Recorded, Reference
 from ..events.upcast import upcast
-from . import branches, columns, derived, sources
+from . import branches, sources
+from . import column_reads as columns
+from . import derived_rows as derived
 from .database import Database
+from .event_packing import Packer
+from .event_reading import EventReader, Upcast
 from .inspection import mended
-from .names import Names
-from .packing import Packer
+from .log_ids import Names
 from .patience import lasting, patiently
-from .payloads import Payloads
-from .reading import EventReader, Upcast
+from .payload_store import Payloads
 from .store import (
     MAIN,
     Appended,

@@ -17,8 +17,8 @@ import msgspec
 from ..events import KINDS
 from .chain import Header, event_identity
 from .database import Database
-from .names import Names
-from .reading import resource_version
+from .event_reading import resource_version
+from .log_ids import Names
 
 _SOURCE, _KIND, _SCHEMA = 1 << 32, 1 << 16, 1 << 8
 """Factors of the parts of a combination; that of the effect is 1."""

@@ -25,10 +25,10 @@ from .chain import (
     packed_marks,
 )
 from .database import Database, Row
+from .event_packing import Packer, cut
 from .inspection import damages
-from .names import Names
-from .packing import Packer, cut
-from .payloads import COLUMNS, Payloads, block_of
+from .log_ids import Names
+from .payload_store import COLUMNS, Payloads, block_of
 from .rest import RestCheck
 from .store import BranchInfo, HeldHead, VerifyReport
 from .stored_headers import StoredHeaders

@@ -15,7 +15,7 @@ from ..invariants.catalogue import INVARIANTS
 from ..invariants.invariant import Invariant, Needs
 from ..invariants.view import ClusterView
 from .job_checks import JOB_IDS, JOBS, JobsAtRest
-from .layout import API
+from .machine_layout import API
 from .natural import AtRest, Check, StateViolation
 from .scheduler import SCHEDULER, SchedulerComponent
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from .machine import Machine, State
 from .natural import Check, Natural, StateViolation, of_panic
-from .search import FIRST, LOOK_AFTER, FaultyState, Progress, Reached
-from .table import ValueTable
+from .state_search import FIRST, LOOK_AFTER, FaultyState, Progress, Reached
+from .value_numbers import ValueTable
 
 _Held = tuple[int, ...]
 

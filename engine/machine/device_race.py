@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..volcano.cache.behaviours import CacheBehaviours
-from .device_list import DeviceListMemory, Memory, ReaderOutcome, Setting
-from .layout import ComponentPart
+from .device_list_memory import DeviceListMemory, Memory, ReaderOutcome, Setting
 from .machine import Machine, State
+from .machine_layout import ComponentPart
 from .natural import StateViolation
-from .search import EveryState, Exhaustive, FaultyState
+from .state_search import EveryState, Exhaustive, FaultyState
 
 PART = "scheduler"
 WATCHED = "volcano.sh/vgpu-memory"
@@ -33,7 +33,7 @@ class ReaderFault(StrEnum):
 
 
 class Race(NamedTuple):
-    """What is searched: see :class:`.device_list.Setting`.
+    """What is searched: see :class:`.device_list_memory.Setting`.
 
     :param as_compiled: only the orders of :data:`AS_COMPILED`, and not all that Go permits.
     """

@@ -20,11 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..controllers.component import Component
-from ..controllers.job import cache, controller
+from ..controllers.job import controller
+from ..controllers.job import controller_job_cache as cache
 from ..controllers.kubelet import ENDS_AS
 from ..kubernetes.api_server import DELETED, ENDED, ApiServer, Document, controller_of, place_of
 from ..kubernetes.counts import counted
-from .layout import API
+from .machine_layout import API
 from .natural import USER, StateViolation
 from .scheduler import SCHEDULER, SchedulerComponent
 from .user import UserComponent

@@ -11,13 +11,13 @@ from operator import methodcaller
 from typing import NamedTuple
 
 from ..model.panic import Panic
-from ..session.framework.outcome import (
+from ..session.framework.session import CacheActions
+from ..session.framework.session_outcome import (
     ClosedPodGroupStatus,
     ClosedQueueStatus,
     SessionResult,
     UnscheduledCondition,
 )
-from ..session.framework.session import CacheActions
 
 Request = Callable[[CacheActions], object]
 """A binding or an eviction."""

@@ -29,8 +29,8 @@ from ..kubernetes.api_server import (
 )
 from ..kubernetes.units import format_time
 from ..model.panic import Panic
-from .layout import everything
 from .live_scheduler import LiveScheduler
+from .machine_layout import everything
 from .natural import USER
 from .scheduler import SCHEDULER, SESSION
 from .user import UserAct

@@ -8,8 +8,8 @@ from typing import Any
 from ..cache.projector import Projector
 from ..controllers.component import Client
 from ..kubernetes.api_server import Document
-from ..session.framework.outcome import ClosedQueueStatus, SessionResult
-from ..session.framework.process import ProcessState
+from ..session.framework.process_parts import ProcessState
+from ..session.framework.session_outcome import ClosedQueueStatus, SessionResult
 from .scheduler import SESSION, SchedulerComponent, SchedulerSettings
 
 

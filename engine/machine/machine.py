@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..kubernetes.object_table import ObjectTable
-from .channels import Channels
-from .faults import Faults
-from .layout import API, WAIT, ComponentPart, MachineLayout, MachineStep
+from .machine_channels import Channels
+from .machine_faults import Faults
+from .machine_layout import API, WAIT, ComponentPart, MachineLayout, MachineStep
 from .processes import Processes
 from .transitions import Done, Transitions
 
 State = tuple[int, ...]
 """The numbers of the API server, of the components, and of the channels, in the layout's order.
 
-If something can fail, the number of what has failed comes last, see :mod:`.faults`.
+If something can fail, the number of what has failed comes last, see :mod:`.machine_faults`.
 """
 
 MakeFaults = Callable[[MachineLayout, Processes], Faults]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .layout import FAULTS, MachineStep
 from .machine import Machine, State
+from .machine_layout import FAULTS, MachineStep
 from .scheduler import SESSION
 
 

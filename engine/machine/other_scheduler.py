@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from ..controllers.component import Client
 from ..controllers.lister import Listed, Lister
-from ..kubernetes.amounts import ONE, Amount, Amounts, add, amounts
 from ..kubernetes.api_errors import Refused
 from ..kubernetes.api_server import DELETED, ENDED, Document, selects
 from ..kubernetes.object_table import ObjectTable
 from ..kubernetes.objects import Node, Pod, decode
 from ..kubernetes.pod_quota import asked
+from ..kubernetes.quantity_lists import ONE, Amount, Amounts, add, amounts
 from ..session.kube.tolerations import untolerated
 
 DEFAULT_SCHEDULER = "default-scheduler"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .channels import Channels
-from .layout import ComponentPart, MachineLayout
+from .machine_channels import Channels
+from .machine_layout import ComponentPart, MachineLayout
 from .transitions import SYNCED, Transitions
 
 

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from ..cache.driver import Taken, Worker
-from ..cache.projector import Origin, Projector
-from ..cache.requests import (
+from ..cache.cache_requests import (
     BindPod,
     CreateQueue,
     DeletePod,
@@ -27,6 +25,8 @@ from ..cache.requests import (
     WriteConditions,
     WritePodGroup,
 )
+from ..cache.driver import Taken, Worker
+from ..cache.projector import Origin, Projector
 from ..cache.restored import seen_by_sessions, unpack
 from ..cache.scheduler_flags import CacheOptions
 from ..cache.snapshot import take_priorities
@@ -34,17 +34,17 @@ from ..cache.stored import pack
 from ..cache.writer import CacheWriter, ClosedJobStatus
 from ..controllers.component import Client
 from ..kubernetes.api_server import DELETED, Document
+from ..kubernetes.object_store import default_queue
 from ..kubernetes.objects import KINDS, Object, Pod, decode
 from ..kubernetes.objects.volcano import PodGroup, PodGroupStatus
-from ..kubernetes.store import default_queue
 from ..model.panic import Panic
-from ..session.framework.process import ProcessState
-from ..session.run import SessionInput, run_session
+from ..session.framework.process_parts import ProcessState
+from ..session.session_run import SessionInput, run_session
 from .decoded import DecodedObjects
 from .known_sessions import DecidedSession, Noting
 
 if TYPE_CHECKING:
-    from ..session.framework.outcome import SessionResult
+    from ..session.framework.session_outcome import SessionResult
     from ..volcano.conf import SchedulerConf
     from ..volcano.session.behaviours import Behaviours
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .machine import Machine, State
 from .natural import Check, StateViolation, of_panic
-from .search import FaultyState
+from .state_search import FaultyState
 
 
 class Played(NamedTuple):

@@ -20,8 +20,8 @@ from ..kubernetes.api_server import (
 from ..kubernetes.object_table import ObjectTable
 from ..model.panic import Panic
 from .failing import Failing, NotedClient, failing_of
-from .layout import ComponentPart, MachineLayout, MachineStep
-from .table import ValueTable
+from .machine_layout import ComponentPart, MachineLayout, MachineStep
+from .value_numbers import ValueTable
 
 Notice = tuple[str, str, str, int]
 """What a channel holds: verb, kind, key, and the number of what is seen of the object."""

@@ -16,8 +16,8 @@ from collections.abc import Collection, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from .layout import API
 from .machine import Machine, State
+from .machine_layout import API
 from .natural import USER, Natural
 from .transitions import Done
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from .machine import Machine, State
 from .natural import Check, MovedStep, Natural, StateViolation, of_panic
-from .search import FaultyState, Progress
+from .state_search import FaultyState, Progress
 
 
 class WalkStrategy(StrEnum):

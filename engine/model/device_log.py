@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..kubernetes.objects import Pod
-from .status import TaskStatus
+from .task_status import TaskStatus
 
 SHARED_CARDS = "volcano.sh/gpu-index"
 VIRTUAL_CARDS = "volcano.sh/vgpu-ids-new"

@@ -12,9 +12,9 @@ from ..kubernetes.go.text import parse_bool
 from ..kubernetes.objects import PodGroup
 from .panic import Panic
 from .resource import Resource
-from .status import ALLOCATED_STATUS, TaskStatus
 from .subtraction import Subtract
 from .task import PREEMPTABLE, REVOCABLE_ZONE, TaskInfo
+from .task_status import ALLOCATED_STATUS, TaskStatus
 
 WAITING_TIMES = ("volcano.sh/sla-waiting-time", "sla-waiting-time")
 MIN_AVAILABLE = "volcano.sh/jdb-min-available"

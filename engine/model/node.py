@@ -13,9 +13,9 @@ from ..kubernetes.objects import Node, Numatopology, Taint
 from .device_log import DeviceLog
 from .panic import Panic
 from .resource import ZERO, Resource
-from .status import TaskStatus
 from .subtraction import rest, subtraction
 from .task import REVOCABLE_ZONE, TaskInfo
+from .task_status import TaskStatus
 
 OVERSUBSCRIPTION = "volcano.sh/oversubscription"
 OFFLINE_JOB_EVICTING = "volcano.sh/offline-job-evicting"

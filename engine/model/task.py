@@ -13,8 +13,8 @@ from .device_claims import TaskDeviceClaim
 from .resizes import as_resized
 from .resource import Resource
 from .resource_names import PODS
-from .status import TaskStatus, status_of
 from .task_classes import TaskClasses, is_of_class_of
+from .task_status import TaskStatus, status_of
 
 GROUP_NAME = "scheduling.k8s.io/group-name"
 TASK_SPEC = "volcano.sh/task-spec"

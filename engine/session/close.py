@@ -13,19 +13,25 @@ import numpy as np
 from ..kubernetes.quantity import parse
 from ..model.panic import NIL_POINTER, Panic
 from ..model.resource import Resource
-from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, TaskStatus
+from ..model.session_tables import (
+    ALLOCATED_STATUS,
+    COMPLETED_STATUS,
+    IS_ALLOCATED,
+    NO_JOB,
+    TaskStatus,
+)
 from ..volcano.session.queue_tree import RootQueueSpec
 from ..volcano.session.status import Nomination, QueueStatusCounts, RunningWhen
 from .framework.conditions import given_conditions
-from .framework.outcome import (
+from .framework.queue_devices import devices_held
+from .framework.session import Session
+from .framework.session_outcome import (
     ClosedPodGroupStatus,
     ClosedQueueStatus,
     GroupCondition,
     SessionResult,
     UnscheduledCondition,
 )
-from .framework.queue_devices import devices_held
-from .framework.session import Session
 from .reasons.fit_errors import ALL_NODES_UNAVAILABLE
 
 ROOT_QUEUE = "root"

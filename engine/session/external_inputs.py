@@ -13,7 +13,7 @@ from typing import Any
 from ..events import NO_TIME
 from ..events.payloads import ExtenderAnswered, UsageMeasured
 from ..volcano.conf import SchedulerConf
-from .framework.process import NodeUsage, ProcessState
+from .framework.process_parts import NodeUsage, ProcessState
 from .plugins.deviceshare.device_config import device_config_map, read_device_config
 
 FindConfigMap = Callable[[str, str], Mapping[str, Any] | None]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ..model.panic import Panic
 from .framework import voting
-from .framework.details import FURTHER
 from .framework.session import Session
+from .framework.vote_details import FURTHER
 from .nodes.node_selection import Purpose
 from .nodes.node_views import NodeViews
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..events import Effect, Recorded, Reference
 from ..events.payloads import ListObserved
-from .columns import EventColumns, Int64s, distinct
+from .event_columns import EventColumns, Int64s, distinct
 
 
 class AskedList(msgspec.Struct, frozen=True, kw_only=True):

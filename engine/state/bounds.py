@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..events import NO_TIME
 from ..kubernetes.units import SECOND_US, format_age
-from .columns import Int32s, Int64s
+from .event_columns import Int32s, Int64s
 
 Mask = npt.NDArray[np.bool_]
 

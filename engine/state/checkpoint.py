@@ -13,7 +13,7 @@ import zstandard
 from ..errors import LogCorrupt
 from ..events import Reference
 from ..events.complete_lists import LastList
-from .columns import NO_ORIGIN
+from .event_columns import NO_ORIGIN
 from .fold import Fold, FoldRecord, ListShape
 
 

@@ -20,7 +20,7 @@ from ..events import NO_TIME
 from ..kubernetes.units import SECOND_US
 from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
-from .columns import Int64s, distinct, pack_table, unpack_table
+from .event_columns import Int64s, distinct, pack_table, unpack_table
 
 CLOCK_VERSION = 7
 """Version of the rules for building clocks; stored clocks of another version are not read."""

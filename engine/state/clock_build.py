@@ -10,8 +10,8 @@ import numpy as np
 from ..events import NO_TIME, Effect, may_come_back
 from .asked_lists import AskedList, ListFloors, floors_of_lists
 from .bounds import Bounds, Mask, Remark, TimeEvidence, bounds_of, estimates_of
-from .columns import EventColumns, EventTimes, Int32s, Int64s, distinct
-from .decisions import LoggedDecision, floors_of
+from .decision_evidence import LoggedDecision, floors_of
+from .event_columns import EventColumns, EventTimes, Int32s, Int64s, distinct
 from .marks import VersionMark
 from .pairing import UNPAIRED, Pairing, References, name_of
 

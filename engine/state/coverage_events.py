@@ -19,7 +19,7 @@ from ..events.payloads import (
     SliceBegan,
     WatchFollowed,
 )
-from .coverage import EVERYTHING, Covered, LogCoverage, Pair, Shower
+from .log_coverage import EVERYTHING, Covered, LogCoverage, Pair, Shower
 
 _FULL = "RequestResponse"
 _EXPIRING = frozenset({("", "Event"), ("events.k8s.io", "Event")})

@@ -409,7 +409,7 @@ class _Extractor(Generic[T]):
         document = msgspec.json.decode(payload)
         try:
             # Few logs have such an object, and all objects of Kubernetes take 30 ms to define.
-            from .misread import readable, without_odd  # noqa: PLC0415
+            from .misread_objects import readable, without_odd  # noqa: PLC0415
 
             found = self.build(without_odd(readable(document, self.shape)))
         except ValueError:
@@ -476,6 +476,6 @@ def extract_use(group: str, kind: str, payload: bytes) -> facts.Fact:
 def misread_words(group: str, kind: str, payload: bytes) -> str:
     """Return what of an object tables cannot read, in words; empty if they can read it."""
     shape = _EXTRACTORS.get((group, kind), _EXTRACT_OTHER).shape
-    from .misread import faults_of  # noqa: PLC0415 -- only for objects with a fault
+    from .misread_objects import faults_of  # noqa: PLC0415 -- only for objects with a fault
 
     return next(faults_of(msgspec.json.decode(payload), shape), "")

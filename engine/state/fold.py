@@ -26,7 +26,7 @@ import numpy as np
 from ..events import NO_TIME, Effect, Reference, may_come_back
 from ..events.complete_lists import LastList, is_older, lacked_by
 from ..events.payloads import ListObserved
-from .columns import NO_ORIGIN, EventColumns, Int64s, distinct
+from .event_columns import NO_ORIGIN, EventColumns, Int64s, distinct
 
 NameKey = tuple[str, str, str, str]
 _BOUND, _COLLECTED = int(Effect.BOUND), int(Effect.COLLECTED)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..events import NO_TIME, Effect, Recorded
 from ..events.payloads import AuditCovered, WatchFollowed
-from .columns import EventColumns, EventTimes
+from .event_columns import EventColumns, EventTimes
 from .marks import VersionMark
 
 _WRITTEN = VersionMark.CREATED | VersionMark.UPDATED | VersionMark.AUDITED

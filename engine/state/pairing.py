@@ -17,7 +17,7 @@ import numpy as np
 from ..events import NO_TIME, Effect, Reference
 from ..kubernetes.units import SECOND_US
 from .bounds import EVER, TOLERANCE_US, Bounds, Mask
-from .columns import EventColumns, EventTimes, Int32s, Int64s
+from .event_columns import EventColumns, EventTimes, Int32s, Int64s
 from .marks import VersionMark
 
 _TELLING = (Effect.ATTRIBUTED, Effect.TIMED)

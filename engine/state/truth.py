@@ -10,11 +10,11 @@ import msgspec
 
 from ..events import Reference
 from .clock import TimeSpan
-from .columns import NO_ORIGIN, decode_fact
+from .event_columns import NO_ORIGIN, decode_fact
 from .extract import extract_fact
 from .facts import Fact, PodFact
 from .fold import FoldRecord
-from .sharing import share
+from .shared_parts import share
 
 FetchPayloads = Callable[[Sequence[int]], Mapping[int, bytes]]
 

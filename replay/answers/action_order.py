@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...engine.session.framework.details import QueueCheck, QueueLevel
+from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
 from .amounts import apart, in_order
+from .answering_session import Run
 from .evicting import EVICTING, PREEMPTING
 from .queue_words import ALLOCATE
-from .run import Run
 
 _GAUGES = ("allocated_", "deserved_")
 _ENQUEUE, _ALLOCATE, _BACKFILL = "enqueue", "allocate", "backfill"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from ...engine.kubernetes.amount_texts import exact_amount, short_amount
 from ...engine.model.resource_names import ATTACHABLE
-from ..tabular.columns import Amounts
+from ..tabular.record_columns import Amounts
 
 _MILLI = 1000
 """So many parts of one are counted of resources that are neither cpu nor bytes."""

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import msgspec
 
 from ..moments.unknown import Unknown
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
-from .records import Asked, Evidence, Link, Nodes, QueuePath, Step
-from .rows import (
+from .reason_rows import (
     AccountRow,
     EventRow,
     MissRow,
@@ -22,6 +21,7 @@ from .rows import (
     reason_row,
     stage_row,
 )
+from .records import Asked, Evidence, Link, Nodes, QueuePath, Step
 from .stages import Stage
 
 

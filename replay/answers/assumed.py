@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.kubernetes.objects import Queue
+from .answering_session import Run
 from .finding import SessionFinding
-from .run import Run
 
 _HIERARCHY = "capacity"
 _ROOT = "root"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...engine.model.status import TaskStatus
-from ...engine.session.framework.details import (
+from ...engine.model.task_status import TaskStatus
+from ...engine.session.framework.vote_details import (
     Gate,
     Gated,
     NodesChecked,
@@ -12,13 +12,13 @@ from ...engine.session.framework.details import (
     ReservationCheck,
 )
 from .action_order import before, does_not_run, not_run
+from .answering_session import Run
 from .carried import GANG_SHORT
 from .evicting import EVICTING, PREEMPTING, EvictingAction, NoRoom, asking_of, why_no_room
 from .finding import Blocked
-from .placing import PLACING, placed
+from .placing_reasons import PLACING, placed
 from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, on_nodes
 from .records import Note
-from .run import Run
 
 _OF_ACCOUNTS = frozenset({Gate.OVERUSED, Gate.MAY_NOT_RECLAIM, Gate.NOT_ALLOCATABLE})
 _ACCOUNTS = frozenset({"queue-full", "queue-overused"})

@@ -12,11 +12,11 @@ from ..logs.log import Log
 from ..moments.moment import Moment
 from ..objects.field_paths import split_path
 from ..objects.kinds import ObjectName, plain_name
+from .answering_session import POD
 from .blame_fields import field_changes
 from .blame_sums import SUMS
 from .blamed import Blame, NumberAsked
-from .resources import check_resource, there_are
-from .run import POD
+from .cluster_resources import check_resource, there_are
 from .target import target_of
 
 _STATUSES = (

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from ...engine.errors import ObjectNotFound, UsageError
-from ...engine.state.coverage import Pair
-from ..lint.fields import unknown_fields
+from ...engine.state.log_coverage import Pair
+from ..lint.lint_fields import unknown_fields
 from ..objects.field_paths import split_path
+from .answering_session import JOB, NODE, POD, PODGROUP, QUEUE
 from .blamed import Blame, NumberAsked, NumberPart, made_of
-from .changes import changes_in
+from .cluster_resources import no_such_resource, resources_in, there_are
 from .evidence import evidence_of
 from .finding import ObjectKey
-from .resources import no_such_resource, resources_in, there_are
-from .run import JOB, NODE, POD, PODGROUP, QUEUE
+from .object_changes import changes_in
 
 Path = tuple[str, ...]
 _FIELDS: Mapping[Pair, Mapping[str, Path]] = MappingProxyType(

@@ -10,8 +10,8 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import Query
-from ...engine.state.coverage import Pair
 from ...engine.state.extract import extract_fact
+from ...engine.state.log_coverage import Pair
 from ...engine.state.truth import Entry
 from ..truth.absences import lists_of
 from ..truth.endings import ending_of

@@ -10,19 +10,19 @@ import msgspec
 
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.kubernetes.counts import counted
-from ...engine.state.coverage import Pair
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact, PodGroupFact, QueueFact
-from ...engine.state.tables import queue_by_podgroup
+from ...engine.state.log_coverage import Pair
 from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_tables import queue_by_podgroup
 from ..objects.kinds import plain_name
+from .answering_session import JOB, NODE, POD, PODGROUP, QUEUE
 from .blame_fields import value_at
 from .blame_losses import LossPlace, Summed, contributors, last_loss, place_of
 from .blamed import Blame, NumberAsked, NumberPart, made_of, order_of
-from .changes import Read, last_change, node_of
 from .evidence import evidence_of
 from .finding import ObjectKey
-from .run import JOB, NODE, POD, PODGROUP, QUEUE
+from .object_changes import Read, last_change, node_of
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 

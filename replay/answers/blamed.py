@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from ..coverage.coverage import unknown_at
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.kinds import plain_name
-from ..tabular.columns import Quantity, TimeColumn, quantity
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.record_columns import Quantity, TimeColumn, quantity
 from ..tabular.tabular import Tabular
+from .answering_session import POD
+from .reason_rows import event_columns
 from .records import Evidence
-from .rows import event_columns
-from .run import POD
 
 
 class NumberPart(msgspec.Struct, frozen=True, kw_only=True):

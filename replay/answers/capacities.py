@@ -8,8 +8,8 @@ from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.objects import Pod
 from ...engine.model.task import TaskInfo
 from ...engine.session.framework.trace import TraceStep
-from ...engine.session.plugins.shared.amounts import plain
-from .run import Run
+from ...engine.session.plugins.shared.gauge_amounts import plain
+from .answering_session import Run
 
 _PLACING = ("allocate", "backfill")
 _TAKING = frozenset({"allocate", "pipeline"})

@@ -6,11 +6,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...engine.kubernetes.resources import plural_of
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from .amounts import joined
+from .answering_session import (
+    CLAIM,
+    CSI_NODE,
+    NODE,
+    NUMA,
+    POD,
+    PODGROUP,
+    QUEUE,
+    STORAGE_CLASS,
+    VOLUME,
+    Run,
+)
 from .finding import Blocked, SessionFinding
 from .records import Note, Recorded
-from .run import CLAIM, CSI_NODE, NODE, NUMA, POD, PODGROUP, QUEUE, STORAGE_CLASS, VOLUME, Run
 
 GANG_SHORT = "gang-incomplete"
 """The cause of a gang of which only some pods have a place; that of the others follows it."""

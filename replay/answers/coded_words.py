@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...engine.session.framework.details import RefusingNodes
+from ...engine.session.framework.vote_details import RefusingNodes
 from ...engine.session.reasons.objections import NodeCode, Objection
 
 Phrases = Mapping[Objection, tuple[str, str]]

@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...engine.kubernetes.units import parse_time
-from ...engine.session.framework.details import GangCounts
+from ...engine.session.framework.vote_details import GangCounts
 from ..objects.kinds import plain_name
+from .answering_session import JOB, POD, QUEUE, Run
 from .finding import ObjectKey, SessionFinding
 from .records import Recorded
-from .run import JOB, POD, QUEUE, Run
 from .target import Target
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from ...engine.state.clock import TimeSpan
 from ..moments.times import UNKNOWN, span_words
-from ..tabular.columns import Time
+from ..tabular.record_columns import Time
 
 
 class Dated(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,12 +22,12 @@ from ...engine.session.kube.claims import (
 )
 from ...engine.session.kube.pod_class import node_terms
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
-from ...engine.session.plugins.numaaware.plugin import NO_NUMA
+from ...engine.session.plugins.numaaware.numaaware_plugin import NO_NUMA
 from ...engine.session.plugins.predicates.inter_pod_affinity import AFFINITY, ANTI_AFFINITY
 from ...engine.session.plugins.predicates.node_affinity import NO_MATCH
 from ...engine.session.plugins.predicates.node_ports import OCCUPIED
-from ...engine.session.plugins.predicates.options import PredicateOptions, read_options
 from ...engine.session.plugins.predicates.pod_topology_spread import UNEVEN, UNLABELLED
+from ...engine.session.plugins.predicates.predicates_arguments import PredicateOptions, read_options
 from ...engine.session.plugins.predicates.taint_toleration import CORDONED, objection_to
 from ...engine.session.plugins.predicates.volume_binding import (
     NOTHING_TO_BIND,
@@ -37,12 +37,12 @@ from ...engine.session.plugins.predicates.volume_binding import (
 )
 from ...engine.session.reasons.objections import Objection
 from .amounts import joined
+from .answering_session import CLAIM, NUMA, STORAGE_CLASS, Run
 from .capacities import given_before, request_of
 from .coded_words import Phrases
 from .device_words import cards_short, no_devices
-from .limits import releases_like
-from .node_groups import group_phrases
-from .run import CLAIM, NUMA, STORAGE_CLASS, Run
+from .limit_sources import releases_like
+from .refusing_nodes import group_phrases
 
 Given = tuple[str, Mapping[str, float]]
 """A pod, and what it requests."""

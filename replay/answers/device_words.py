@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.session.framework.details import UnreadCards, Unregistered
+from ...engine.session.framework.vote_details import UnreadCards, Unregistered
 from ...engine.session.plugins.deviceshare.register import REGISTER, UNREGISTERED
 from ...engine.session.plugins.deviceshare.vgpu import SHORTAGES, CardShort
 from .amounts import joined
-from .run import Run
+from .answering_session import Run
 
 _SHOWN = 60
 """How much of a text a sentence shows."""

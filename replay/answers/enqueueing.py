@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...engine.session.framework.details import (
+from ...engine.session.framework.trace import StepOutcome, TraceStep
+from ...engine.session.framework.vote_details import (
     Amounts,
     QueueCheck,
     QuotaCheck,
     ReservationCheck,
     TreeFault,
 )
-from ...engine.session.framework.details import CodedRefusal as Refused
-from ...engine.session.framework.details import PluginRefusal as Code
-from ...engine.session.framework.trace import StepOutcome, TraceStep
+from ...engine.session.framework.vote_details import CodedRefusal as Refused
+from ...engine.session.framework.vote_details import PluginRefusal as Code
 from .amounts import amounts_of, apart, in_order, joined, word, words
+from .answering_session import NODE, QUEUE, Run
 from .finding import Blocked
-from .limits import asked_for, factor_words, stops_all
+from .limit_sources import asked_for, factor_words, stops_all
 from .queue_words import ENQUEUE, HOLDERS, beyond_nodes, full_queue, held_of, invalid_tree, path_of
 from .records import Link, Overcommitted, QueueState, Refusal
-from .run import NODE, QUEUE, Run
 
 _TREE = ("tree", "root")
 _QUOTA = ("", "ResourceQuota")

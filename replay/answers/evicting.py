@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.counts import counted
-from ...engine.model.status import TaskStatus
+from ...engine.model.task_status import TaskStatus
 from ...engine.session.actions.eviction_details import GATE
-from ...engine.session.framework.details import (
+from ...engine.session.framework.vote_details import (
     Amounts,
     EvictionSearch,
     EvictionTrials,
@@ -23,9 +23,9 @@ from ...engine.session.nodes.eviction_trials import TRIALS
 from ...engine.volcano.session.history import resolve
 from ..sessions.session import numbers_document
 from .amounts import amounts_of, joined
-from .placing import DISCARD, PIPELINE, placed
+from .answering_session import Run
+from .placing_reasons import DISCARD, PIPELINE, placed
 from .records import EvictionNode, EvictionTry, Stay
-from .run import Run
 from .victim_words import gate_words, short_words, spared_words
 
 EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")

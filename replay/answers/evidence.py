@@ -12,12 +12,12 @@ from ...engine.log.store import Query
 from ...engine.state.clock import TimeSpan
 from ..logs.log import Log
 from ..moments.actors import attributed
-from ..moments.clock import clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.times import span_text
 from ..moments.verbs import with_verbs
 from ..objects.kinds import plain_name
-from ..tabular.columns import Time
+from ..tabular.record_columns import Time
 from .finding import ObjectKey
 from .records import Evidence
 

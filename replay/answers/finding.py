@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from .records import Link
 
 ObjectKey = tuple[Pair, str]

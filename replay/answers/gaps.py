@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...engine.state.coverage import UnknownCause
+from ...engine.state.log_coverage import UnknownCause
 from ..coverage.coverage import SCHEDULING, unknown_between
 from ..logs.log import Log
-from ..moments.clock import span_of_read
+from ..moments.log_clock import span_of_read
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .amounts import joined
+from .answering_session import POD, Run
 from .finding import Blocked
 from .records import Note
-from .run import POD, Run
 
 GATED = "gated"
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.kubernetes.counts import counted
-from ...engine.session.framework.details import (
+from ...engine.session.framework.vote_details import (
     HYPERNODES,
     GangCounts,
     HypernodesChecked,
     HypernodeTry,
 )
 from .amounts import amounts_of, in_order, joined, word
+from .answering_session import NODE, PODGROUP, Run
 from .demands import demands_of
 from .finding import Blocked
 from .node_words import refusals
-from .placing import nodes_link
+from .placing_reasons import nodes_link
 from .records import Hypernode, Hypernodes, Link
-from .run import NODE, PODGROUP, Run
 
 _NAMED = 3
 

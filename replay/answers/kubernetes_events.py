@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from ...engine.kubernetes.units import parse_time
-from ...engine.state.coverage import Pair
 from ...engine.state.facts import OtherFact
+from ...engine.state.log_coverage import Pair
 from ...engine.state.truth import Entry
 from ..logs.log import Log
 from ..moments.moment import Moment

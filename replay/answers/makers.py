@@ -8,16 +8,17 @@ from typing import Any
 
 from ...engine.events import Recorded
 from ...engine.log.store import Query
-from ...engine.model.status import ALLOCATED_STATUS
-from ...engine.session.plugins.shared.amounts import plain
-from ...engine.state.coverage import Pair
+from ...engine.model.task_status import ALLOCATED_STATUS
+from ...engine.session.plugins.shared.gauge_amounts import plain
+from ...engine.state.log_coverage import Pair
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.verbs import is_only_seen
 from .amounts import amounts_of
-from .changes import last_change, node_of, spec_of
+from .answering_session import NODE, POD, PODGROUP, QUEUE, Run
 from .evidence import evidence_of, versions_of
 from .finding import ObjectKey, SessionFinding
+from .object_changes import last_change, node_of, spec_of
 from .records import (
     Account,
     Evidence,
@@ -29,7 +30,6 @@ from .records import (
     QueueState,
     QueueTree,
 )
-from .run import NODE, POD, PODGROUP, QUEUE, Run
 
 MOST = 6
 """How many events are named; the latest ones."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
-from ...engine.session.framework.details import NodeMiss, RefusingNodes
+from ...engine.session.framework.vote_details import NodeMiss, RefusingNodes
 from ...engine.session.plugins.deviceshare.vgpu import DEVICE
 from ...engine.session.plugins.nodegroup import NODE_GROUP as GROUP_LABEL
 from ...engine.session.plugins.predicates.node_affinity import NO_MATCH

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.objects import Pod
 from .amounts import joined
-from .run import Run
+from .answering_session import Run
 
 _NAMED = 3
 """How many pods a text names."""

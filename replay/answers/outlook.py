@@ -10,9 +10,9 @@ from ...engine.kubernetes.objects import Pod
 from ..sessions.next_sessions import NextSession, next_sessions
 from .action_order import evicting_first
 from .amounts import joined
+from .answering_session import Run
 from .finding import ObjectKey, SessionFinding
 from .records import Link, Note
-from .run import Run
 
 RELEASING = "releasing"
 _NAMED = 3

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.session.framework.details import (
+from ...engine.session.framework.vote_details import (
     Amounts,
     QueueCheck,
     QueueHolder,
@@ -14,12 +14,12 @@ from ...engine.session.framework.details import (
     TreeError,
     TreeFault,
 )
-from ...engine.session.plugins.shared.amounts import plain
+from ...engine.session.plugins.shared.gauge_amounts import plain
 from .amounts import amounts_of, apart, in_order, joined, word, words
+from .answering_session import NODE, QUEUE, Run
 from .finding import Blocked, ObjectKey
-from .limits import asked_for, source_of, stops_all
+from .limit_sources import asked_for, source_of, stops_all
 from .records import Account, Held, QueuePath, QueueTree
-from .run import NODE, QUEUE, Run
 
 HOLDERS = 3
 """How many jobs a sentence names."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..tabular.columns import Amounts
+from ..tabular.record_columns import Amounts
 from .dated import Dated
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ...engine.kubernetes.priority_classes import BUILT_IN_CLASSES
 from ...engine.volcano.table import controller_behaviours
 from .amounts import joined
+from .answering_session import PODGROUP, PRIORITY_CLASS, Run
 from .finding import Blocked
 from .records import Note
-from .run import PODGROUP, PRIORITY_CLASS, Run
 
 CAUSE = "no-priority-class"
 

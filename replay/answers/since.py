@@ -12,18 +12,18 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import Query
 from ...engine.state.clock import TimeSpan
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from ..coverage.coverage import beginning_of
 from ..logs.log import Log
-from ..moments.clock import span_of_moment
+from ..moments.log_clock import span_of_moment
 from ..moments.moment import Moment
 from ..moments.times import is_known
 from ..moments.verbs import is_only_seen, with_verbs
 from ..sessions.session_moments import at_revision, session_revisions
+from .answering_session import NODE, POD, PODGROUP, QUEUE
 from .evidence import dated, evidence_of
 from .finding import ObjectKey, SessionFinding
 from .gaps import Hole, crossed, holds, holes_of
-from .run import NODE, POD, PODGROUP, QUEUE
 from .stages import Stage, StageBegin
 
 MOST = 60

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from ...engine.session.framework.details import GangCounts
+from ...engine.session.framework.vote_details import GangCounts
 from ..logs.log import Log
 from ..moments.moment import Moment
 from .amounts import joined
+from .answering_session import JOB, Run
 from .evidence import versions_of
 from .finding import SessionFinding
-from .run import JOB, Run
 from .target import Target
 
 

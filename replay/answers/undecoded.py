@@ -9,9 +9,9 @@ from ...engine.kubernetes.counts import counted
 from ..moments.unknown import Unknown
 from ..objects.undecodable import undecodable_words
 from .amounts import joined
+from .answering_session import JOB, NODE, POD, PODGROUP, Run
 from .finding import Blocked, ObjectKey, SessionFinding
 from .records import Note
-from .run import JOB, NODE, POD, PODGROUP, Run
 from .target import Target
 
 CAUSE = "undecodable"

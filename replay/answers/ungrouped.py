@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ...engine.cache.job_cache import job_of
+from .answering_session import JOB, POD, PODGROUP, Run
 from .carried import carried
 from .finding import Blocked, SessionFinding
-from .jobs import missing_group
+from .job_reasons import missing_group
 from .records import Note, PodGroupState
-from .run import JOB, POD, PODGROUP, Run
 from .target import RUNNING, Target
 
 _MAKER = "Volcano's job controller"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ...engine.model.resource_names import ATTACHABLE
-from ...engine.session.framework.details import (
+from ...engine.session.framework.vote_details import (
     Amounts,
     Gate,
     Gated,
@@ -15,7 +15,7 @@ from ...engine.session.framework.details import (
     TriedNode,
 )
 from .amounts import apart, in_order, joined, word
-from .run import CSI_NODE, Run
+from .answering_session import CSI_NODE, Run
 
 _NAMED = 2
 """How many jobs, queues or budgets a sentence names for one reason."""

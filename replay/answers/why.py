@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..belief.belief import beliefs_until
@@ -22,19 +22,7 @@ from ..moments.unknown import Unknown
 from ..objects.kinds import ObjectName, plain_name
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
-from .assumed import UNNAMED, marked
-from .carried import carried
-from .contradicting import with_recorded
-from .evidence import first_version, last_versions, of_the_last, versions_of
-from .finding import ObjectKey, SessionFinding
-from .jobs import SentenceSubject, job_finding
-from .kubernetes_events import KubernetesEvents
-from .makers import makers_of
-from .nodes import node_finding, waiting_groups, waiting_pods
-from .pods import pod_finding
-from .queues import jobs_below, may_wait, queue_finding
-from .records import Asked, Note, Step
-from .run import (
+from .answering_session import (
     CLOSELY,
     JOB,
     NODE,
@@ -47,6 +35,18 @@ from .run import (
     pending,
     run_of,
 )
+from .assumed import UNNAMED, marked
+from .carried import carried
+from .contradicting import with_recorded
+from .evidence import first_version, last_versions, of_the_last, versions_of
+from .finding import ObjectKey, SessionFinding
+from .job_reasons import SentenceSubject, job_finding
+from .kubernetes_events import KubernetesEvents
+from .makers import makers_of
+from .node_reasons import node_finding, waiting_groups, waiting_pods
+from .pod_reasons import pod_finding
+from .queue_reasons import jobs_below, may_wait, queue_finding
+from .records import Asked, Note, Step
 from .since import NO_PLAN, EarlierMoments, SampledSession, plan_of, stages_of
 from .target import Target, target_of
 from .tasks import job_spec, with_dependencies

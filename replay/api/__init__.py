@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from .replay.compare.sessions import Comparison
     from .replay.compare.upgrade import Upgrade
     from .replay.compare.verdict import Verdict, verdict_of
+    from .replay.explore.explore_search import Anomaly, Exploration
+    from .replay.explore.hand_walk import Walk
     from .replay.explore.replaying import Replay
-    from .replay.explore.run import Anomaly, Exploration
-    from .replay.explore.walk import Walk
-    from .replay.explore.windows import ToldWindow, ToldWrite
+    from .replay.explore.window_words import ToldWindow, ToldWrite
     from .replay.facade.answering import why
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
@@ -95,22 +95,22 @@ if TYPE_CHECKING:
     from .replay.facade.searching import LogAnswers
     from .replay.facade.stored import CheckpointInfo
     from .replay.fidelity.report import Fidelity
-    from .replay.forecast.run import Forecast
+    from .replay.forecast.forecast_run import Forecast
     from .replay.histories.diff import Diff
     from .replay.histories.diff_actors import Who
     from .replay.histories.history import Happening, History, ObjectHistory
     from .replay.ingest.explain import Explanation, explain
-    from .replay.ingest.run import IngestOptions, IngestSummary
-    from .replay.invariants.task import CheckReport
+    from .replay.ingest.ingest_run import IngestOptions, IngestSummary
+    from .replay.invariants.check_task import CheckReport
     from .replay.lint.findings import Finding
-    from .replay.lint.rules import Rule as LintRule
-    from .replay.lint.task import Report as LintReport
+    from .replay.lint.lint_rules import Rule as LintRule
+    from .replay.lint.lint_task import Report as LintReport
     from .replay.logs.log_status import Status
     from .replay.logs.scheduler_confs import ConfText
     from .replay.moments.moment import Moment
     from .replay.pack.opened import OpenedPack
-    from .replay.pack.write import Packed
-    from .replay.plot.run import Plot
+    from .replay.pack.pack_writing import Packed
+    from .replay.plot.plot_run import Plot
     from .replay.questions.blame import BlameQuestion
     from .replay.questions.drift import DriftQuestion
     from .replay.questions.question import Question
@@ -118,8 +118,8 @@ if TYPE_CHECKING:
     from .replay.server.web.files import web_page
     from .replay.sessions.session import SessionAnswer
     from .replay.tabular.tabular import Records
+    from .replay.what_if.changed_sessions import WhatIf
     from .replay.what_if.help import WouldHelp
-    from .replay.what_if.run import WhatIf
 
 
 __all__ = [
@@ -243,9 +243,9 @@ _PLACES = MappingProxyType(
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.answers.blamed": "Blame",
         "replay.answers.answer": "Why",
-        "replay.forecast.run": "Forecast",
+        "replay.forecast.forecast_run": "Forecast",
         "replay.what_if.help": "WouldHelp",
-        "replay.what_if.run": "WhatIf",
+        "replay.what_if.changed_sessions": "WhatIf",
         "replay.facade.answering": "why",
         "replay.compare.bisection": "Bisection",
         "replay.compare.sessions": "Comparison",
@@ -260,11 +260,11 @@ _PLACES = MappingProxyType(
         "replay.questions.blame": "BlameQuestion",
         "replay.questions.drift": "DriftQuestion",
         "replay.questions.question": "Question",
-        "replay.invariants.task": "CheckReport",
+        "replay.invariants.check_task": "CheckReport",
         "replay.explore.replaying": "Replay",
-        "replay.explore.run": "Anomaly Exploration",
-        "replay.explore.walk": "Walk",
-        "replay.explore.windows": "ToldWindow ToldWrite",
+        "replay.explore.explore_search": "Anomaly Exploration",
+        "replay.explore.hand_walk": "Walk",
+        "replay.explore.window_words": "ToldWindow ToldWrite",
         "replay.facade.exploring": (
             "anomaly_files explore explore_device_model explore_log replay_token step "
             "windows write_run"
@@ -274,18 +274,18 @@ _PLACES = MappingProxyType(
         "replay.facade.reading": "read",
         "replay.facade.packing": "open_pack",
         "replay.pack.opened": "OpenedPack",
-        "replay.pack.write": "Packed",
-        "replay.plot.run": "Plot",
+        "replay.pack.pack_writing": "Packed",
+        "replay.plot.plot_run": "Plot",
         "replay.facade.releases": "behaviours release_diff releases unproven",
         "replay.facade.reviewing": "junit sarif",
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo",
         "replay.histories.history": "Happening History ObjectHistory",
         "replay.ingest.explain": "Explanation explain",
-        "replay.ingest.run": "IngestOptions IngestSummary",
+        "replay.ingest.ingest_run": "IngestOptions IngestSummary",
         "replay.lint.findings": "Finding",
-        "replay.lint.rules": "LintRule=Rule",
-        "replay.lint.task": "LintReport=Report",
+        "replay.lint.lint_rules": "LintRule=Rule",
+        "replay.lint.lint_task": "LintReport=Report",
         "replay.moments.moment": "Moment",
         "replay.compare.releases": "Behaviour=ReleaseBehaviour BehaviourDiff ReleaseLine Unproven",
         "replay.logs.scheduler_confs": "ConfText",

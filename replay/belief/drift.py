@@ -15,7 +15,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvent
 from ..moments.unknown import Unknown
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .advancing_belief import Progress
 from .belief import play

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.drift.drift import CacheMismatch
-from ...engine.cache.drift.history import DriftHistory
+from ...engine.cache.drift.drift_since import DriftHistory
 from ...engine.cache.projector import WATCHED, Projector, key_of
 from ...engine.cache.restored import decode_belief
 from ...engine.cache.rules import contents_of
@@ -29,8 +29,8 @@ from ...engine.log.store import NO_REVISION, Checkpoint, FoldWindow, LogStore
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
-from ..moments.clock import clock_of
 from ..moments.later_events import has_later_event
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering
 

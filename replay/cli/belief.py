@@ -93,7 +93,7 @@ def belief(
 def _full(text: str, known: set[str], part: str, moment: Moment) -> str:
     """Return the full name for a name, a shortened name, or the name of a PodGroup's job."""
     from ...engine.errors import ObjectNotFound
-    from ..logs.names import matching, nearest, one_of, owned_by
+    from ..logs.given_names import matching, nearest, one_of, owned_by
 
     name = one_of(text, matching(text, known) or owned_by(text, known), part)
     if name is None:

@@ -225,7 +225,7 @@ def _in_case(
     from ..compare.bisection import over_releases
     from ..compare.log_bisection import over_case
     from ..compare.subjects import case_subject
-    from ..simulate.cases import read_case
+    from ..simulate.scenario_cases import read_case
 
     subject = case_subject(read_case(path).case, step)
     if releases is None:

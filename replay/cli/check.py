@@ -16,7 +16,7 @@ from .reviews import REVIEWS, write_review
 from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
-    from ..invariants.task import CheckReport
+    from ..invariants.check_task import CheckReport
 
 FORMS = "table|wide|json|sarif|junit"
 
@@ -89,8 +89,8 @@ def check(
     from ...engine.errors import UsageError
     from ...engine.volcano.session.history import resolve
     from ..coverage.coverage import SCHEDULING, refuse, unknown_at
-    from ..invariants.task import CheckTask, chosen_invariants, settle_window
-    from ..invariants.task import check as check_log
+    from ..invariants.check_task import CheckTask, chosen_invariants, settle_window
+    from ..invariants.check_task import check as check_log
     from ..logs.given_confs import conf_file
     from ..render.progress import counting
     from .open_log import opened_or_read
@@ -141,7 +141,7 @@ def _write(report: CheckReport, output: str, taken: ChosenReleases, *, no_header
         sys.stdout.write(json_text(taken.marked(check_document(report)), indent=2) + "\n")
         return
     if output in REVIEWS:
-        from ..review.check import check_review
+        from ..review.check_review import check_review
 
         write_review(check_review(report), output)
         return
@@ -157,7 +157,7 @@ def _write(report: CheckReport, output: str, taken: ChosenReleases, *, no_header
 
 
 def _write_list(output: str) -> None:
-    from ..invariants.task import ALL
+    from ..invariants.check_task import ALL
     from ..render.check import invariant_document, invariant_lines
     from ..render.documents import json_text
 

@@ -266,7 +266,7 @@ def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
 
 def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
     """Return ``namespace/name`` of objects of a kind."""
-    from ..logs.names import stem_of
+    from ..logs.given_names import stem_of
 
     place, slash, begin = text.partition("/")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .shell import note
 
 if TYPE_CHECKING:
-    from ...engine.state.coverage import Pair
+    from ...engine.state.log_coverage import Pair
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
@@ -117,7 +117,7 @@ def refuse_own_panic(answers: Iterable[SessionRun], unknown: Sequence[Unknown]) 
     :raises NotKnown: a session crashed, and a kind is not fully known.
     """
     from ...engine.errors import NotKnown
-    from ...engine.state.coverage import UnknownCause
+    from ...engine.state.log_coverage import UnknownCause
     from ..coverage.coverage import unknown_text
 
     lacking = [one for one in unknown if one.gap.why in (UnknownCause.NEVER, UnknownCause.BEFORE)]

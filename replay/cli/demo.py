@@ -77,7 +77,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
 
 def _ingest(log: Log) -> None:
     from .. import demo as recording
-    from ..ingest.run import ingest
+    from ..ingest.ingest_run import ingest
     from ..render.progress import phases
     from ..truth.points import only_cluster
     from ..truth.truth import build_index

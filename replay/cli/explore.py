@@ -18,11 +18,11 @@ from .shell import note, shows_progress, style, write_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...engine.machine.search import Progress
-    from ..explore.run import Exploration, SearchPlan
-    from ..explore.scenario import MachineCase
+    from ...engine.machine.state_search import Progress
+    from ..explore.explore_search import Exploration, SearchPlan
+    from ..explore.explored_scenario import MachineCase
+    from ..explore.scenario_world import ScenarioWorld
     from ..explore.story import Story
-    from ..explore.world import ScenarioWorld
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
 DELAYS = 1
@@ -239,9 +239,9 @@ def explore(
     Ctrl-C prints what was found so far.
     """
     from ..budget import budget_seconds
-    from ..explore.branch import check_branch
-    from ..explore.run import SearchPlan
-    from ..explore.task import asked_invariants, default_budget, prepared
+    from ..explore.explore_search import SearchPlan
+    from ..explore.explore_task import asked_invariants, default_budget, prepared
+    from ..explore.written_branch import check_branch
 
     seconds = budget_seconds(budget or default_budget(strategy, of_log=at is not None))
     if model is not None and release == ALL:
@@ -278,7 +278,7 @@ class _Recorded(NamedTuple):
 
     def case(self, release: str) -> MachineCase:
         """Return a scenario of it; what had to be assumed is noted."""
-        from ..explore.recorded import case_at
+        from ..explore.recorded_orders import case_at
         from .open_log import opened
 
         with opened(self.log, read_only=True) as log:
@@ -302,7 +302,7 @@ def _read(
     path: Path | None, recorded: _Recorded | None, release: str, *, assume: bool
 ) -> MachineCase:
     """Read a scenario, whose configuration the release must take."""
-    from ..explore.scenario import lacking, read_machine_case
+    from ..explore.explored_scenario import lacking, read_machine_case
     from ..logs.scheduler_confs import ConfText
 
     if recorded is not None:
@@ -353,7 +353,7 @@ def _other(
 
 def _searched(world: ScenarioWorld, plan: SearchPlan, seconds: float) -> Exploration:
     from ...engine.machine.natural import StateViolation
-    from ..explore.task import SearchWatcher, explore_world
+    from ..explore.explore_task import SearchWatcher, explore_world
     from ..render.progress import counting
     from ..render.race import limits_line
 
@@ -412,7 +412,7 @@ def _write(world: ScenarioWorld, result: Exploration, output: str) -> None:
 
 
 def _write_windows(world: ScenarioWorld, output: str) -> None:
-    from ..explore.windows import windows_in
+    from ..explore.window_words import windows_in
     from ..render.documents import json_text
     from ..render.windows import windows_document, windows_lines
 
@@ -470,7 +470,7 @@ def _replay(token: str, release: str | None, output: str, files: _Files) -> None
 def _write_branch(world: ScenarioWorld, story: Story, files: _Files) -> None:
     if files.branch is None:
         return
-    from ..explore.branch import write_branch
+    from ..explore.written_branch import write_branch
 
     written = write_branch(files.log, files.branch, world, story)
     events = counted(written.events, "event")

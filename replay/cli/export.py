@@ -78,7 +78,7 @@ def export(
 
     from ...engine.errors import UsageError
     from .. import export as writers
-    from ..series.export import export_of
+    from ..series.series_export import export_of
     from ..series.snapshots import NEEDED, SNAPSHOTS
     from .coverage_warnings import warn
     from .open_log import opened

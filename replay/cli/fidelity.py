@@ -79,9 +79,9 @@ def fidelity(
     Exits with 2 if there is nothing to compare. Otherwise exits with 0; with --exit-code, with 1 if
     a difference is unexplained, or input is missing.
     """
-    from ..fidelity.question import question_in
+    from ..fidelity.fidelity_run import fidelity as run
+    from ..fidelity.fidelity_scope import question_in
     from ..fidelity.report import fidelity_document
-    from ..fidelity.run import fidelity as run
     from ..logs.given_confs import conf_file
     from ..render.documents import json_text
     from ..render.fidelity import fidelity_lines
@@ -111,7 +111,7 @@ def fidelity(
         document = taken.marked(fidelity_document(found))
         sys.stdout.write(json_text(document, indent=2) + "\n")
     elif output in REVIEWS:
-        from ..review.fidelity import fidelity_review
+        from ..review.fidelity_review import fidelity_review
 
         write_review(fidelity_review(found, unfold=unfold), output)
     else:

@@ -95,9 +95,9 @@ def ingest(
     import msgspec
 
     from ..ingest.fetched import fetched
-    from ..ingest.run import IngestOptions, ingest_at
+    from ..ingest.ingest_run import IngestOptions, ingest_at
     from ..logs.log import opened
-    from ..moments.clock import clock_remarks
+    from ..moments.log_clock import clock_remarks
     from ..render.documents import json_text
     from ..render.progress import counting, phases
     from ..render.summary import summary_lines

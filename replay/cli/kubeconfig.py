@@ -50,8 +50,8 @@ def kubeconfig(
     LOG@POINT. ~/.kube/config is never changed: name the file with KUBECONFIG or --kubeconfig.
     """
     from ..render.yaml_text import YamlWriter
+    from ..server.access_token import token_in
     from ..server.kubernetes.read.kubeconfig import kubeconfig as made
-    from ..server.token import token_in
     from .open_log import opened
 
     if out is not None:

@@ -14,9 +14,9 @@ from .reviews import REVIEWS, write_review
 from .shell import note, style, write_lines
 
 if TYPE_CHECKING:
-    from ..lint.background import Background
     from ..lint.findings import FindingSeverity
-    from ..lint.task import Report
+    from ..lint.known_background import Background
+    from ..lint.lint_task import Report
     from .assumption import ChosenReleases
 
 FORMS = "table|wide|json|yaml|name|github|sarif|junit"
@@ -93,8 +93,8 @@ def lint(
     """
     from ...engine.errors import UsageError
     from ..lint.findings import FindingSeverity
-    from ..lint.reading import read_conf, read_files
-    from ..lint.task import ALL, LintTask, check
+    from ..lint.lint_task import ALL, LintTask, check
+    from ..lint.manifest_reading import read_conf, read_files
     from .assumption import chosen
 
     if output not in FORMS.split("|"):
@@ -133,7 +133,7 @@ def _is_given(option: str, *, environment: bool) -> bool:
 def _background(
     place: str, at: str, as_known_at: str | None, cluster: str | None, branch: str
 ) -> Background:
-    from ..lint.background import background_at
+    from ..lint.known_background import background_at
     from ..lint.objects import TYPES
     from .coverage_warnings import note_assumed
     from .open_log import opened
@@ -159,7 +159,7 @@ def _write(
     elif output == "github":
         sys.stdout.writelines(forms.lint_annotations(report))
     elif output in REVIEWS:
-        from ..review.lint import lint_review
+        from ..review.lint_review import lint_review
 
         write_review(lint_review(report, counting), output)
     else:
@@ -172,7 +172,7 @@ def _write(
 
 
 def _write_rules(output: str) -> None:
-    from ..lint.rules import RULES
+    from ..lint.lint_rules import RULES
     from ..render.documents import json_text, write_yaml
     from ..render.lint import rule_document, rule_lines
 

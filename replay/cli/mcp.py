@@ -13,7 +13,7 @@ from .command import command
 from .shell import note
 
 if TYPE_CHECKING:
-    from ..server.lines import Form, Level
+    from ..server.server_lines import Form, Level
 
 
 @command("mcp")
@@ -60,10 +60,10 @@ def mcp(
     the extra mcp: pip install 'plinian[mcp]'.
     """
     from ...engine.log.location import shown_place
+    from ..server.access_token import token_in
     from ..server.mcp.door import PATH, check_installed
     from ..server.settings import ServerSettings
     from ..server.tls import tls_of
-    from ..server.token import token_in
 
     check_installed()
     settings = ServerSettings(

@@ -52,7 +52,7 @@ class ObjectQuery(NamedTuple):
     """Where to look, and which objects to select.
 
     :param place: the namespace; None is all.
-    :param selector: labels. :param fields: fields, see :mod:`..field_selectors`.
+    :param selector: labels. :param fields: fields, see :mod:`..objects.field_selectors`.
     :param beginnings: a name that no object has selects all objects whose names begin with it.
     """
 
@@ -177,7 +177,7 @@ def _by_name(
     look: ObjectQuery, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
 ) -> tuple[list[Entry], list[ObjectNotFound]]:
     """Return the objects with these names, in order, and an error for each that does not exist."""
-    from ..logs.names import name_at, not_found
+    from ..logs.given_names import name_at, not_found
 
     by_name: dict[str, list[Entry]] = {}
     for entry in entries:

@@ -27,8 +27,8 @@ def open(  # noqa: A001 -- it is the command's name
     """
     import msgspec
 
-    from ..pack.lines import opened_lines
     from ..pack.opened import open_pack
+    from ..pack.pack_lines import opened_lines
     from ..render.documents import json_text
     from ..render.progress import counting
 

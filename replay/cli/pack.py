@@ -71,9 +71,9 @@ def pack(
     other, matches and sorts, still does. Sessions are run with the original names and with the new
     ones; if a decision differs, nothing is written. The map of names stays with you.
     """
-    from ..pack.lines import packed_lines
-    from ..pack.write import duration_of, map_place
-    from ..pack.write import pack as write_pack
+    from ..pack.pack_lines import packed_lines
+    from ..pack.pack_writing import duration_of, map_place
+    from ..pack.pack_writing import pack as write_pack
     from ..render.progress import phases
     from .open_log import opened
 

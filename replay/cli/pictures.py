@@ -11,7 +11,7 @@ from .shell import note, shows_progress, style
 if TYPE_CHECKING:
     from ..answers.answer import Why
     from ..fidelity.report import Fidelity
-    from ..forecast.run import Forecast
+    from ..forecast.forecast_run import Forecast
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..plot.asked import PlotRequest
@@ -40,7 +40,7 @@ def write_answer_plot(
 ) -> None:
     """Print the picture of an answer below it; or note why there is none."""
     from ...engine.errors import ObjectNotFound, UsageError
-    from ..plot.run import plot_of
+    from ..plot.plot_run import plot_of
     from ..render.progress import counting
 
     try:
@@ -55,7 +55,7 @@ def write_answer_plot(
 
 def write_plot(log: Log, place: str, asked: PlotRequest) -> None:
     """Print a picture of a log below what a command prints."""
-    from ..plot.run import plot
+    from ..plot.plot_run import plot
     from ..render.progress import counting
 
     with counting("reading", visible=shows_progress()) as progress:

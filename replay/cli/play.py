@@ -36,8 +36,8 @@ def play(
     again: they then show the earlier state.
     """
     from ..render.documents import json_text
+    from ..server.access_token import token_in
     from ..server.kubernetes.watch.control import asked, said
-    from ..server.token import token_in
 
     token = "" if token_file is None else token_in(token_file)
     found = asked(server, token, _body(action, value))

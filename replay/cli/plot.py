@@ -68,8 +68,8 @@ def plot(
     """
     from ...engine.errors import UsageError
     from ..plot.asked import PlotRequest
-    from ..plot.run import form_of
-    from ..plot.run import plot as draw
+    from ..plot.plot_run import form_of
+    from ..plot.plot_run import plot as draw
     from ..render.progress import counting
     from .open_log import opened
     from .pictures import write_picture

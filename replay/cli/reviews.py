@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..review.records import Review
+    from ..review.review_records import Review
 
 SARIF, JUNIT = REVIEWS = ("sarif", "junit")
 

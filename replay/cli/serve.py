@@ -13,7 +13,7 @@ from .command import command
 from .shell import note
 
 if TYPE_CHECKING:
-    from ..server.lines import Form, Level
+    from ..server.server_lines import Form, Level
 
 
 @command("serve")
@@ -79,10 +79,10 @@ def serve(
     ends the server.
     """
     from ...engine.log.location import shown_place
+    from ..server.access_token import token_in
     from ..server.running import serve as run
     from ..server.settings import ServerSettings, origin_of
     from ..server.tls import tls_of
-    from ..server.token import token_in
     from .play import speed_of
 
     settings = ServerSettings(

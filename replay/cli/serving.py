@@ -17,7 +17,7 @@ from .shell import as_message, note
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
-    from ..server.lines import Form, Level
+    from ..server.server_lines import Form, Level
     from ..server.settings import ServerSettings
 
 DEFAULT_PORT = 8001
@@ -133,7 +133,7 @@ def logger_of(settings: ServerSettings, form: Form | None, level: Level) -> Filt
 
     :param form: None is text on a terminal, else JSON.
     """
-    from ..server.lines import logger_to
+    from ..server.server_lines import logger_to
 
     used: Form = form or ("text" if sys.stderr.isatty() else "json")
     return logger_to(sys.stderr, settings, form=used, level=level, lay_out=as_message)

@@ -17,7 +17,7 @@ from .shell import note, say, shows_progress, style, write_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ...engine.kubernetes.store import Document
+    from ...engine.kubernetes.object_store import Document
     from ..simulate.batch import ScenarioOutcome, Task
 
 ALL = "all"
@@ -113,8 +113,8 @@ def simulate(
     from ..logs.given_confs import conf_file
     from ..render.progress import counting
     from ..simulate.batch import Task, run_all
-    from ..simulate.what_if import ScenarioChanges
-    from ..what_if.names import checked_patches
+    from ..simulate.changed_scenario import ScenarioChanges
+    from ..what_if.changed_names import checked_patches
 
     releases = _releases(_taken(release, assume=assume))
     try:

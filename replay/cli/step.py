@@ -12,7 +12,7 @@ from .command import command
 from .shell import note, say, style, write_lines
 
 if TYPE_CHECKING:
-    from ..explore.walk import Walk
+    from ..explore.hand_walk import Walk
 
 
 @command("step")
@@ -34,10 +34,10 @@ def step(run: str, release: str | None) -> None:
     """
     from pathlib import Path
 
-    from ..explore.scenario import read_machine_case
-    from ..explore.token import decoded, is_token
-    from ..explore.walk import Walk
-    from ..explore.world import world_of
+    from ..explore.explored_scenario import read_machine_case
+    from ..explore.hand_walk import Walk
+    from ..explore.order_token import decoded, is_token
+    from ..explore.scenario_world import world_of
     from ..render.walk import HELP
 
     if is_token(run):

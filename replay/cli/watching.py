@@ -87,7 +87,7 @@ def _note_waiting(
 
 
 def _names(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> frozenset[str]:
-    from ..logs.names import name_at
+    from ..logs.given_names import name_at
 
     return frozenset(
         name_at(look.log, one.kind, name, look.place, look.moment)
@@ -202,7 +202,7 @@ class _Lines:
 
     def _shortened(self, entries: Sequence[Entry]) -> Mapping[str, str]:
         """Return short names that are unique among all that the log knows so far."""
-        from ..logs.names import PODGROUP, known_names, shortened
+        from ..logs.given_names import PODGROUP, known_names, shortened
 
         if self._kind == PODGROUP and any(one.reference.name not in self._short for one in entries):
             self._short = shortened(known_names(self._log, self._kind, None))

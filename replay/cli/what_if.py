@@ -19,12 +19,12 @@ from .shell import note, shows_progress, style, write_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..forecast.run import Forecast
-    from ..forecast.times import Wish
+    from ..forecast.forecast_run import Forecast
+    from ..forecast.recorded_durations import Wish
     from ..logs.log import Log
     from ..logs.scheduler_confs import ConfText
     from ..moments.moment import Moment
-    from ..what_if.run import Variant, WhatIf
+    from ..what_if.changed_sessions import Variant, WhatIf
 
 T = TypeVar("T")
 
@@ -213,7 +213,7 @@ def what_if(
 
 def _note_unread(log: Log, moment: Moment, variants: Sequence[Variant]) -> None:
     """Note the changed fields that no session reads, and resources that nothing has."""
-    from ..what_if.names import remarks
+    from ..what_if.changed_names import remarks
 
     for text in remarks(log, moment, (change for one in variants for change in one.changes)):
         note(text)
@@ -255,7 +255,7 @@ class _How(NamedTuple):
 
         :raises UsageError: one of them is no duration.
         """
-        from ..forecast.times import wish_of
+        from ..forecast.recorded_durations import wish_of
 
         return wish_of(
             self.lasts or "",
@@ -280,7 +280,7 @@ class Asked(NamedTuple):
 
 def _session(asked: Asked, output: str, *, named: bool) -> None:
     from ..render.progress import counting
-    from ..what_if.run import what_if as run
+    from ..what_if.changed_sessions import what_if as run
 
     visible = shows_progress() and len(asked.variants) > 1
     with counting("sessions", visible=visible) as progress:
@@ -298,7 +298,7 @@ def _session(asked: Asked, output: str, *, named: bool) -> None:
 
 def _live_on(asked: Asked, how: _How, output: str, *, jobs: int, named: bool) -> None:
     """Let the cluster live on, and print what happens."""
-    from ..forecast.run import ForecastRequest, forecast
+    from ..forecast.forecast_run import ForecastRequest, forecast
     from ..render.progress import counting
 
     question = ForecastRequest(
@@ -324,7 +324,7 @@ def _live_on(asked: Asked, how: _How, output: str, *, jobs: int, named: bool) ->
 
 
 def _write_forecast(found: Forecast, output: str) -> None:
-    from ..forecast.outcome import forecast_document
+    from ..forecast.forecast_outcome import forecast_document
     from ..render.documents import json_text, plain, write_yaml
     from ..render.forecast import forecast_lines
 
@@ -384,7 +384,7 @@ def _note(found: WhatIf, *, named: bool) -> None:
 def _write(found: WhatIf, output: str) -> None:
     from ..render.documents import json_text, plain, write_yaml
     from ..render.what_if import what_if_lines
-    from ..what_if.run import what_if_document
+    from ..what_if.changed_sessions import what_if_document
 
     if output == "json":
         sys.stdout.write(json_text(what_if_document(found), indent=2) + "\n")

@@ -11,12 +11,12 @@ from ...engine.events import Recorded
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import TraceStep
 from ...engine.state.clock import Unsure
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ...engine.volcano.session.history import resolve
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly
 from .decisions import FirstDifference, decisions_of, differing, first_differences

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.resources import GroupKind, plural_of
+from ..logs.given_names import PODGROUP, is_known, name_of, never_known
 from ..logs.log import Log
-from ..logs.names import PODGROUP, is_known, name_of, never_known
 from ..moments.moment import Moment
 from .session_claims import BOUND, PANIC, PENDING, SessionClaim
 

@@ -12,13 +12,13 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import MAIN, Query
-from ...engine.state.coverage import UnknownCause
+from ...engine.state.log_coverage import UnknownCause
 from ...engine.volcano.session.history import resolve
 from .. import parallel
 from ..belief.belief import belief_at, beliefs_along
 from ..coverage.coverage import SCHEDULING, beginning_of, doubtful, unknown_between
+from ..logs.given_names import PODGROUP
 from ..logs.log import Log, opened
-from ..logs.names import PODGROUP
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown

@@ -19,7 +19,7 @@ from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionRun, answer_document, step_document
-from ..tabular.table import ColumnTable, table_of, texts
+from ..tabular.column_table import ColumnTable, table_of, texts
 from ..tabular.tabular import Tabular
 from .bounded_traces import ComparedTrace, FirstSteps
 from .checked_behaviours import CheckedBehaviour, TracedSession, consultations

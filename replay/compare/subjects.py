@@ -21,7 +21,7 @@ from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer, conf_of, scene_at, session_in
-from ..simulate.cases import Case
+from ..simulate.scenario_cases import Case
 from ..simulate.simulation import Simulation
 
 

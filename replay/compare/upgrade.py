@@ -24,7 +24,7 @@ from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionInputs, scene_at, session_in
 from ..sessions.session_moments import SessionMoment, SessionMoments, sampled
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly, suspects
 from .decisions import Decision, DifferingDecision, decisions_of, differing

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.kubernetes.resources import CLUSTER_SCOPED
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from .coverage import unknown_at, unknown_between
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """What a log does not know, per kind and namespace, at a moment.
 
-The rules are in :mod:`..engine.state.coverage`; this module applies them to a log and its clock.
+The rules are in :mod:`...engine.state.log_coverage`; this module applies them to a log and its
+clock.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from ...engine.errors import NotKnown
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.clock import TimeSpan
-from ...engine.state.coverage import KnownGap, Pair, UnknownCause
-from ..moments.clock import span_of_read
-from ..moments.contradictions import contradictions
+from ...engine.state.log_coverage import KnownGap, Pair, UnknownCause
+from ..moments.contradicting_versions import contradictions
+from ..moments.log_clock import span_of_read
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.undecodable import undecodable

@@ -13,10 +13,10 @@ from ...engine.volcano.releases import known_release
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import record
 from ..belief.belief import play
-from ..invariants.task import CheckTask, check
+from ..invariants.check_task import CheckTask, check
 from ..logs.log import Log
 from ..moments.moment import Moment
-from .run import Anomaly, InLog
+from .explore_search import Anomaly, InLog
 
 
 class LoggedFault(NamedTuple):

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from ...engine.errors import PlinianError
 from ...engine.machine.natural import StateViolation
 from ...engine.version import __version__
+from .order_token import Token, decoded
+from .scenario_world import ScenarioWorld, digest_of, run_steps, world_of
 from .story import Story, story_of
-from .token import Token, decoded
-from .world import ScenarioWorld, digest_of, run_steps, world_of
 
 
 class Replay(NamedTuple):

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.kubernetes.api_server import WatchEvent
-from ...engine.machine.layout import API, FAULTS, MachineStep
 from ...engine.machine.machine import State
+from ...engine.machine.machine_layout import API, FAULTS, MachineStep
 from ...engine.machine.natural import USER
 from ...engine.machine.scheduler import BINDS, SESSION, SchedulerState
-from .changes import StoryWrite, sentence_of, short_key, writes_between
-from .world import ScenarioWorld, number_of, server_in
+from .scenario_world import ScenarioWorld, number_of, server_in
+from .step_writes import StoryWrite, sentence_of, short_key, writes_between
 
 SERVER = "API server"
 TIME = "time"

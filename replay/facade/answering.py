@@ -26,9 +26,9 @@ from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:
     from ..fidelity.report import Fidelity
-    from ..forecast.run import Forecast
-    from ..plot.run import Plot
-    from ..what_if.run import WhatIf
+    from ..forecast.forecast_run import Forecast
+    from ..plot.plot_run import Plot
+    from ..what_if.changed_sessions import WhatIf
 
 A = TypeVar("A")
 
@@ -74,7 +74,7 @@ class AnsweringLog(StoredLog):
         :raises ObjectNotFound: a change is of an object that does not exist then.
         :raises UsageError: nothing is changed, or a change is wrong or has no effect on sessions.
         """
-        from ..what_if.run import what_if  # noqa: PLC0415 -- only needed here
+        from ..what_if.changed_sessions import what_if  # noqa: PLC0415 -- only needed here
 
         changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
         moment = self.moment(at)
@@ -182,7 +182,7 @@ class AnsweringLog(StoredLog):
         :raises ObjectNotFound: there is no such gang.
         """
         from ..plot.asked import PlotRequest  # noqa: PLC0415 -- only needed here
-        from ..plot.run import plot  # noqa: PLC0415
+        from ..plot.plot_run import plot  # noqa: PLC0415
 
         asked = PlotRequest(what, several(names), from_, to, resource, namespace)
         return plot(self, asked, place=self.place, progress=progress)
@@ -199,7 +199,7 @@ class AnsweringLog(StoredLog):
         :raises UsageError: there is nothing to draw.
         :raises ObjectNotFound: the job has no pods and no PodGroup.
         """
-        from ..plot.run import plot_of  # noqa: PLC0415 -- only needed here
+        from ..plot.plot_run import plot_of  # noqa: PLC0415 -- only needed here
 
         return plot_of(self, found, place=self.place, progress=progress)
 

@@ -11,8 +11,8 @@ import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ..render.belief import documents_of
-from ..tabular.columns import AmountColumns
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
 
 Part = TypeVar("Part")

@@ -21,13 +21,13 @@ from ..logs.given_confs import Conf, conf_text
 from ..parallel import Progress
 from ..questions.defaults import DEFAULT_RELEASE
 from ..simulate import batch
-from ..simulate.cases import Case, CaseFile, parse_case, read_case
+from ..simulate.changed_scenario import ScenarioChanges, changed
 from ..simulate.results import case_result
+from ..simulate.scenario_cases import Case, CaseFile, parse_case, read_case
 from ..simulate.simulation import simulate as sessions_of
-from ..simulate.what_if import ScenarioChanges, changed
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
-from ..what_if.names import checked_patches
+from ..what_if.changed_names import checked_patches
 from .options import FilePath, Names, paths_of, present_time, release_of, several
 
 ALL = "all"

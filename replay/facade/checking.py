@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.volcano.session.history import resolve
-from ..invariants.task import ALL, CheckReport, CheckTask, check, settle_window
+from ..invariants.check_task import ALL, CheckReport, CheckTask, check, settle_window
 from ..logs.given_confs import Conf
 from ..moments.moment import Moment
 from ..render.check import invariant_document

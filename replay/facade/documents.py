@@ -16,20 +16,20 @@ from ..tabular.tabular import Records
 
 _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "what_if.run.WhatIf": ("what_if.run", "what_if_document"),
-        "forecast.run.Forecast": ("forecast.outcome", "forecast_document"),
+        "what_if.changed_sessions.WhatIf": ("what_if.changed_sessions", "what_if_document"),
+        "forecast.forecast_run.Forecast": ("forecast.forecast_outcome", "forecast_document"),
         "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
         "sessions.session.SessionRun": ("sessions.session", "answer_document"),
         "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
         "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
         "fidelity.report.Fidelity": ("fidelity.report", "fidelity_document"),
-        "explore.run.Exploration": ("render.race", "exploration_document"),
+        "explore.explore_search.Exploration": ("render.race", "exploration_document"),
         "explore.replaying.Replay": ("render.race_replay", "replay_document"),
-        "invariants.task.CheckReport": ("render.check", "check_document"),
-        "lint.task.Report": ("render.lint", "lint_document"),
+        "invariants.check_task.CheckReport": ("render.check", "check_document"),
+        "lint.lint_task.Report": ("render.lint", "lint_document"),
         "lint.findings.Finding": ("lint.findings", "Finding.document"),
-        "lint.rules.Rule": ("render.lint", "rule_document"),
+        "lint.lint_rules.Rule": ("render.lint", "rule_document"),
     }
 )
 """The module and the function that make the document of a result, by its class."""

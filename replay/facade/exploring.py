@@ -16,13 +16,8 @@ from ...engine.machine.device_race import Explored, Race, explore_device_list
 from ...engine.volcano.table import cache_behaviours
 from ..budget import budget_seconds
 from ..explore import replaying
-from ..explore.branch import write_branch
-from ..explore.in_log import compared_with_log
-from ..explore.recorded import case_at
-from ..explore.replaying import Replay
-from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
-from ..explore.scenario import MachineCase, parse_machine_case, read_machine_case
-from ..explore.task import (
+from ..explore.explore_search import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
+from ..explore.explore_task import (
     QUIET,
     SearchWatcher,
     asked_invariants,
@@ -30,10 +25,15 @@ from ..explore.task import (
     explore_world,
     prepared,
 )
-from ..explore.token import decoded, is_token
-from ..explore.walk import Walk
-from ..explore.windows import ToldWrite, windows_in
-from ..explore.world import world_of
+from ..explore.explored_scenario import MachineCase, parse_machine_case, read_machine_case
+from ..explore.hand_walk import Walk
+from ..explore.in_log import compared_with_log
+from ..explore.order_token import decoded, is_token
+from ..explore.recorded_orders import case_at
+from ..explore.replaying import Replay
+from ..explore.scenario_world import world_of
+from ..explore.window_words import ToldWrite, windows_in
+from ..explore.written_branch import write_branch
 from ..logs.log import Log, opened
 from ..questions.defaults import DEFAULT_RELEASE
 from ..render.race_files import files_of
@@ -72,7 +72,7 @@ def explore(
     :param delays: of an exhaustive search: so many steps are held up in an order, at most; None is
         every order.
     :param faults: what may fail besides, and how often in a run, as in ``watch,request=2``; by
-        default as the scenario says. See :mod:`plinian.engine.machine.faults`.
+        default as the scenario says. See :mod:`plinian.engine.machine.machine_faults`.
     :param assume: use the nearest release for an unknown one.
     :param progress: called with (releases tried, all releases).
     :param watcher: what else is called while it runs.

@@ -13,7 +13,7 @@ from .options import FilePath, Names, several
 from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:
-    from ..forecast.run import Forecast
+    from ..forecast.forecast_run import Forecast
 
 
 class ForecastingLog(AnsweringLog):
@@ -65,8 +65,8 @@ class ForecastingLog(AnsweringLog):
         :raises ObjectNotFound: a change is of an object that does not exist then.
         :raises UsageError: a change or a duration is wrong, or the moment has no time.
         """
-        from ..forecast.run import ForecastRequest, forecast  # noqa: PLC0415 -- only needed here
-        from ..forecast.times import wish_of  # noqa: PLC0415
+        from ..forecast.forecast_run import ForecastRequest, forecast  # noqa: PLC0415
+        from ..forecast.recorded_durations import wish_of  # noqa: PLC0415
 
         changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
         tried = Tried(conf, try_conf, release, try_release, each, assume)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.errors import UsageError
-from ..lint.background import Background
-from ..lint.reading import read_conf, read_files
-from ..lint.rules import RULES, Rule
-from ..lint.task import ALL, LintTask, Report, check
+from ..lint.known_background import Background
+from ..lint.lint_rules import RULES, Rule
+from ..lint.lint_task import ALL, LintTask, Report, check
+from ..lint.manifest_reading import read_conf, read_files
 from .options import FilePath, Names, paths_of, release_of, several
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ..compare.bisection import Bisection
     from ..compare.sessions import Comparison
     from ..fidelity.report import Fidelity
-    from ..invariants.task import CheckReport
-    from ..lint.task import Report
+    from ..invariants.check_task import CheckReport
+    from ..lint.lint_task import Report
     from ..logs.log_status import Status
     from ..recorded.session_list import ListedSession
-    from ..series.tables import Row
+    from ..series.series_tables import Row
     from ..sessions.session import SessionAnswer
     from ..tabular.tabular import Records
     from .believed import Belief
@@ -377,7 +377,7 @@ class Log(ForecastingLog):
 
         Parameters and errors are those of :func:`lint`.
         """
-        from ..lint.background import background_at  # noqa: PLC0415
+        from ..lint.known_background import background_at  # noqa: PLC0415
         from .linting import checked  # noqa: PLC0415
 
         return checked(

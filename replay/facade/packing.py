@@ -7,10 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from ..logs.log import Log
-from ..pack import opened, write
+from ..pack import opened
+from ..pack import pack_writing as write
 from ..pack.file import Progress
 from ..pack.opened import OpenedPack
-from ..pack.write import Packed
+from ..pack.pack_writing import Packed
 from ..truth.points import Point
 from .options import FilePath
 

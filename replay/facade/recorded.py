@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...engine.errors import UsageError
-from ..fidelity.question import question_in
+from ..fidelity.fidelity_run import fidelity
+from ..fidelity.fidelity_scope import question_in
 from ..fidelity.report import Fidelity
-from ..fidelity.run import fidelity
 from ..logs.log import Log, Progress
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment

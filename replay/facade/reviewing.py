@@ -7,16 +7,16 @@ from typing import Any, TypeAlias
 from ...engine.errors import UsageError
 from ..compare.upgrade import Upgrade
 from ..fidelity.report import Fidelity
-from ..invariants.task import CheckReport
+from ..invariants.check_task import CheckReport
 from ..lint.findings import FindingSeverity
-from ..lint.task import Report
-from ..review.check import check_review
-from ..review.fidelity import fidelity_review
+from ..lint.lint_task import Report
+from ..review.check_review import check_review
+from ..review.fidelity_review import fidelity_review
 from ..review.junit import junit_text
-from ..review.lint import lint_review
-from ..review.records import Review
+from ..review.lint_review import lint_review
+from ..review.review_records import Review
 from ..review.sarif import sarif_document
-from ..review.upgrade import upgrade_review
+from ..review.upgrade_review import upgrade_review
 
 Reviewed: TypeAlias = Report | CheckReport | Upgrade | Fidelity
 """What has a review: results of ``lint``, ``check``, ``upgrade_check`` and ``fidelity``."""

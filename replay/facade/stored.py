@@ -13,8 +13,8 @@ from ...engine.kubernetes.expressions.selectors import Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
 from ..coverage.coverage import refuse, unknown_at, usual_kinds
+from ..logs.given_names import not_found
 from ..logs.log import Log, Progress
-from ..logs.names import not_found
 from ..moments.unknown import Unknown
 from ..objects.manifests import manifest
 from ..questions.defaults import DEFAULT_RELEASE
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from ..histories.diff import Diff
     from ..histories.diff_actors import Who
-    from ..ingest.run import IngestOptions, IngestSummary
+    from ..ingest.ingest_run import IngestOptions, IngestSummary
     from ..objects.field_selectors import FieldSelector
-    from ..pack.write import Packed
+    from ..pack.pack_writing import Packed
     from .tables import Events
 
 
@@ -78,7 +78,7 @@ class StoredLog(Log):
         :raises UsageError: an option is not known.
         """
         from ..ingest.fetched import fetched  # noqa: PLC0415 -- only needed here
-        from ..ingest.run import IngestOptions, ingest  # noqa: PLC0415
+        from ..ingest.ingest_run import IngestOptions, ingest  # noqa: PLC0415
         from ..truth.truth import build_index  # noqa: PLC0415
 
         if options is None:
@@ -313,7 +313,7 @@ class StoredLog(Log):
         :raises UsageError: there is no such format, or the suffix is of another one or of none.
         """
         from .. import export as writers  # noqa: PLC0415 -- only needed here
-        from ..series.export import export_of  # noqa: PLC0415
+        from ..series.series_export import export_of  # noqa: PLC0415
 
         path = Path(file)
         chosen = export_of(what, str(path), form=format, every=every, at=at)

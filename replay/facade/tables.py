@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_duration, parse_time
 from ...engine.state.clock import TimeSpan
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from ..export import Line, line_of
 from ..logs.log import Log
 from ..moments.actors import AttributedEvent
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..series.tables import TABLES, Row, rows, rows_at
-from ..tabular.columns import TimeColumn
+from ..series.series_tables import TABLES, Row, rows, rows_at
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.html import ROWS
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.record_columns import TimeColumn
 from ..tabular.tabular import Records, Tabular
 
 

@@ -11,7 +11,7 @@ from .options import FilePath, Names, conf_texts, paths_of, release_of, several
 
 if TYPE_CHECKING:
     from ..logs.scheduler_confs import ConfText
-    from ..what_if.run import Variant
+    from ..what_if.changed_sessions import Variant
 
 
 class Changes(NamedTuple):

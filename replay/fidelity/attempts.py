@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ...engine.session.framework.chooser import RecordedChoice
-from ...engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
+from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ..compare.crashes import same_words
 from ..recorded.recorded_sessions import RecordedSession
 from ..recorded.written_groups import ComparedStatus

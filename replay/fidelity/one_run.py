@@ -10,9 +10,9 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.snapshot import Snapshot
 from ...engine.model.panic import Panic
 from ...engine.session.framework.map_orders import Ascending, RecordedOrders, SeededOrders
-from ...engine.session.framework.outcome import SessionResult
-from ...engine.session.framework.process import ProcessState
-from ...engine.session.run import SessionInput, run_session
+from ...engine.session.framework.process_parts import ProcessState
+from ...engine.session.framework.session_outcome import SessionResult
+from ...engine.session.session_run import SessionInput, run_session
 from ...engine.volcano.conf import SchedulerConf
 from ..recorded.recorded_sessions import RecordedSession
 from .attempts import Attempt, Following, compared

@@ -12,12 +12,12 @@ import msgspec
 from ...engine.kubernetes.units import format_time
 from ..moments.unknown import Unknown
 from ..recorded.recorded_sessions import HowKnown, RecordedSession
-from ..tabular.columns import Micros, TimeColumn
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.record_columns import Micros, TimeColumn
 from ..tabular.tabular import Tabular
 from .attempts import Aspect, Attempt, DifferingResult
 from .deliveries import Arrival
-from .known import UNRECORDED
+from .known_inputs import UNRECORDED
 from .rerun import Lag, RerunSession
 
 SHOWN_CHANGES = 5

@@ -4,7 +4,7 @@ The cache gets what the API server wrote and what the recorded sessions decided.
 picked one of several equal nodes at random, the recorded node is used. Two things are not known:
 when an informer delivered an event, and the order of Go's maps. So the moment of a session is first
 estimated from the times of writes; it is before the session's own writes. If the decisions differ,
-:mod:`.search` tries what else may have been delivered.
+:mod:`.nearest_run` tries what else may have been delivered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...engine.events.payloads import ProcessStarted
 from ...engine.kubernetes.objects import KINDS, Object, decode
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore
-from ...engine.session.framework.process import ProcessState
+from ...engine.session.framework.process_parts import ProcessState
 from ...engine.state.clock import Clock
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
@@ -31,7 +31,7 @@ from ..belief.belief import play
 from ..coverage.coverage import beginning_of, unknown_between
 from ..logs.log import Log
 from ..logs.scheduler_confs import AppliedConf, ConfText, applied_confs
-from ..moments.clock import clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..recorded.recorded_sessions import (
     HowKnown,
@@ -43,10 +43,10 @@ from ..recorded.recorded_sessions import (
 from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt
 from .deliveries import Arrival, Deliveries, DeliveryCut
-from .known import is_doubtful
+from .known_inputs import is_doubtful
+from .nearest_run import NearestRun, SearchLimits, SessionSearch
 from .one_run import OneRun
-from .search import NearestRun, SearchLimits, SessionSearch
-from .services import ServiceRequest, job_services
+from .session_services import ServiceRequest, job_services
 
 EARLIER_US = 2 * SECOND_US
 """How far back to try: times in whole seconds are too early, and informers deliver late."""

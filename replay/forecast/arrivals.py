@@ -25,10 +25,10 @@ from ...engine.kubernetes.resources import GroupKind, distinct_kind
 from ...engine.log.store import Query
 from ...engine.machine.live import Timed
 from ...engine.machine.user import UserAct
-from ..explore.versions import act_of, bare, clean, difference, is_ending, is_user
+from ..explore.version_writes import act_of, bare, clean, difference, is_ending, is_user
 from ..logs.log import Log
 from ..moments.actors import attributed
-from ..moments.clock import clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 
 MAKERS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job", "JobFlow", "JobTemplate"})

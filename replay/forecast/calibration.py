@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from .course import Course
-from .lives import PodLife, alike
+from .forecast_course import Course
+from .pod_lives import PodLife, alike
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,13 +8,13 @@ from pathlib import Path
 from ...engine.events import Event, Reference, canonical_json
 from ...engine.events.payloads import ScenarioDeclared
 from ...engine.ingest.objects.scheduler_conf import config_event
-from ...engine.ingest.objects.versions import version_event
+from ...engine.ingest.objects.version_events import version_event
 from ...engine.kubernetes.api_server import ADDED, DELETED, Document
 from ...engine.kubernetes.scheduler_confs import parse_conf
 from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log import open_log
 from ...engine.machine.live import WrittenObject
-from ..explore.branch import WrittenBranch as Branched
+from ..explore.written_branch import WrittenBranch as Branched
 from ..logs.scheduler_confs import ConfText
 
 SOURCE = "plinian what-if"

@@ -12,16 +12,16 @@ from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import Unsure
 from ...engine.state.fold import FoldRecord
-from ...engine.state.tables import NodeAmounts, QueueTable, node_table, queue_table
 from ...engine.state.truth import Truth
-from ..moments.clock import when_is
+from ...engine.state.truth_tables import NodeAmounts, QueueTable, node_table, queue_table
+from ..moments.log_clock import when_is
 from ..moments.moment import Moment
 from ..moments.times import is_uncertain, span_text
 from ..moments.unknown import Unknown
 from ..objects.field_changes import FieldDifference, changes, payload_changes
-from ..tabular.columns import Quantity, base_units
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.documents import API_VERSION
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.record_columns import Quantity, base_units
 from ..tabular.tabular import Tabular
 from ..truth.truth import bound_document
 
@@ -243,7 +243,7 @@ def _of(amounts: Amounts, name: str) -> float | None:
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """The objects and fields that a comparison includes; empty means everything.
 
-    :param kinds: (group, kind) pairs. :param ignore: paths of fields, see :func:`.changes.changes`.
+    :param kinds: (group, kind) pairs. :param ignore: paths of fields, see :func:`..objects.field_changes.changes`.
         :param without: kinds to leave out, whatever ``kinds`` says.
     """
 

@@ -13,7 +13,7 @@ from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import TimeSpan
 from ..moments.actors import attributed as attributed_events
-from ..moments.clock import clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.verbs import with_verbs
 from ..objects.field_changes import payload_changes

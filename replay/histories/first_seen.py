@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Reference
-from ...engine.state.coverage import Pair, UnknownCause
 from ...engine.state.facts import PodFact
 from ...engine.state.fold import FoldRecord
-from ...engine.state.tables import queue_by_podgroup, queue_parents, queues_from
+from ...engine.state.log_coverage import Pair, UnknownCause
 from ...engine.state.truth import Truth
+from ...engine.state.truth_tables import queue_by_podgroup, queue_parents, queues_from
 from ..coverage.coverage import gaps_at
 from ..moments.moment import Moment
 from ..moments.verbs import VersionPlace, is_only_seen, place_of, verbs_at

@@ -13,18 +13,18 @@ from ...engine.events.input_names import without_folders
 from ...engine.kubernetes.resources import CLUSTER_SCOPED
 from ...engine.log.store import LogStore
 from ...engine.state.clock import TimeSpan, Unsure
-from ...engine.state.coverage import KnownGap
+from ...engine.state.log_coverage import KnownGap
 from ..coverage.coverage import unknown_at, unknown_between
 from ..moments.actors import actor_of
-from ..moments.contradictions import Contents
+from ..moments.contradicting_versions import Contents
 from ..moments.later_events import SHOWING
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.field_changes import FieldDifference, payload_changes
 from ..objects.kinds import ObjectName
-from ..tabular.columns import Time
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.documents import API_VERSION
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.record_columns import Time
 from ..tabular.tabular import Tabular
 from ..truth.object_events import ObjectEvents, PlacedEvent, effect_of, events_of
 
@@ -172,7 +172,7 @@ def history(
     """Return the history of an object up to a moment.
 
     :param namespace: empty for kinds without one.
-    :param ignore: fields whose changes are left out, see :func:`.changes.changes`.
+    :param ignore: fields whose changes are left out, see :func:`..objects.field_changes.changes`.
     """
     events = events_of(store, named, namespace=namespace, moment=moment)
     reference = Reference(named.group, named.kind, namespace, named.name)

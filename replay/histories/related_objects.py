@@ -10,7 +10,7 @@ import msgspec
 
 from ...engine.events import OwnerName, Reference, is_owner
 from ...engine.log.store import LogStore, Query
-from ...engine.state.columns import distinct
+from ...engine.state.event_columns import distinct
 from ..moments.moment import Moment
 from ..objects.kinds import ObjectName
 

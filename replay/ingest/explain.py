@@ -8,7 +8,7 @@ import msgspec
 
 from ...engine.errors import InputError, UsageError
 from ...engine.events import Event, Reference
-from ...engine.ingest.objects.kept import stored
+from ...engine.ingest.objects.kept_fields import stored
 from ...engine.ingest.reading.compression import BUFFER, Source
 from ...engine.ingest.reading.formats import Context
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files, unknown

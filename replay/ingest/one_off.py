@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..logs.log import Log, opened
-from .run import IngestOptions, ingest
+from .ingest_run import IngestOptions, ingest
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from ...engine.invariants.invariant import (
 )
 from ...engine.invariants.texts import names_of
 from ...engine.invariants.view import ClusterView
-from ...engine.session.framework.outcome import SessionResult
+from ...engine.session.framework.session_outcome import SessionResult
 
 ID = "I-14"
 

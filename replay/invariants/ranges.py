@@ -26,7 +26,7 @@ from ...engine.state.clock import Clock
 from ..logs.log import Log
 from ..moments.actors import attributed
 from ..moments.moment import Moment
-from .watches import versions_going_back
+from .watch_starts import versions_going_back
 
 _SCHEDULER = "scheduler"
 _VERSIONS = ("observed", "created", "updated")

@@ -23,9 +23,9 @@ from ...engine.log.store import NO_REVISION, LogStore, Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..belief.stored_belief import last_stored, start_of
 from ..logs.log import Log
-from ..moments.clock import clock_of, placed
+from ..moments.log_clock import clock_of, placed
 from ..moments.moment import Moment
-from .known import Knowledge
+from .known_objects import Knowledge
 
 _TRIES = 4
 _FARTHER = 4

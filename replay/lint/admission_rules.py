@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from ...engine.kubernetes.objects import Queue
 from ...engine.kubernetes.units import parse_quantity
 from ...engine.model.resource import Resource
-from .admission import OwnAmounts, ParentAmounts, webhook_of
-from .amounts import amounts, lacking
 from .context import LintContext
 from .findings import FaultEffect, FindingSubject, Issue
+from .lint_admission import OwnAmounts, ParentAmounts, webhook_of
+from .message_amounts import amounts, lacking
 from .objects import MADE, ROOT
 
 if TYPE_CHECKING:

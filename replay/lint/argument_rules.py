@@ -19,7 +19,7 @@ from ...engine.volcano.arguments import go_text
 from .conf_rules import AcceptedConf, read_by
 from .context import LintContext
 from .findings import FaultEffect, Issue
-from .queues import exists
+from .linted_queues import exists
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours

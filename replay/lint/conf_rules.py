@@ -18,8 +18,8 @@ from ...engine.volcano.conf_yaml import Decoder, FieldType, Struct
 from .conf_outline import ConfOutline, outline, shown
 from .context import LintContext
 from .findings import FaultEffect, Issue
-from .inputs import Configuration
-from .queues import exists
+from .lint_inputs import Configuration
+from .linted_queues import exists
 from .victim_tiers import PlacedPlugin, blind_actions, knows_deserved, placed_plugins
 
 if TYPE_CHECKING:

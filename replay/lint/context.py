@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .assumed import LimitingPlugin
-from .gangs import Gangs
-from .inputs import LintInputs
-from .queues import LintedQueues
+from .assumed_plugin import LimitingPlugin
+from .gang_rules import Gangs
+from .lint_inputs import LintInputs
+from .linted_queues import LintedQueues
 
 
 class LintContext(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ...engine.events.payloads import AssumedField
-from ...engine.ingest.objects.defaults import fill_in
+from ...engine.ingest.objects.object_defaults import fill_in
 from ...engine.ingest.reading.formats import Context
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from .objects import BATCH, Manifest, copied

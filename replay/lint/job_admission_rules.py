@@ -21,9 +21,9 @@ from ...engine.volcano.releases import FIRST, Change, final_release, landed
 from .circles import circles
 from .context import LintContext
 from .findings import FaultEffect, FindingSubject, Issue
+from .linted_queues import Mode
 from .object_names import is_object_name
 from .objects import ROOT, Job, LifecyclePolicy, TaskSpec, VolumeSpec
-from .queues import Mode
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours

@@ -12,12 +12,12 @@ from ...engine.model.resource_names import PODS
 from ...engine.model.task import GROUP_NAME
 from ...engine.session.plugins.overcommit import DEFAULT_FACTOR, FACTOR
 from ...engine.volcano.admission import task_name
-from .amounts import amounts, lacking
 from .context import LintContext
 from .findings import FaultEffect, FindingSubject, Issue
-from .gangs import GangRequest, by_amounts, waits
+from .gang_rules import GangRequest, by_amounts, waits
+from .linted_queues import Mode, options_of
+from .message_amounts import amounts, lacking
 from .objects import Job, TaskSpec
-from .queues import Mode, options_of
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours

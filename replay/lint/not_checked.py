@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .amounts import few
 from .findings import FindingSubject
-from .inputs import LintInputs
-from .rules import Rule
+from .lint_inputs import LintInputs
+from .lint_rules import Rule
+from .message_amounts import few
 
 _OF_NODES = frozenset(
     {

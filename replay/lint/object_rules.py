@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...engine.kubernetes.objects.faults import value_words
+from ...engine.kubernetes.objects.decoding_faults import value_words
 from ...engine.kubernetes.quantity import parse
 from ...engine.model.resource import Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.volcano.releases import final_release, landed
-from .amounts import is_amount
 from .context import LintContext
 from .findings import FILE, FaultEffect, FindingSubject, Issue
+from .message_amounts import is_amount
 from .object_names import name_faults
 from .objects import TYPES, amounts_in
 

@@ -21,7 +21,7 @@ from ...engine.kubernetes.objects import (
     PriorityClass,
     Queue,
 )
-from ...engine.kubernetes.objects.faults import value_words
+from ...engine.kubernetes.objects.decoding_faults import value_words
 from ...engine.kubernetes.objects.metadata import Int32, ObjectPart
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from ...engine.volcano.admission import DEFAULT_QUEUE, partitions_of, task_minimum

@@ -9,11 +9,11 @@ from ...engine.model.panic import Panic
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, QueueInfo
 from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.session.queue_tree import TreeDeserved
-from .amounts import amount, amounts, lacking
 from .context import LintContext
 from .findings import FaultEffect, Issue
+from .linted_queues import Mode, options_of
+from .message_amounts import amount, amounts, lacking
 from .objects import ROOT
-from .queues import Mode, options_of
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours

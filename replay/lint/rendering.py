@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .reading import KUSTOMIZE, UnruledObject
+from .manifest_reading import KUSTOMIZE, UnruledObject
 from .written_items import RENDER
 
 _ARGO = "argocd app manifests {name} | plinian lint -"

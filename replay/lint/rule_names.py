@@ -111,4 +111,4 @@ RULE_NAMES = (
     "topology-refused",
     "topology-tier-missing",
 )
-"""Sorted; a test checks that they are those of :data:`.rules.RULES`."""
+"""Sorted; a test checks that they are those of :data:`.lint_rules.RULES`."""

@@ -13,10 +13,10 @@ from ...engine.kubernetes.go.regexp import compile_go
 from ...engine.kubernetes.objects import HyperNode, HypernodeMember
 from ...engine.model.hypernode import HYPER_NODE, NODE, HyperNodesInfo
 from ...engine.volcano.releases import final_release, landed
-from .amounts import few
 from .context import LintContext
 from .findings import FaultEffect, FindingSubject, Issue
-from .inputs import LintInputs
+from .lint_inputs import LintInputs
+from .message_amounts import few
 from .objects import TOPOLOGY, topologies_in
 
 if TYPE_CHECKING:

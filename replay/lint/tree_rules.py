@@ -10,12 +10,12 @@ from ...engine.model.resource import ZERO, Resource
 from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.volcano.session.queue_tree import RootQueueBounds
-from .admission import webhook_of
-from .amounts import amounts, few, lacking, names_of
 from .context import LintContext
 from .findings import FaultEffect, FindingSubject, Issue
+from .lint_admission import webhook_of
+from .linted_queues import Mode
+from .message_amounts import amounts, few, lacking, names_of
 from .objects import ROOT
-from .queues import Mode
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours

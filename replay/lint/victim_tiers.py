@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.volcano.conf import PluginOption, SchedulerConf
-from .queues import exists
+from .linted_queues import exists
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours

@@ -17,7 +17,7 @@ from ...engine.ingest.objects import scheduler_conf
 from ...engine.ingest.reading.inputs import HEAD, Document
 from ...engine.kubernetes.scheduler_confs import CONF_FILE
 from .findings import FilePlace, FindingSubject
-from .inputs import Configuration
+from .lint_inputs import Configuration
 from .object_versions import odd_version
 from .objects import TYPES, Manifest, jobs_in
 from .written_items import NOTHING, TEMPLATE, Item, written_items

@@ -11,7 +11,7 @@ from ...engine.events.kinds import UID_FIELD, VERSION_FIELD
 from ...engine.events.payloads import AssumedField, InputAssumed
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log.store import Query
-from ...engine.state.coverage import Pair
+from ...engine.state.log_coverage import Pair
 from ..moments.moment import Moment
 from ..truth.log_states import LogStates
 

@@ -13,8 +13,8 @@ from ...engine.events import KINDS
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log import Cut
 from ..truth.points import Point
+from .given_names import is_known, name_in_log, never_known
 from .log import Log
-from .names import is_known, name_in_log, never_known
 
 _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 

@@ -9,8 +9,8 @@ from ...engine.kubernetes.resources import plural_of
 from ...engine.state.facts import PodFact
 from ...engine.state.truth import Entry, Truth
 from ..moments.moment import Moment
+from .given_names import PODGROUP, name_at, one_of
 from .log import Log
-from .names import PODGROUP, name_at, one_of
 
 JOB = ("batch.volcano.sh", "Job")
 _JOB_NAME = "volcano.sh/job-name"

@@ -60,7 +60,7 @@ class Log(LogStates):
         moment = self.moment(at)
         found = self.entries(kind, at=moment, namespace=namespace, selector=selector, fields=fields)
         if name is not None:
-            from .names import name_at, not_found  # noqa: PLC0415 -- only needed here
+            from .given_names import name_at, not_found  # noqa: PLC0415 -- only needed here
 
             pair = self.kind(kind, moment) if isinstance(kind, str) else kind
             full = name_at(self, pair, name, namespace, moment)

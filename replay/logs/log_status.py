@@ -14,14 +14,14 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log.store import Query, SourceInfo
 from ...engine.state.clock import UNDATED, span_at
 from ...engine.state.clock import TimeSpan as Happened
-from ...engine.state.coverage import KnownRevisions, LogCoverage, Pair
 from ...engine.state.coverage_events import levels_of
+from ...engine.state.log_coverage import KnownRevisions, LogCoverage, Pair
 from ..coverage.coverage import SCHEDULING, plurals
-from ..moments.clock import clock_remarks, span_of_end
-from ..moments.contradictions import contradiction_text, contradictions, object_version_text
+from ..moments.contradicting_versions import contradiction_text, contradictions, object_version_text
+from ..moments.log_clock import clock_remarks, span_of_end
 from ..moments.moment import Moment
-from ..tabular.columns import Time
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.record_columns import Time
 from ..tabular.tabular import Tabular
 from .log import Log
 

@@ -11,7 +11,7 @@ from ...engine.events import Event
 from ...engine.events.input_names import without_folders
 from ...engine.events.payloads import ConfigApplied
 from ...engine.log.store import LogStore, Query
-from ..moments.clock import StoreKey
+from ..moments.log_clock import StoreKey
 from ..moments.moment import Moment
 from .log import Log
 

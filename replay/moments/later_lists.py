@@ -15,7 +15,7 @@ import msgspec
 
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
-from .clock import StoreKey, span_of_read
+from .log_clock import StoreKey, span_of_read
 from .moment import Moment
 
 

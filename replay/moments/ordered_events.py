@@ -17,12 +17,12 @@ from ...engine.cache.projector import WATCHED
 from ...engine.events import Effect, Event, Reference, kind_of_version
 from ...engine.log.store import NO_REVISION, FoldWindow, LogStore, Query
 from ...engine.state.clock import Clock
-from ...engine.state.columns import EventColumns, concatenate
+from ...engine.state.event_columns import EventColumns, concatenate
 from ...engine.state.fold import PlacedEvents, in_order, with_lists_in_order
-from .clock import StoreKey, clock_of, columns_of, placed
-from .contradictions import contradictions
+from .contradicting_versions import contradictions
 from .later_events import SHOWING, has_later_event
 from .later_lists import later_lists
+from .log_clock import StoreKey, clock_of, columns_of, placed
 from .moment import Moment
 
 Pair = tuple[str, str]

@@ -15,7 +15,7 @@ import msgspec
 from ...engine.events import KINDS, Recorded
 from ...engine.log.store import LogStore, Query
 from .actors import AttributedEvent, attributed
-from .clock import clock_of
+from .log_clock import clock_of
 from .moment import Moment
 from .times import AT_ONCE
 from .verbs import OBSERVED, TELLING, VERBS, with_verbs

@@ -14,7 +14,7 @@ import msgspec
 from ...engine.errors import PointTooEarly
 from ...engine.events.payloads import SliceBegan
 from ...engine.log.store import MAIN, LogStore, Query
-from .clock import StoreKey
+from .log_clock import StoreKey
 
 BEGAN = "slice.began"
 

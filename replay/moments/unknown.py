@@ -9,10 +9,10 @@ import msgspec
 from ...engine.events.payloads import ListBroken
 from ...engine.kubernetes.resources import plural_of
 from ...engine.state.clock import UNDATED, TimeSpan
-from ...engine.state.coverage import KnownGap, Pair, UnknownCause
+from ...engine.state.log_coverage import KnownGap, Pair, UnknownCause
 from ..objects.kinds import plain_name
-from ..tabular.columns import Time
 from ..tabular.documents import described
+from ..tabular.record_columns import Time
 from .times import is_known, place_text, span_words
 
 _NAMED = 3

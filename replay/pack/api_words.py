@@ -12,7 +12,7 @@ from enum import EnumType
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import payloads
 from ...engine.kubernetes.resources import RESOURCE_TYPES
-from ...engine.state.coverage import Shower
+from ...engine.state.log_coverage import Shower
 
 _CONDITIONS = frozenset(
     {

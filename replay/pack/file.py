@@ -12,7 +12,7 @@ from ...engine.errors import LogUnavailable
 from ...engine.events import Event
 from ...engine.log import open_log
 from ...engine.log.creation import PRIVATE
-from ...engine.log.packing import RAW, Block, Packer
+from ...engine.log.event_packing import RAW, Block, Packer
 from .shape import PACK_TABLE
 
 _AT_ONCE = 5_000

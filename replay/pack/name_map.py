@@ -12,7 +12,7 @@ import msgspec
 
 from ...engine.errors import InputError, UsageError
 from ...engine.log.creation import PRIVATE
-from .names import back
+from .pack_names import back
 
 FORMAT = 1
 

@@ -17,10 +17,10 @@ from ...engine.errors import (
 )
 from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ..logs.log import opened
-from .answer import Answered, Decisions, digest_of
 from .file import summary_in
 from .name_map import read_map
-from .reading import About, about_pack, summary_of
+from .pack_answer import Answered, Decisions, digest_of
+from .pack_reading import About, about_pack, summary_of
 from .shape import check_shape
 
 _AGAIN = "ask the sender for the file again: this copy is damaged"

@@ -13,10 +13,8 @@ import msgspec
 
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Event, Reference, canonical_json
-from ...engine.ingest.objects.defaults import FILLED
+from ...engine.ingest.objects.object_defaults import FILLED
 from .api_words import EVENT_WORDS, is_amount, is_numbers, is_of_api
-from .conf import redacted_conf
-from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, FieldTreatment
 from .known_keys import (
     KEYS,
     KINDS_OF_GROUPS,
@@ -25,7 +23,9 @@ from .known_keys import (
     is_known_resource,
     split_domain,
 )
-from .names import Renaming
+from .pack_conf import redacted_conf
+from .pack_fields import KINDS, METADATA, REASONS, REQUEST, Fields, FieldTreatment
+from .pack_names import Renaming
 
 _CUSTOM = ("node-role.kubernetes.io/", "node-restriction.kubernetes.io/")
 """Prefixes of keys whose rest a cluster's owner chooses."""

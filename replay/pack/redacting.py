@@ -15,15 +15,15 @@ from ...engine.events import Event, Recorded
 from ...engine.events.payloads import SliceBegan, SliceEnded
 from ...engine.log import open_log
 from ..logs.log import Log, opened
-from .answer import Answered
-from .events import about
-from .fields import KINDS, REASONS, field_names
 from .file import Progress, counter, replacing, seal, write_events
 from .leftovers import left_over
 from .name_map import made_map, write_map
-from .names import KNOWN_NAMES
-from .proof import moments_of, prove, proven
-from .reading import About, about_pack, summary_of
+from .pack_answer import Answered
+from .pack_events import about
+from .pack_fields import KINDS, REASONS, field_names
+from .pack_names import KNOWN_NAMES
+from .pack_proof import moments_of, prove, proven
+from .pack_reading import About, about_pack, summary_of
 from .redact import NameRedaction
 
 _OF_THE_PACK = frozenset({"slice.began", "slice.ended", "answer.expected"})

@@ -17,7 +17,7 @@ from ...engine.events import KINDS, Effect, Event, Recorded
 from ...engine.events.payloads import ExtenderAnswered, ListObserved, UsageMeasured
 from ...engine.log.store import Cut, Query
 from ...engine.state.clock import END_KEY, Clock
-from ...engine.state.coverage import COVERING
+from ...engine.state.log_coverage import COVERING
 from ...engine.state.truth import Entry
 from ..logs.log import Log
 from ..moments.moment import Moment

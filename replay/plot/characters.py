@@ -27,7 +27,7 @@ from .picture import (
     Role,
     Values,
 )
-from .words import amount_text, duration, durations_on_axis, period_text, times_on_axis
+from .picture_words import amount_text, duration, durations_on_axis, period_text, times_on_axis
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US
-from ..logs.names import stem_of
+from ..logs.given_names import stem_of
 from ..render.screen import one_line
 from ..series import node_use as nodes
-from ..series.gang import GangOverTime, GangPhase
+from ..series.gang_counts_over_time import GangOverTime, GangPhase
 from ..series.incidents import Incident
 from ..series.node_use import NodeUse
 from ..series.period import Period
@@ -36,7 +36,7 @@ from .picture import (
     Role,
     Values,
 )
-from .words import clock_text, duration
+from .picture_words import clock_text, duration
 
 _BEYOND = 20
 """A limit is not drawn if it is so many times as high as all else in its panel."""

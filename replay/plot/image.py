@@ -27,8 +27,8 @@ from .picture import (
     RangesPanel,
     Role,
 )
+from .picture_words import amounts_on_axis, duration, durations_on_axis, period_text, times_on_axis
 from .themes import COLOURS, Colours
-from .words import amounts_on_axis, duration, durations_on_axis, period_text, times_on_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -47,7 +47,7 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
         """Return the history, and the objects that belong to the object."""
         from ..histories.history import ObjectHistory, history_at  # noqa: PLC0415
         from ..histories.related_objects import belonging  # noqa: PLC0415
-        from ..logs.names import name_of  # noqa: PLC0415
+        from ..logs.given_names import name_of  # noqa: PLC0415
 
         moment, target = log.moment(self.at), self.named
         if isinstance(target, str):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
     from ..render.tables import Style, Table
-    from ..review.records import Review
+    from ..review.review_records import Review
     from ..truth.points import Point
 
 A = TypeVar("A")

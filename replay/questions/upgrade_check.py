@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..logs.log import Log, Progress
     from ..moments.unknown import Unknown
     from ..render.tables import Style
-    from ..review.records import Review
+    from ..review.review_records import Review
     from ..sessions.session_moments import SessionMoments
     from ..truth.points import Point
 
@@ -164,7 +164,7 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
 
     def review(self, found: Upgrade) -> Review:
         """Return the answer as a review."""
-        from ..review.upgrade import upgrade_review  # noqa: PLC0415
+        from ..review.upgrade_review import upgrade_review  # noqa: PLC0415
 
         return upgrade_review(found, unfold=self.unfold)
 

@@ -31,7 +31,7 @@ from ...engine.events.payloads import (
 )
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock
-from ..moments.clock import clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.verbs import with_verbs
 from .inferred_sessions import SchedulerWrite, grouped

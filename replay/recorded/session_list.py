@@ -12,9 +12,9 @@ from ...engine.errors import PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import UNDATED, Clock, TimeSpan
-from ..moments.clock import StoreKey, clock_of
+from ..moments.log_clock import StoreKey, clock_of
 from ..moments.moment import Moment
-from ..tabular.columns import Time
+from ..tabular.record_columns import Time
 from .recorded_sessions import HowKnown, RecordedSession, last_known, recorded_sessions
 
 PREFIX = "session:"

@@ -14,8 +14,8 @@ from ...engine.model.job import JobInfo
 from ...engine.model.node import NodeInfo
 from ...engine.model.queue import QueueInfo
 from ...engine.model.resource import Resource
-from ...engine.model.status import STATUS_NAMES
 from ...engine.model.task import TaskInfo
+from ...engine.model.task_status import STATUS_NAMES
 from .amounts import resource_list
 from .tables import NONE, Table
 

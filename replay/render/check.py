@@ -10,7 +10,7 @@ from ...engine.invariants.invariant import Invariant, Severity
 from ...engine.invariants.timeline import Breach, HappeningPlace
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
-from ..invariants.task import ALL, CheckReport, beginning, severity_of
+from ..invariants.check_task import ALL, CheckReport, beginning, severity_of
 from .blocks import Marked, Ref, Words, here_ref, joined, moment_ref, object_ref
 from .tables import NONE, PLAIN, Style, Table, lines_of
 

@@ -10,10 +10,11 @@ from typing import NamedTuple
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
 from ...engine.state.clock import TimeSpan
-from ...engine.state.coverage import Pair
 from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
+from ...engine.state.log_coverage import Pair
 from ...engine.state.object_status import status_of
-from ...engine.state.tables import (
+from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_tables import (
     NodeAmounts,
     QueueTable,
     node_table,
@@ -21,8 +22,7 @@ from ...engine.state.tables import (
     queue_by_podgroup,
     queue_table,
 )
-from ...engine.state.truth import Entry, Truth
-from ..logs.names import PODGROUP, shortened
+from ..logs.given_names import PODGROUP, shortened
 from .amounts import age, resource_list, sure, used_of
 from .tables import NONE, Table
 

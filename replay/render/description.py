@@ -16,8 +16,8 @@ from ...engine.state.object_status import status_of
 from ...engine.state.truth import Entry
 from ..coverage.coverage import NotListed
 from ..histories.history import Happening, history_at
+from ..logs.given_names import PODGROUP
 from ..logs.log import Log
-from ..logs.names import PODGROUP
 from ..moments.moment import Moment
 from ..objects.kinds import ObjectName
 from .amounts import UNKNOWN, age, resource_list, sure

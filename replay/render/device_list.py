@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...engine.machine.device_list import LENGTH, POINTER, WRITER, Memory, ReaderOutcome
+from ...engine.machine.device_list_memory import LENGTH, POINTER, WRITER, Memory, ReaderOutcome
 from ...engine.machine.device_race import DeviceAnomaly, Explored, RaceStep, ReaderFault
 from .simulation import spans
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph

@@ -8,10 +8,10 @@ from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
-from ..forecast.course import Course
-from ..forecast.outcome import Summary, UncertainRow, What, differences, summaries
-from ..forecast.run import Forecast
-from ..forecast.usage import QueueUse
+from ..forecast.forecast_course import Course
+from ..forecast.forecast_outcome import Summary, UncertainRow, What, differences, summaries
+from ..forecast.forecast_run import Forecast
+from ..forecast.recorded_usage import QueueUse
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _SHOWN = 40

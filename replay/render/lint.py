@@ -10,10 +10,10 @@ from typing import Any
 from ...engine.kubernetes.counts import counted
 from ...engine.volcano.session.history import SUPPORTED
 from ..lint.findings import FILE, FaultEffect, FilePlace, Finding, FindingSeverity, FindingSubject
+from ..lint.lint_rules import RULES, Rule
+from ..lint.lint_task import Report
 from ..lint.regions import Regions
-from ..lint.rules import RULES, Rule
 from ..lint.shared_files import shared_files
-from ..lint.task import Report
 from ..objects.kinds import resource_name
 from .screen import one_line
 from .tables import GAP, NONE, PLAIN, Style, Table, lines_of, paragraph

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.resources import plural_of
 from ..histories.related_objects import meant
-from ..logs.names import never_known
+from ..logs.given_names import never_known
 from ..objects.kinds import ObjectName
 from .related_objects import meant_text
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
-from ...engine.machine.faults import NO_FAULTS, FaultLimits
-from ...engine.machine.search import Progress
+from ...engine.machine.machine_faults import NO_FAULTS, FaultLimits
+from ...engine.machine.state_search import Progress
 from ...engine.machine.walks import WalkBound
-from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, SearchPlan
+from ..explore.explore_search import EXHAUSTIVE, Anomaly, Exploration, InLog, SearchPlan
 from ..explore.story import SERVER, TIME, Story, StoryStep
 from ..moments.times import known_text
 from .layout import kept, pieces

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from ...engine.version import __version__
-from ..explore.run import Anomaly, Exploration
-from ..explore.scenario import MachineCase
+from ..explore.explore_search import Anomaly, Exploration
+from ..explore.explored_scenario import MachineCase
+from ..explore.scenario_world import ScenarioWorld, needed_case
 from ..explore.story import Story, StoryStep, story_of
-from ..explore.world import ScenarioWorld, needed_case
 from .documents import json_text
 from .race import lanes_lines, releases_line
 from .simulation import spans
@@ -119,7 +119,7 @@ def evidence_lines(
 
 
 def _expected(invariant: str) -> str:
-    from ..invariants.task import ALL  # noqa: PLC0415 -- only a report needs the catalogue
+    from ..invariants.check_task import ALL  # noqa: PLC0415 -- only a report needs the catalogue
 
     for one in ALL:
         if one.id == invariant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...engine.kubernetes.amount_texts import exact_amount
-from ...engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
+from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
 from ..sessions.step_words import outcome_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..logs.names import shortened
+from ..logs.given_names import shortened
 from .tables import Table
 
 NAMING = frozenset({"PODGROUP", "JOB", "OBJECT", "NAME"})

@@ -10,7 +10,7 @@ from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 if TYPE_CHECKING:
-    from ..ingest.run import IngestSummary
+    from ..ingest.ingest_run import IngestSummary
 
 _FILES_SHOWN = 10
 

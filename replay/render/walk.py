@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..explore.hand_walk import Choice
 from ..explore.story import StoryStep
-from ..explore.walk import Choice
 from .tables import PLAIN, Style, Table, lines_of
 from .yaml_text import YamlWriter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..coverage.coverage import unknown_text
-from ..what_if.run import WhatIf
+from ..what_if.changed_sessions import WhatIf
 from .comparison import decision_lines
 from .session import panic_lines
 from .tables import PLAIN, Style

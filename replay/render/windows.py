@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..explore.windows import ToldWindow, ToldWrite
-from ..explore.world import ScenarioWorld
+from ..explore.scenario_world import ScenarioWorld
+from ..explore.window_words import ToldWindow, ToldWrite
 from .race import wrapped
 from .tables import NONE, PLAIN, Style, Table, lines_of
 

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.units import format_time
 from ...engine.log.location import log_name
-from ...engine.state.coverage import UnknownCause as Missing
 from ...engine.state.facts import NodeFact
+from ...engine.state.log_coverage import UnknownCause as Missing
 from ...engine.state.truth import Truth
 from ..answers.answer import Why
 from ..answers.why import whys_at
 from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
 from ..logs.scheduler_confs import has_no_conf
-from ..moments.clock import when_is
+from ..moments.log_clock import when_is
 from ..moments.moment import remarks_on
 from ..moments.times import known_text
 from ..objects.kinds import ObjectName, plain_name

@@ -10,9 +10,9 @@ from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.truth import Entry, Truth
-from ..answers.run import JOB, POD, PODGROUP
+from ..answers.answering_session import JOB, POD, PODGROUP
+from ..logs.given_names import stem_of
 from ..logs.log import Log
-from ..logs.names import stem_of
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.times import with_spans

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from .records import Result, Review
+from .review_records import Result, Review
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold."""

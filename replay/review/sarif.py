@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ...engine.version import __version__
-from .records import FileRegion, Result, Review, ReviewRule
+from .review_records import FileRegion, Result, Review, ReviewRule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "%SRCROOT%"

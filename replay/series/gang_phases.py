@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from ...engine.state.facts import PodGroupFact
+from ..logs.given_names import stem_of
 from ..logs.log import Log, Progress
-from ..logs.names import stem_of
-from .changes import changes
+from .changes_in_order import changes
 from .period import Period, ShownPeriod
 
 MOST_ROWS = 200

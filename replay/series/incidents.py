@@ -12,9 +12,9 @@ from ...engine.state.facts import NodeFact, QueueFact
 from ..logs.log import Log
 from ..recorded.recorded_sessions import HowKnown
 from ..recorded.session_list import listed_sessions
-from .changes import StateChange
+from .changes_in_order import StateChange
 from .period import Period, ShownPeriod
-from .queue_tree import Tree
+from .queue_totals import Tree
 
 _OPEN = frozenset({"", "Open"})
 

@@ -11,9 +11,9 @@ import msgspec
 from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact
+from ..logs.given_names import known_names
 from ..logs.log import Log, Progress
-from ..logs.names import known_names
-from .changes import NODE, StateChange, changes
+from .changes_in_order import NODE, StateChange, changes
 from .incidents import Incident, scheduler_incidents
 from .period import Period, ShownPeriod, Track
 

@@ -13,7 +13,7 @@ from ...engine.events import KINDS, Recorded
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
 from ..logs.log import Log
-from ..moments.clock import time_of_moment
+from ..moments.log_clock import time_of_moment
 from ..moments.moment import Moment
 from ..moments.verbs import TELLING, VERBS, verb_of_version
 from ..truth.points import Point

@@ -10,10 +10,10 @@ from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact
 from ..logs.log import Log, Progress
-from .changes import StateChange, changes
+from .changes_in_order import StateChange, changes
 from .incidents import Incident, QueueIncidents, scheduler_incidents
 from .period import Period, ShownPeriod, Track
-from .queue_tree import Tree
+from .queue_totals import Tree
 
 MOST_QUEUES = 8
 """Queues in one picture; those with the most allocated are kept."""

@@ -11,7 +11,7 @@ from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.facts import PodFact, PodGroupFact
 from ..logs.log import Log, Progress
-from .changes import StateChange, changes
+from .changes_in_order import StateChange, changes
 from .period import Period, ShownPeriod
 
 PODS, GANGS = "pods", "gangs"

@@ -14,9 +14,9 @@ from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
 from .api.routes import routes as api_routes
-from .faults import json_failure, json_fault
+from .fault_answers import json_failure, json_fault
 from .guard import Guard
-from .kept import KeptAnswers
+from .kept_answers import KeptAnswers
 from .kubernetes import kubernetes_routes as kubernetes
 from .kubernetes.served_branch import Branch
 from .mcp.door import routes as mcp_routes

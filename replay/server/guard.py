@@ -21,8 +21,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import login
-from .bodies import MOST_BYTES, Bodies
 from .guesses import Guesses
+from .request_bodies import MOST_BYTES, Bodies
 from .settings import ServerSettings
 from .socket_token import token_of
 

@@ -20,8 +20,8 @@ from ...engine.errors import PlinianError
 from ...engine.kubernetes.objects.sharing import forget_shared
 from ...engine.log.location import parse_location
 from ..facade.log import Log, opened
+from .answer_limits import AnswerLimit
 from .freed_memory import keep_little, return_memory
-from .limits import AnswerLimit
 from .settings import ServerSettings
 from .shared_log import SharedLog
 

@@ -21,7 +21,7 @@ from structlog.typing import FilteringBoundLogger
 from uvicorn.protocols.utils import ClientDisconnected
 
 from .guard import TOKEN_PREFIX
-from .lines import REQUEST, Reported
+from .server_lines import REQUEST, Reported
 
 GONE = 499
 """What servers write down for a client that went away; no client reads it."""

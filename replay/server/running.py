@@ -17,10 +17,10 @@ from structlog.typing import FilteringBoundLogger
 from ...engine.errors import PlinianError, UsageError
 from ...engine.log.location import shown_place
 from .app import application
+from .client_patience import InPieces, PatientProtocol, PatientSocket
 from .freed_memory import leave_out_what_is_loaded
-from .lines import logger_to, logging_to
-from .patience import InPieces, PatientProtocol, PatientSocket
 from .request_log import RequestLog
+from .server_lines import logger_to, logging_to
 from .settings import ServerSettings, checked
 
 GRACE_SECONDS = 2

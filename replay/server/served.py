@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from starlette.requests import HTTPConnection
 
-from .kept import KeptAnswers
+from .kept_answers import KeptAnswers
 from .readers import Readers
 from .settings import ServerSettings
 from .works import Works

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...engine.errors import PlinianError
 from ..facade.log import Log
-from .limits import AnswerLimit
+from .answer_limits import AnswerLimit
 from .readers import WORK_SECONDS, Readers, ServerBusy
 
 MOST_KEPT = 8

@@ -13,7 +13,7 @@ import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Object, Pod, PodGroup
-from ...engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
+from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.volcano.session.behaviours import Behaviours
 from .session import SessionAnswer, SessionInputs, session_in
 

@@ -14,11 +14,11 @@ from ...engine.cache.snapshot import Snapshot
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.log.store import LogStore
 from ...engine.model.panic import Panic
-from ...engine.session.framework.outcome import SessionResult
-from ...engine.session.framework.process import ProcessState
+from ...engine.session.framework.process_parts import ProcessState
 from ...engine.session.framework.session import CacheActions
+from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.session.framework.trace import Trace, TraceStep
-from ...engine.session.run import SessionInput, run_session
+from ...engine.session.session_run import SessionInput, run_session
 from ...engine.state.clock import Unsure
 from ...engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, parse_scheduler_conf
 from ...engine.volcano.session.behaviours import Behaviours
@@ -27,13 +27,13 @@ from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText, confs_at
-from ..moments.clock import time_of_moment
+from ..moments.log_clock import time_of_moment
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..tabular.columns import AmountColumns
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
-from .external_inputs import lend_inputs
+from .logged_inputs import lend_inputs
 from .step_words import outcome_text
 from .tie_breaking import LEAST, TieBreaking
 

@@ -22,7 +22,7 @@ from ..coverage.coverage import (
 )
 from ..logs.log import Log
 from ..logs.scheduler_confs import has_no_conf
-from ..moments.clock import clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 

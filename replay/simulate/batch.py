@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...engine.errors import PlinianError
-from ...engine.kubernetes.store import Document
+from ...engine.kubernetes.object_store import Document
 from ...engine.volcano.session.history import resolve
 from .. import parallel
-from .cases import case_name, lacking, read_case
+from .changed_scenario import NOTHING, ScenarioChanges, changed
 from .results import case_result
+from .scenario_cases import case_name, lacking, read_case
 from .simulation import simulate
-from .what_if import NOTHING, ScenarioChanges, changed
 
 
 class ScenarioOutcome(NamedTuple):

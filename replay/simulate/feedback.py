@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...engine.kubernetes.api_server import merged
-from ...engine.kubernetes.store import Document, Store
-from ...engine.session.framework.outcome import (
+from ...engine.kubernetes.object_store import Document, Store
+from ...engine.session.framework.session_outcome import (
     ClosedPodGroupStatus,
     ClosedQueueStatus,
     SessionResult,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...engine.kubernetes.store import Document, Store
-from ...engine.session.framework.outcome import SessionResult
+from ...engine.kubernetes.object_store import Document, Store
+from ...engine.session.framework.session_outcome import SessionResult
 from .feedback import group_status
 
 StepResult = dict[str, Any]

@@ -8,18 +8,18 @@ from typing import NamedTuple
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.errors import EventMalformed
-from ...engine.ingest.scenario.external_inputs import parse_record
+from ...engine.ingest.scenario.scenario_inputs import parse_record
+from ...engine.kubernetes.object_store import Document, Store, default_queue
 from ...engine.kubernetes.objects import KINDS, decode
-from ...engine.kubernetes.store import Document, Store, default_queue
 from ...engine.model.panic import Panic
 from ...engine.session.external_inputs import ExternalInputs
-from ...engine.session.framework.outcome import SessionResult
+from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.volcano.conf import conf_in_force
 from ...engine.volcano.session.behaviours import Behaviours
-from .cases import CHANGES, CONTROLS, Case, CaseStep, time_of
 from .feedback import changes
 from .results import StepResult, step_result
-from .scheduler import Scheduler
+from .scenario_cases import CHANGES, CONTROLS, Case, CaseStep, time_of
+from .simulated_scheduler import Scheduler
 
 DEFAULT_QUEUES = ("default", "root")
 
@@ -44,7 +44,7 @@ class Simulation:
     It may panic in a session, or while it handles an event: then the step has no session.
 
     :param now: the current time of all sessions, in microseconds since 1970; None is
-        :func:`.cases.time_of`.
+        :func:`.scenario_cases.time_of`.
     :param scores: keep nodes' scores; see :meth:`.Scheduler.run`.
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ...engine.kubernetes.units import format_time
-from .columns import Time
+from .record_columns import Time
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from html import escape
 from typing import Any
 
 from ...engine.kubernetes.units import format_time
-from .columns import CellType, Column
-from .table import ColumnTable
+from .column_table import ColumnTable
+from .record_columns import CellType, Column
 
 ROWS = 20
 """The most rows of a table that are shown."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engine.errors import UsageError
-from .table import ColumnTable, table_of
+from .column_table import ColumnTable, table_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,9 +14,9 @@ from ...engine.events.complete_lists import CompleteLists
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, TimeSpan
-from ..moments.clock import StoreKey
 from ..moments.later_events import SHOWING
 from ..moments.later_lists import later_lists
+from ..moments.log_clock import StoreKey
 from ..moments.moment import Moment
 from ..objects.kinds import ObjectName
 

@@ -14,7 +14,7 @@ from ...engine.log.store import Query
 from ...engine.state.clock import Clock
 from ...engine.state.truth import Entry, Truth
 from ..belief.recent_beliefs import RecentBeliefs
-from ..moments.clock import clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment, remarks_on
 from ..objects.kinds import ObjectName, kind_named, object_named
 from .kept_truths import KeptTruths
@@ -25,7 +25,7 @@ from .truth import documents, truth_at
 
 if TYPE_CHECKING:
     from ...engine.kubernetes.expressions.selectors import Selector
-    from ...engine.state.coverage import LogCoverage
+    from ...engine.state.log_coverage import LogCoverage
     from ..objects.field_selectors import FieldSelector
 
 T = TypeVar("T")

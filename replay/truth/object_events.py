@@ -14,9 +14,9 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import END_KEY, Clock, TimeSpan
-from ..moments.clock import clock_of
 from ..moments.collection_deletions import collection_deletions
-from ..moments.contradictions import Contents, Version, contradictions
+from ..moments.contradicting_versions import Contents, Version, contradictions
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.times import with_spans
 from ..moments.verbs import VersionPlace, VersionVerb, called, verbs_told

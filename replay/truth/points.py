@@ -24,7 +24,7 @@ import msgspec
 from ...engine.errors import PointTooEarly, PointUnknown, UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
 from ...engine.log.store import MAIN, LogStore
-from ..moments.clock import clock_of, span_of_end, span_of_read
+from ..moments.log_clock import clock_of, span_of_end, span_of_read
 from ..moments.moment import Moment
 from ..moments.slices import refuse_earlier
 from ..moments.times import span_words

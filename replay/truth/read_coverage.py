@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import COVERING, LogCoverage
 from ...engine.state.coverage_events import coverage_of
+from ...engine.state.log_coverage import COVERING, LogCoverage
 
 
 def read_coverage(

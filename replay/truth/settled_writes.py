@@ -9,8 +9,8 @@ import msgspec
 from ...engine.events import Recorded
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import LogCoverage
 from ...engine.state.fold import FoldRecord
+from ...engine.state.log_coverage import LogCoverage
 from ..moments.later_lists import later_lists
 from ..moments.moment import Moment
 from .read_coverage import read_coverage

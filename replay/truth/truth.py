@@ -13,7 +13,7 @@ from ...engine.log.store import MAIN, NO_REVISION, Checkpoint, FactBlock, FoldWi
 from ...engine.state import VERSION, Entry, Fold, Truth
 from ...engine.state.checkpoint import decode_checkpoint, encode_checkpoint
 from ...engine.state.clock import Clock
-from ...engine.state.columns import (
+from ...engine.state.event_columns import (
     NO_ORIGIN,
     BlockReader,
     EventColumns,
@@ -26,7 +26,10 @@ from ...engine.state.columns import (
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
 from ...engine.state.fold import FoldRecord
-from ..moments.clock import (
+from ..moments.contradicting_versions import with_chosen
+from ..moments.later_events import has_later_event
+from ..moments.later_lists import later_lists
+from ..moments.log_clock import (
     clock_of,
     columns_of,
     facts_of,
@@ -36,9 +39,6 @@ from ..moments.clock import (
     when_is,
     without_damage,
 )
-from ..moments.contradictions import with_chosen
-from ..moments.later_events import has_later_event
-from ..moments.later_lists import later_lists
 from ..moments.moment import Moment
 from .settled_writes import settled
 

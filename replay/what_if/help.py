@@ -12,20 +12,20 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.errors import UsageError
 from ...engine.volcano.session.history import resolve
 from ..answers.answer import Why
+from ..answers.answering_session import NODE, PODGROUP, QUEUE
 from ..answers.evidence import versions_of
 from ..answers.records import EvictionTry, Waiting
-from ..answers.run import NODE, PODGROUP, QUEUE
 from ..answers.target import Target, target_of
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..objects.kinds import ObjectName
-from ..tabular.table import ColumnTable, table_of
+from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
-from .faults import FaultSearch, TimeOver
+from .changed_sessions import ORIGINAL, ChangedSessions, Variant
 from .next_obstacle import next_pairs
 from .pairs import Single, contains, distinct, pairs_of
-from .run import ORIGINAL, ChangedSessions, Variant
+from .release_faults import FaultSearch, TimeOver
 from .suggestion import KINDS, MORE, PAIR, RELEASE, SWITCH, Suggestion, WaitingObject
 from .suggestions import in_turns, suggestions_for
 from .switches import Switches, factors_for

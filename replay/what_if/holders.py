@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.job_cache import job_of
-from ...engine.kubernetes.amounts import amounts
 from ...engine.kubernetes.objects import Pod
+from ...engine.kubernetes.quantity_lists import amounts
 from ...engine.model.job import JobInfo
 from ...engine.model.resource import Resource
-from ...engine.model.status import ALLOCATED_STATUS, TaskStatus
 from ...engine.model.task import TaskInfo
+from ...engine.model.task_status import ALLOCATED_STATUS, TaskStatus
+from ..answers.answering_session import title_of
 from ..answers.records import Gang, Held, Link, Nodes, Overcommitted, QueuePath
-from ..answers.run import title_of
 from ..objects.kinds import object_named
-from .changes import Delete, WhatIfChange
+from .cluster_changes import Delete, WhatIfChange
 from .queue_room import lacking
 from .suggestion import GONE, Suggestion, WaitingObject, finite, single
 

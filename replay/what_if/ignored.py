@@ -12,7 +12,7 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import PodGroup
 from ...engine.volcano.releases import final_release, landed
 from ...engine.volcano.session.history import resolve
-from .changes import SetField, WhatIfChange
+from .cluster_changes import SetField, WhatIfChange
 from .suggestion import group_name
 
 _TIER_NAMES = landed("v1.14.0")

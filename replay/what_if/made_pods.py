@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.controllers.job.cache import tasks_of
+from ...engine.controllers.job.controller_job_cache import tasks_of
 from ...engine.controllers.job.new_pod import new_pod
 from ...engine.errors import EventMalformed, ObjectNotFound
 from ...engine.kubernetes.api_errors import Forbidden
@@ -14,7 +14,7 @@ from ...engine.kubernetes.priority_classes import with_priority
 from ...engine.model.task import GROUP_NAME
 from ...engine.volcano.session.history import resolve
 from ...engine.volcano.table import controller_behaviours
-from ..answers.run import JOB
+from ..answers.answering_session import JOB
 from ..coverage.coverage import classes_known
 from ..logs.log import Log
 from ..moments.moment import Moment

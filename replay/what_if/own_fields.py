@@ -15,11 +15,11 @@ from ...engine.kubernetes.objects import (
     PodGroup,
     PriorityClass,
 )
-from ...engine.session.framework.details import Gate, Spares
+from ...engine.session.framework.vote_details import Gate, Spares
+from ..answers.answering_session import POD, PODGROUP, pending
 from ..answers.records import EvictionTry, Gang, Hypernodes, Link, Nodes
-from ..answers.run import POD, PODGROUP, pending
 from ..objects.kinds import ObjectName
-from .changes import Apply, SetField
+from .cluster_changes import Apply, SetField
 from .suggestion import (
     GANG,
     MOVE,

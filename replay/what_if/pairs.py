@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from .run import Variant
+from .changed_sessions import Variant
 from .suggestion import (
     GANG,
     GONE,

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.kubernetes.amounts import Amount, amounts, written
 from ...engine.kubernetes.objects import Queue
+from ...engine.kubernetes.quantity_lists import Amount, amounts, written
 from ..answers.amounts import amounts_of
 from ..answers.queue_words import ENQUEUE, on_nodes
 from ..answers.records import Account, Crash, Link, QueuePath, QueueState, QueueTree
-from ..tabular.columns import Amounts
-from .changes import SetField
+from ..tabular.record_columns import Amounts
+from .cluster_changes import SetField
 from .suggestion import (
     LIMIT,
     OPEN,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.kubernetes.amounts import Amounts, add, amounts, written
 from ...engine.kubernetes.objects import ResourceQuota
+from ...engine.kubernetes.quantity_lists import Amounts, add, amounts, written
 from ...engine.model.job import JobInfo
 from ..answers.amounts import amounts_of
 from ..answers.records import Link, Refusal
 from ..objects.kinds import ObjectName
-from .changes import SetField
+from .cluster_changes import SetField
 from .holders import MOST_GONE, holding, without
 from .suggestion import LIMIT, Suggestion, instead_of, single
 

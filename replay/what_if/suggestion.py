@@ -7,14 +7,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.kubernetes.amounts import Amount, amounts
+from ...engine.kubernetes.quantity_lists import Amount, amounts
 from ..answers.amounts import in_order
 from ..answers.answer import Why
-from ..answers.run import PODGROUP, QUEUE
+from ..answers.answering_session import PODGROUP, QUEUE
 from ..objects.kinds import ObjectName
-from ..tabular.columns import Amounts
-from .changes import Apply, WhatIfChange
-from .run import Variant
+from ..tabular.record_columns import Amounts
+from .changed_sessions import Variant
+from .cluster_changes import Apply, WhatIfChange
 
 UNCORDON, UNTAINT, OPEN, RESTORE, LIMIT = "uncordon", "untaint", "open", "restore", "limit"
 TOPOLOGY, GANG, PODS, VICTIMS, MOVE = "topology", "gang", "pods", "victims", "move"

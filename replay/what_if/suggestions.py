@@ -11,21 +11,21 @@ from typing import Any
 from msgspec import to_builtins
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.kubernetes.amounts import amounts
 from ...engine.kubernetes.objects import Node, Taint
+from ...engine.kubernetes.quantity_lists import amounts
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
+from ..answers.answering_session import NODE
 from ..answers.records import Nodes
-from ..answers.run import NODE
 from ..objects.kinds import ObjectName
-from ..tabular.columns import Amounts
-from .changes import AddNodes, Cordon, SetField, WhatIfChange, new_name
+from ..tabular.record_columns import Amounts
+from .added_node_groups import of_node_groups
+from .changed_sessions import Variant
+from .cluster_changes import AddNodes, Cordon, SetField, WhatIfChange, new_name
 from .holders import holders
-from .node_groups import of_node_groups
 from .own_fields import of_job, restored
 from .queue_room import of_queues
 from .quotas import of_quotas
-from .run import Variant
 from .suggestion import (
     KINDS,
     MORE,
@@ -37,7 +37,7 @@ from .suggestion import (
     single,
     words,
 )
-from .victims import of_victims
+from .victim_changes import of_victims
 
 _UNCORDONED = 4
 """So many cordoned nodes are tried of those with the same amounts, labels and taints."""

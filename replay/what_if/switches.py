@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.kubernetes.amounts import amounts
+from ...engine.kubernetes.quantity_lists import amounts
 from ...engine.volcano.conf import ConfInvalid, parse_scheduler_conf
 from ...engine.volcano.session.behaviours import Behaviours
 from ..answers.amounts import amounts_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..compare.causes import Cause, smallest
-from .run import Variant
+from .changed_sessions import Variant
 from .suggestion import SWITCH, Suggestion
 from .switches import Switch, Switches, said
 from .trial import ChangeTrial, TriedChange

@@ -8,13 +8,13 @@ import msgspec
 
 from ...engine.errors import PlinianError
 from ...engine.model.job import JobInfo
-from ...engine.model.status import READY_STATUS, TaskStatus
-from ..answers.run import POD
+from ...engine.model.task_status import READY_STATUS, TaskStatus
+from ..answers.answering_session import POD
 from ..answers.target import Target
 from ..sessions.session import SessionAnswer
+from .changed_sessions import ChangedSessions, Variant
 from .ignored import Ignored, ignored_in
 from .made_pods import made_pods
-from .run import ChangedSessions, Variant
 from .suggestion import Suggestion
 
 NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"

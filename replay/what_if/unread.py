@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ...engine.cache.projector import WATCHED
-from .changes import SetField, WhatIfChange
+from .cluster_changes import SetField, WhatIfChange
 from .field_types import fields_of, inspected, value_of
 
 

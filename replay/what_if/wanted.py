@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ..logs.scheduler_confs import ConfText
-from .changes import AddNodes, Cordon, Delete, WhatIfChange, manifests, named_in, set_field
-from .names import checked
-from .run import Variant
+from .changed_names import checked
+from .changed_sessions import Variant
+from .cluster_changes import AddNodes, Cordon, Delete, WhatIfChange, manifests, named_in, set_field
 
 CHANGED = "changed"
 """The name of the only variant."""

@@ -10,7 +10,7 @@ import pytest
 from answer_worlds import NODES, watched_log
 
 from plinian.engine.errors import UsageError
-from plinian.engine.state.tables import node_table, queue_table
+from plinian.engine.state.truth_tables import node_table, queue_table
 from plinian.replay.answers.blame import blame_at
 from plinian.replay.answers.blamed import Blame
 from plinian.replay.logs.log import Log

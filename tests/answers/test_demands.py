@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from answer_worlds import NODES, PROPORTION, Document
 
-from plinian.engine.session.framework.details import RefusingNodes
-from plinian.engine.session.framework.process import ExternalValues, NodeUsage, ProcessState
+from plinian.engine.session.framework.process_parts import ExternalValues, NodeUsage, ProcessState
+from plinian.engine.session.framework.vote_details import RefusingNodes
 from plinian.engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS
 from plinian.replay.answers.node_words import refusals
 from sessions import NOW, document, group, node, opened, pod, queue

@@ -13,8 +13,8 @@ from plinian.replay.answers.records import Hypernodes
 from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.why import why_lines
+from plinian.replay.what_if.changed_sessions import ChangedSessions
 from plinian.replay.what_if.help import what_would_help
-from plinian.replay.what_if.run import ChangedSessions
 from plinian.replay.what_if.suggestion import WaitingObject
 from plinian.replay.what_if.suggestions import suggestions_for
 from plinian.replay.what_if.trial import Remedy

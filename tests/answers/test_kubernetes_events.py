@@ -26,8 +26,8 @@ from plinian.engine.kubernetes.units import parse_time
 from plinian.replay.answers.records import Recorded
 from plinian.replay.answers.why import why_at
 from plinian.replay.cli.main import app
-from plinian.replay.ingest.records import IngestOptions
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_records import IngestOptions
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import opened
 from sessions import document, group, node, pod, queue
 

@@ -16,7 +16,7 @@ from plinian.replay.answers.answer import Why
 from plinian.replay.answers.evidence import dated
 from plinian.replay.answers.stages import Stage, StageBegin
 from plinian.replay.answers.why import why_at
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import opened
 from plinian.replay.render.why import why_lines
 from sessions import group, node, pod, queue

@@ -10,7 +10,8 @@ from answer_worlds import NODES, PROPORTION, links, links_of, log_of, watched_lo
 
 from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.answers.pods import pod_finding
+from plinian.replay.answers.answering_session import run_of
+from plinian.replay.answers.pod_reasons import pod_finding
 from plinian.replay.answers.records import (
     Drifted,
     EvictionTry,
@@ -18,7 +19,6 @@ from plinian.replay.answers.records import (
     PodGroupState,
     Recorded,
 )
-from plinian.replay.answers.run import run_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.belief.belief import belief_at
 from plinian.replay.render.documents import plain

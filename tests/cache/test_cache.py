@@ -10,7 +10,7 @@ from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.status import TaskStatus
+from plinian.engine.model.task_status import TaskStatus
 from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, document, group, node, pod, queue
 

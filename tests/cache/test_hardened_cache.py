@@ -13,8 +13,8 @@ from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
-from plinian.engine.model.status import COMPLETED_STATUS, TaskStatus, status_of
 from plinian.engine.model.subtraction import rest, take
+from plinian.engine.model.task_status import COMPLETED_STATUS, TaskStatus, status_of
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import Simulation
 from sessions import Document, group, node, pod

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plinian.engine.cache.drift.drift import CacheComparison
-from plinian.engine.cache.drift.history import DriftHistory
+from plinian.engine.cache.drift.drift_since import DriftHistory
 from plinian.engine.cache.projector import Projector, options_of
 from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.events import Event, Reference
 from plinian.engine.events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
-from plinian.engine.model.status import TaskStatus
+from plinian.engine.model.task_status import TaskStatus
 from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, document, group, node, pod, queue
 

@@ -16,9 +16,9 @@ from plinian.engine.cache.dirty_marks import DirtyMarks
 from plinian.engine.cache.snapshot import Snapshot, SnapshotBuilder
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.node import NodeInfo
-from plinian.engine.model.status import ALLOCATED_STATUS, TaskStatus
-from plinian.engine.model.tables import NO_JOB, NO_NODE
+from plinian.engine.model.session_tables import NO_JOB, NO_NODE
 from plinian.engine.model.task_classes import TaskClasses
+from plinian.engine.model.task_status import ALLOCATED_STATUS, TaskStatus
 from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, cache_of, document, group, node, pod, queue
 

@@ -12,7 +12,7 @@ from happenings import Happening, events_of, happenings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.cache.drift.history import DriftHistory
+from plinian.engine.cache.drift.drift_since import DriftHistory
 from plinian.engine.cache.drift.settled import Settled
 from plinian.engine.cache.dry_run import DryRun
 from plinian.engine.cache.projector import Projector
@@ -20,8 +20,8 @@ from plinian.engine.cache.restored import decode_belief
 from plinian.engine.cache.stored import encode_belief
 from plinian.engine.errors import LogCorrupt
 from plinian.engine.events import Event, Reference
-from plinian.engine.session.framework.process import ProcessState
-from plinian.engine.session.run import SessionInput, run_session
+from plinian.engine.session.framework.process_parts import ProcessState
+from plinian.engine.session.session_run import SessionInput, run_session
 from plinian.engine.volcano.conf import conf_in_force
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.render.belief import PARTS, documents_of

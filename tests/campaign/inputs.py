@@ -28,7 +28,7 @@ from clusters import DATA, compact, initial_end, pod, watched
 from plinian.engine.errors import PlinianError
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.cli.main import app
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 from plinian.replay.truth.truth import build_index
 
 HANG_SECONDS = 5.0

@@ -31,7 +31,7 @@ from plinian.engine.errors import PlinianError
 from plinian.engine.log import open_log
 from plinian.engine.log.sql_log import SqlLog
 from plinian.engine.log.store import Query
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 TIME = "2026-01-02T12:00:00.000000Z"

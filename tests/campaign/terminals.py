@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import plinian.engine
 import plinian.replay
 from plinian.replay.cli.main import main
-from plinian.replay.ingest.run import IngestOptions, ingest_at
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 WORD = "pwned"

@@ -9,7 +9,7 @@ import pytest
 
 from campaign import inputs
 from plinian.engine.log import open_log
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 
 
 @pytest.mark.slow

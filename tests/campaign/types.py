@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from plinian.engine.errors import PlinianError
 from plinian.engine.log import open_log
 from plinian.replay.cli.main import app
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 
 DATA = Path(__file__).parent.parent / "data"
 CORPORA = ("decided.jsonl.xz", "devices.jsonl.xz", "groups.jsonl.xz")

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from jobs_log import make_jobs_log
 
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.log import open_log
 from plinian.replay.cli.main import app

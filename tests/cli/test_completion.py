@@ -15,8 +15,8 @@ from processes import PLINIAN
 import plinian
 from plinian.replay.cli.completion_candidates import candidates_of
 from plinian.replay.cli.main import app
+from plinian.replay.lint.lint_rules import RULES
 from plinian.replay.lint.rule_names import RULE_NAMES
-from plinian.replay.lint.rules import RULES
 from plinian.replay.logs.completion_names import open_names
 
 Run = Callable[..., Result]

@@ -11,7 +11,7 @@ from click.testing import Result
 
 from cli.conftest import a_pod, at
 from plinian.engine.events import Event, Reference
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.log import open_log
 

@@ -12,7 +12,7 @@ from click.testing import Result
 
 from cli.conftest import VOLCANO, a_pod, an_object
 from plinian.engine.events import Event, Reference
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.log import open_log
 
 Run = Callable[..., Result]

@@ -15,7 +15,7 @@ import yaml
 from click.testing import Result
 from linting import TREE, group, job, queue, task
 
-from plinian.replay.lint.rules import RULES
+from plinian.replay.lint.lint_rules import RULES
 
 Run = Callable[..., Result]
 SOUND = (queue("team", capability={"cpu": "4"}), queue("a", parent="team"))

@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 from jobs_log import JOB_UIDS
 
-from plinian.replay.logs.names import matching, nearest, owned_by, shortened
+from plinian.replay.logs.given_names import matching, nearest, owned_by, shortened
 
 Run = Callable[..., Result]
 

@@ -13,7 +13,7 @@ from click.testing import Result
 
 from cli.conftest import at, small_history
 from clusters import compact, initial_end, listed, pod, watched
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.units import (
     FIRST_TIME,
     LAST_TIME,

@@ -15,7 +15,7 @@ from processes import spawn
 
 import plinian
 from plinian.engine.events import Event, Reference
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.replay.logs.watch import Watch
 

@@ -6,7 +6,7 @@ import pytest
 
 from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.compare.session_claims import SessionClaim
 from plinian.replay.sessions.session import SessionAnswer

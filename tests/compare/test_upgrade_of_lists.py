@@ -11,7 +11,7 @@ from kubectl_lists import Document, listed, small_cluster, take
 import plinian
 from plinian import Log
 from plinian.replay.render.upgrade import upgrade_document, upgrade_lines
-from plinian.replay.review.upgrade import upgrade_review
+from plinian.replay.review.upgrade_review import upgrade_review
 from plinian.replay.sessions.session_moments import SessionMoment, sampled, session_places
 
 OLD, NEW = "v1.11.0", "v1.14.0"

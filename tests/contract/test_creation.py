@@ -15,7 +15,7 @@ from forking import Forking
 
 from plinian.engine.log import open_log
 from plinian.replay.export import write_file
-from plinian.replay.ingest.run import ingest_at
+from plinian.replay.ingest.ingest_run import ingest_at
 
 MANY = 8
 

@@ -14,7 +14,7 @@ from serving import ended, run, serving
 import plinian
 from clusters import pod, watched
 from plinian.engine.errors import ConnectionLost
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.log import open_log
 from plinian.engine.log.patience import PAUSES, lasting, patiently
 from plinian.engine.log.store import Query

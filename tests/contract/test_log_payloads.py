@@ -9,7 +9,7 @@ from pods import message, pod, pods
 
 from plinian.engine.errors import LogCorrupt
 from plinian.engine.log import FoldWindow, LogStore, Query
-from plinian.engine.log.packing import BLOCK_BYTES, BLOCK_EVENTS, block_ends
+from plinian.engine.log.event_packing import BLOCK_BYTES, BLOCK_EVENTS, block_ends
 
 
 @given(sizes=st.lists(st.integers(0, BLOCK_BYTES * 2), max_size=100))

@@ -20,7 +20,7 @@ from plinian.engine.errors import InputError, PlinianError, UsageError
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.storable import MOST_BYTES, printable
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 
 GOOD = watched(*(("ADDED", pod(f"p{number}", number + 1)) for number in range(1500)))
 NUL = "a\0b"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from plinian.engine.controllers.job.controller import DELAYED, FORGET, JobController
-from plinian.engine.controllers.job.delays import DelayedActions
-from plinian.engine.controllers.job.names import JobAction, JobEvent
-from plinian.engine.controllers.job.request import JobRequest
+from plinian.engine.controllers.job.delayed_actions import DelayedActions
+from plinian.engine.controllers.job.job_names import JobAction, JobEvent
+from plinian.engine.controllers.job.job_request import JobRequest
 from plinian.engine.kubernetes.api_server import ApiServer, Document
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.volcano.table import controller_behaviours

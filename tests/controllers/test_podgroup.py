@@ -6,7 +6,7 @@ from typing import Any
 
 from recording_client import RecordingClient
 
-from plinian.engine.controllers.podgroup import PodGroupController
+from plinian.engine.controllers.podgroup_controller import PodGroupController
 from plinian.engine.kubernetes.api_server import ApiServer
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.volcano.table import controller_behaviours

@@ -9,9 +9,9 @@ from recording_client import Fault
 from running_components import RunningComponents
 
 from plinian.engine.controllers.garbage_collector import GarbageCollector
-from plinian.engine.controllers.jobflow import JobFlowController
+from plinian.engine.controllers.jobflow_controller import JobFlowController
 from plinian.engine.controllers.jobtemplate import JobTemplateController
-from plinian.engine.controllers.queue import QueueController
+from plinian.engine.controllers.queue_controller import QueueController
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.kubernetes.units import SECOND_US

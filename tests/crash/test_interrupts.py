@@ -23,7 +23,7 @@ from clusters import pod, watched
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.migrating import downgrade
 from plinian.replay.cli.main import app
-from plinian.replay.ingest.run import ingest_at
+from plinian.replay.ingest.ingest_run import ingest_at
 
 INTERRUPTS = int(os.environ.get("PLINIAN_INTERRUPTS", "12"))
 PROGRAM = Path(__file__).parents[1] / "support" / "interrupts.py"

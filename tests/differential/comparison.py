@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from decisions import same, short
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 Step = dict[str, Any]

@@ -9,7 +9,7 @@ import pytest
 from differential.comparison import first_part
 from differential.generator import scenario
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 

@@ -13,13 +13,13 @@ from machine_cases import BREAKS, workload
 from plinian.engine.errors import UsageError
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import ScenarioDeclared
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.api_server import ObjectKey, place_of
-from plinian.engine.machine.cluster import COMPONENTS
+from plinian.engine.machine.cluster_machine import COMPONENTS
 from plinian.engine.machine.natural import USER, Natural
-from plinian.replay.explore.recorded import case_at, is_user
-from plinian.replay.explore.scenario import parse_machine_case
-from plinian.replay.explore.world import server_in, world_of
+from plinian.replay.explore.explored_scenario import parse_machine_case
+from plinian.replay.explore.recorded_orders import case_at, is_user
+from plinian.replay.explore.scenario_world import server_in, world_of
 from plinian.replay.logs.log import Log, opened
 
 ADMIN, CONTROLLER = "kubernetes-admin", "system:serviceaccount:kube-system:replicaset-controller"

@@ -12,25 +12,25 @@ import pytest
 from machine_cases import BREAKS, HOLDS, one_pod, scaled
 
 from plinian.engine.errors import UsageError
-from plinian.engine.machine.layout import MachineStep
+from plinian.engine.machine.machine_layout import MachineStep
 from plinian.engine.machine.walks import WalkBound
 from plinian.engine.volcano.table import Part
 from plinian.replay.budget import budget_seconds
 from plinian.replay.compare.releases import release_diff
-from plinian.replay.explore import releases
-from plinian.replay.explore.coverage import StepCoverage, bound_together, together
-from plinian.replay.explore.replaying import replay
-from plinian.replay.explore.run import Exploration, Search, SearchPlan
-from plinian.replay.explore.scenario import MachineCase, parse_machine_case
-from plinian.replay.explore.story import story_of
-from plinian.replay.explore.task import (
+from plinian.replay.explore import anomaly_releases as releases
+from plinian.replay.explore.explore_search import Exploration, Search, SearchPlan
+from plinian.replay.explore.explore_task import (
     SearchWatcher,
     asked_invariants,
     explore_world,
     prepared,
 )
-from plinian.replay.explore.token import decoded, encoded
-from plinian.replay.explore.world import digest_of, run_steps, world_of
+from plinian.replay.explore.explored_scenario import MachineCase, parse_machine_case
+from plinian.replay.explore.order_token import decoded, encoded
+from plinian.replay.explore.replaying import replay
+from plinian.replay.explore.scenario_world import digest_of, run_steps, world_of
+from plinian.replay.explore.step_coverage import StepCoverage, bound_together, together
+from plinian.replay.explore.story import story_of
 from plinian.replay.render.race import anomaly_lines, exploration_document
 from plinian.replay.render.race_replay import replay_lines
 
@@ -191,9 +191,9 @@ def test_walks_with_a_seed_are_the_same_twice(strategy: str) -> None:
 SCRIPT = """
 import json, sys
 from machine_cases import BREAKS, scaled
-from plinian.replay.explore.run import Search, Plan
-from plinian.replay.explore.scenario import parse_machine_case
-from plinian.replay.explore.task import prepared
+from plinian.replay.explore.explore_search import Search, Plan
+from plinian.replay.explore.explored_scenario import parse_machine_case
+from plinian.replay.explore.explore_task import prepared
 from plinian.replay.render.race import exploration_document
 case = parse_machine_case(json.dumps(scaled()).encode())
 world, plan = prepared(case, Plan(BREAKS, steps=7000), "statefulsets,kubelets,scheduler")

@@ -9,9 +9,9 @@ import pytest
 from machine_cases import NODE, one_pod, scaled, steps, workload
 
 from plinian.engine.errors import InputError
-from plinian.engine.machine.faults import FaultLimits
-from plinian.replay.explore.scenario import lacking, parse_machine_case, parsed_faults
-from plinian.replay.explore.world import world_of
+from plinian.engine.machine.machine_faults import FaultLimits
+from plinian.replay.explore.explored_scenario import lacking, parse_machine_case, parsed_faults
+from plinian.replay.explore.scenario_world import world_of
 
 
 def parsed(case: Any) -> Any:

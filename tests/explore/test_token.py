@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from machine_cases import one_pod, scaled
 
 from plinian.engine.errors import UsageError
-from plinian.engine.machine.layout import MachineStep
-from plinian.replay.explore.scenario import parse_machine_case
-from plinian.replay.explore.token import Token, decoded, encoded, is_token
+from plinian.engine.machine.machine_layout import MachineStep
+from plinian.replay.explore.explored_scenario import parse_machine_case
+from plinian.replay.explore.order_token import Token, decoded, encoded, is_token
 
 FAULTY = {**scaled(), "faults": {"watch": 1}}
 CASES = [parse_machine_case(json.dumps(case).encode()) for case in (scaled(), one_pod(), FAULTY)]

@@ -11,8 +11,8 @@ from plinian.engine.volcano.session.history import resolve
 from plinian.replay.fidelity import rerun
 from plinian.replay.fidelity.attempts import Attempt
 from plinian.replay.fidelity.deliveries import Deliveries, DeliveryCut
+from plinian.replay.fidelity.nearest_run import NearestRun, SearchLimits, SessionSearch
 from plinian.replay.fidelity.one_run import OneRun
-from plinian.replay.fidelity.search import NearestRun, SearchLimits, SessionSearch
 from plinian.replay.logs.log import Log
 
 

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import cast
 
 from plinian.engine.events import Event, Reference
-from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.replay.fidelity.attempts import Aspect, Attempt, DifferingResult
-from plinian.replay.fidelity.claims import TakenSessions
 from plinian.replay.fidelity.deliveries import Arrival, Deliveries
-from plinian.replay.fidelity.one_run import OneRun
-from plinian.replay.fidelity.search import (
+from plinian.replay.fidelity.nearest_run import (
     GIVEN_UP,
     LEADS_AWAY,
     SearchLimits,
     SessionSearch,
     _Places,
 )
+from plinian.replay.fidelity.one_run import OneRun
+from plinian.replay.fidelity.taken_sessions import TakenSessions
 
 START = 10
 

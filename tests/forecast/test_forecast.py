@@ -22,12 +22,19 @@ from forecasts import (
 )
 from plinian.engine.errors import NotKnown, ObjectNotFound, UsageError
 from plinian.engine.machine.live_scheduler import LiveScheduler
-from plinian.replay.forecast.outcome import differences, forecast_document, summaries
-from plinian.replay.forecast.run import ForecastRequest, forecast
-from plinian.replay.forecast.times import Wish
+from plinian.replay.forecast.forecast_outcome import differences, forecast_document, summaries
+from plinian.replay.forecast.forecast_run import ForecastRequest, forecast
+from plinian.replay.forecast.recorded_durations import Wish
 from plinian.replay.render.forecast import forecast_lines
-from plinian.replay.what_if.changes import AddNodes, Apply, Cordon, Delete, named_in, set_field
-from plinian.replay.what_if.run import Variant
+from plinian.replay.what_if.changed_sessions import Variant
+from plinian.replay.what_if.cluster_changes import (
+    AddNodes,
+    Apply,
+    Cordon,
+    Delete,
+    named_in,
+    set_field,
+)
 from sessions import document, group, node, pod, queue
 
 Document = dict[str, Any]

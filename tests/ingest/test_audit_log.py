@@ -15,7 +15,7 @@ import pytest
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import KINDS, Event
-from plinian.engine.ingest.audit.log import FORMAT
+from plinian.engine.ingest.audit.audit_log import FORMAT
 from plinian.engine.ingest.reading.formats import Context
 
 DATA = Path(__file__).parent.parent / "data"

@@ -11,7 +11,7 @@ import pytest
 from clusters import compact
 from clusters import pod as pod_of
 from plinian.engine.events import Event
-from plinian.engine.ingest.audit.log import FORMAT
+from plinian.engine.ingest.audit.audit_log import FORMAT
 from plinian.engine.ingest.reading.formats import Context
 
 TIME_US = 1795226017142263

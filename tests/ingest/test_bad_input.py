@@ -25,7 +25,7 @@ from plinian.engine.errors import (
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.reading.json_text import json_documents
 from plinian.engine.log import LogStore, Query, open_log
-from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, IngestSummary, ingest
 
 GOOD = watched(("ADDED", pod("a", 1)), ("MODIFIED", pod("a", 2)))
 SURROGATE = watched(("ADDED", pod("a", 1, annotations={"by": "half"}))).replace(b"half", rb"\ud83d")
@@ -255,7 +255,7 @@ def test_a_list_of_200_mb_on_one_line_is_read_in_less_than_600_mb(tmp_path: Path
         "import resource, sys\n"
         "from pathlib import Path\n"
         "from plinian.engine.log import open_log\n"
-        "from plinian.replay.ingest.run import ingest\n"
+        "from plinian.replay.ingest.ingest_run import ingest\n"
         "with open_log(sys.argv[2], create=True) as store:\n"
         "    print(ingest(store, [sys.argv[1]]).appended)\n"
         # The peak of this program alone: Linux' ru_maxrss counts what its parent held, too.

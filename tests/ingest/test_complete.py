@@ -17,7 +17,7 @@ from plinian.engine.errors import UsageError
 from plinian.engine.log import Query, open_log
 from plinian.replay.cli.main import app
 from plinian.replay.coverage.coverage import reasons, unknown_at
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 from plinian.replay.logs.log import opened
 from plinian.replay.logs.log_status import status_of
 

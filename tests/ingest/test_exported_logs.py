@@ -16,7 +16,7 @@ from plinian.engine.errors import EventMalformed, FormatUnknown
 from plinian.engine.events import Event
 from plinian.engine.ingest.reading import log_lines
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, IngestSummary, ingest
 from plinian.replay.logs.given_confs import conf_file
 
 SESSION = "a81ef8ba-14a5-4a1f-96f5-cb02e74eeb5f"

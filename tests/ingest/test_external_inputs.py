@@ -16,7 +16,7 @@ from plinian.engine.events.payloads import ExtenderAnswered, UsageMeasured
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.registry import recognise
 from plinian.engine.ingest.scenario import scenario
-from plinian.engine.ingest.scenario.external_inputs import FORMAT, parse_record
+from plinian.engine.ingest.scenario.scenario_inputs import FORMAT, parse_record
 
 Record = dict[str, Any]
 HOW_TO = Path(__file__).parent.parent.parent / "docs" / "how-to"

@@ -14,7 +14,7 @@ from clusters import compact, listed, pod
 from plinian.engine.errors import EventMalformed, FormatUnknown
 from plinian.engine.events import GENERATED
 from plinian.engine.log import LogStore, Query, open_log
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.questions.history import HistoryQuestion
 

@@ -11,7 +11,7 @@ from ingest.test_external_inputs import lines, usage
 from ingest.test_scheduler_conf import CONF
 from plinian.engine.ingest.registry import FORMATS
 from plinian.engine.log import LogStore, Query, open_log
-from plinian.replay.ingest.run import IngestSummary, ingest
+from plinian.replay.ingest.ingest_run import IngestSummary, ingest
 from plinian.replay.render.summary import summary_lines
 
 DATA = Path(__file__).parent.parent / "data"

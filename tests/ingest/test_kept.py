@@ -8,13 +8,13 @@ import pytest
 
 from campaign import secrets
 from plinian.engine.events import Event, Reference, canonical_json
-from plinian.engine.ingest.objects.kept import (
+from plinian.engine.ingest.objects.kept_fields import (
     conceal,
     stored,
     without_secrets,
     without_values,
 )
-from plinian.replay.ingest import run as module
+from plinian.replay.ingest import ingest_run as module
 
 
 def test_no_format_lets_the_content_of_a_secret_into_a_log() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.ingest.reading.formats import Context
-from plinian.engine.ingest.reading.lines import numbered_lines
+from plinian.engine.ingest.reading.numbered_lines import numbered_lines
 
 LIMIT = 5
 

@@ -13,13 +13,13 @@ import plinian
 from clusters import compact, initial_end, pod, watched
 from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved, WatchFollowed
-from plinian.engine.ingest.reading import lines
+from plinian.engine.ingest.reading import numbered_lines as lines
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.watch.stream import FORMAT
 from plinian.engine.log import Query, open_log
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief.belief import belief_at
-from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, IngestSummary, ingest
 
 BLOCK = (("ADDED", pod("a", 4)), ("ADDED", pod("b", 2)), ("ADDED", pod("c", 3)))
 CHANGE = ("MODIFIED", pod("a", 9))

@@ -15,12 +15,13 @@ from cli.conftest import run
 from clusters import compact, listed, pod, watched
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Event
-from plinian.engine.ingest.audit import log as audit_log
+from plinian.engine.ingest.audit import audit_log
 from plinian.engine.ingest.components import cache_dump
 from plinian.engine.ingest.lists import json_objects, yaml_objects
 from plinian.engine.ingest.objects import scheduler_conf
 from plinian.engine.ingest.reading.formats import Context, Format
-from plinian.engine.ingest.scenario import external_inputs, scenario
+from plinian.engine.ingest.scenario import scenario
+from plinian.engine.ingest.scenario import scenario_inputs as external_inputs
 from plinian.engine.ingest.watch import stream as watch_stream
 from plinian.engine.nesting import MAX_DEPTH, NestedTooDeep, hold_depth
 

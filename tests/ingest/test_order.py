@@ -16,7 +16,7 @@ from plinian.engine.events import Event, Reference
 from plinian.engine.ingest.known_by import KnownBy
 from plinian.engine.ingest.order import EventOrder, in_order
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 
 
 def event(

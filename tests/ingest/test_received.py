@@ -20,8 +20,8 @@ from plinian.engine.ingest.reading.inputs import InputFile
 from plinian.engine.ingest.watch.received import ReceivingTimes
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run import IngestOptions, ingest_at
-from plinian.replay.moments.clock import clock_of
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
+from plinian.replay.moments.log_clock import clock_of
 
 AT = parse_time("2026-01-02T12:00:00Z")
 

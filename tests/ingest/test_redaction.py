@@ -15,7 +15,7 @@ from plinian.engine.events import Event
 from plinian.engine.ingest.objects.redaction import MARK, RULES
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
-from plinian.replay.ingest.run import IngestOptions, ingest_at
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
 from plinian.replay.logs.log import opened
 from plinian.replay.logs.log_status import status_of
 

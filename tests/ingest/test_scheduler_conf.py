@@ -10,9 +10,9 @@ import pytest
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Event
-from plinian.engine.ingest.objects.derived import extra_events
+from plinian.engine.ingest.objects.derived_facts import extra_events
 from plinian.engine.ingest.objects.scheduler_conf import FORMAT
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.kubernetes.scheduler_confs import configs_in
 

@@ -13,7 +13,7 @@ import pytest
 
 from plinian.engine.errors import EventMalformed, InputError
 from plinian.engine.events import KINDS, Event
-from plinian.engine.ingest.components.log import FORMAT
+from plinian.engine.ingest.components.component_logs import FORMAT
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.kubernetes.units import format_time
 

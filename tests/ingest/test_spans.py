@@ -10,7 +10,7 @@ import pytest
 
 from clusters import compact, initial_end, listed, pod, watched
 from plinian.engine.events.payloads import AuditCovered, ListsJoined, WatchFollowed
-from plinian.engine.ingest.audit import log as audit_log
+from plinian.engine.ingest.audit import audit_log
 from plinian.engine.ingest.lists import json_objects as object_list
 from plinian.engine.ingest.reading.formats import Context, Format
 from plinian.engine.ingest.watch import stream as watch_stream

@@ -6,11 +6,11 @@ import pytest
 from invariant_views import Story
 
 from plinian.engine.invariants.view import QueueLimits, SessionView
-from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.replay.invariants.blast_radius import blast_radius
-from plinian.replay.invariants.queue_tree import queue_tree
+from plinian.replay.invariants.queue_tree_invariant import queue_tree
 from plinian.replay.lint.findings import FindingSubject
-from plinian.replay.lint.inputs import Configuration
+from plinian.replay.lint.lint_inputs import Configuration
 from sessions import group, node, queue
 
 CONF = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: capacity\n    enableHierarchy: true\n'

@@ -8,7 +8,7 @@ import pytest
 from invariant_views import Story, deleting, owned, with_uid
 
 from plinian.engine.events import GENERATED
-from plinian.engine.session.framework.outcome import ClosedPodGroupStatus, SessionResult
+from plinian.engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from sessions import Document, document, group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1"))

@@ -8,10 +8,10 @@ import pytest
 from invariant_views import Story
 
 from plinian.engine.invariants.invariant import Severity
-from plinian.engine.model.status import TaskStatus
-from plinian.replay.invariants.queue_tree import queue_tree
+from plinian.engine.model.task_status import TaskStatus
+from plinian.replay.invariants.queue_tree_invariant import queue_tree
 from plinian.replay.lint.findings import FindingSubject
-from plinian.replay.lint.inputs import Configuration
+from plinian.replay.lint.lint_inputs import Configuration
 from sessions import group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1", cpu=4))

@@ -10,7 +10,7 @@ from invariant_views import Story
 from plinian.engine.invariants.evictions import INVARIANTS as OF_EVICTIONS
 from plinian.engine.invariants.view import QueueLimits, SessionView
 from plinian.engine.model.resource import Resource
-from plinian.engine.session.framework.outcome import SessionResult, UnscheduledCondition
+from plinian.engine.session.framework.session_outcome import SessionResult, UnscheduledCondition
 from plinian.engine.session.framework.trace import StepOutcome, TraceStep
 from sessions import Document, group, node, pod, queue
 

@@ -7,7 +7,7 @@ from invariant_views import Story, deleting, owned, with_uid
 
 from plinian.engine.invariants.podgroups import VOLCANO
 from plinian.engine.kubernetes.objects import PodGroup, decode
-from plinian.engine.session.framework.outcome import ClosedPodGroupStatus
+from plinian.engine.session.framework.session_outcome import ClosedPodGroupStatus
 from sessions import Document, document, group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1"))

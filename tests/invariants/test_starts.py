@@ -12,9 +12,10 @@ import plinian
 from plinian.engine.invariants.view import ClusterView
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief.stored_belief import build_beliefs
-from plinian.replay.invariants import starts, task
-from plinian.replay.invariants.known import Knowledge
-from plinian.replay.invariants.task import CheckTask, check
+from plinian.replay.invariants import check_task as task
+from plinian.replay.invariants import starts
+from plinian.replay.invariants.check_task import CheckTask, check
+from plinian.replay.invariants.known_objects import Knowledge
 from plinian.replay.logs.log import Log
 from plinian.replay.moments import ordered_events
 from plinian.replay.render.check import check_document

@@ -15,7 +15,7 @@ from plinian.engine.invariants.timeline import (
     has_settled,
 )
 from plinian.engine.invariants.versions import WatchedVersion, going_back
-from plinian.replay.invariants.task import ALL
+from plinian.replay.invariants.check_task import ALL
 
 SETTLING, AT_ONCE = BY_ID["I-04"], BY_ID["I-03"]
 UNIT = ("Pod", "ns/a")

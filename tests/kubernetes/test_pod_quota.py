@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from plinian.engine.kubernetes.amounts import add, amount, amounts, times, written
 from plinian.engine.kubernetes.pod_quota import quota_usage
+from plinian.engine.kubernetes.quantity_lists import add, amount, amounts, times, written
 
 
 def _pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from linting import FLAT, RELEASES, TREE, Document, found, inputs_of, names, queue
 
 from plinian.replay.lint.findings import FaultEffect
-from plinian.replay.lint.run import lint
+from plinian.replay.lint.lint_run import lint
 
 NEVER: tuple[str, ...] = ()
 NAMES = [how.release for how in RELEASES]

@@ -13,10 +13,10 @@ from linting import FLAT, PROPORTION, TREE, Document, conf_of, node
 from decisions import decided
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.lint.inputs import LintInputs
+from plinian.replay.lint.lint_inputs import LintInputs
+from plinian.replay.lint.lint_run import lint
 from plinian.replay.lint.objects import TYPES, Manifest
-from plinian.replay.lint.run import lint
-from plinian.replay.simulate.cases import Case, CaseStep, parse_case
+from plinian.replay.simulate.scenario_cases import Case, CaseStep, parse_case
 from plinian.replay.simulate.simulation import Simulation
 
 TOLD = (

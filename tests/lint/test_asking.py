@@ -11,7 +11,7 @@ from plinian.engine.volcano.session.history import behaviours
 from plinian.replay.lint.answer_cache import AnswerCache, changed
 from plinian.replay.lint.context import LintContext
 from plinian.replay.lint.findings import Issue
-from plinian.replay.lint.rules import RULES, Check
+from plinian.replay.lint.lint_rules import RULES, Check
 
 
 def test_a_function_runs_again_only_for_what_it_asked() -> None:

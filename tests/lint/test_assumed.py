@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from linting import Document, found, inputs_of, names, queue
 
-from plinian.replay.lint.assumed import LimitingPlugin, assumption
+from plinian.replay.lint.assumed_plugin import LimitingPlugin, assumption
 
 CPU = {"cpu": "1"}
 RESERVED = {"resource": CPU}

@@ -6,11 +6,11 @@ import pytest
 from linting import FILE, PROPORTION, RELEASES, conf_of, names, queue
 
 from plinian.engine.errors import UsageError
-from plinian.replay.lint.background import Background
 from plinian.replay.lint.findings import FilePlace, FindingSubject
+from plinian.replay.lint.known_background import Background
+from plinian.replay.lint.lint_task import LintTask, Report, check
+from plinian.replay.lint.manifest_reading import WrittenFiles
 from plinian.replay.lint.objects import Manifest
-from plinian.replay.lint.reading import WrittenFiles
-from plinian.replay.lint.task import LintTask, Report, check
 
 NEWEST = [RELEASES[-1].release]
 

@@ -25,10 +25,10 @@ from linting import (
 from scenarios import scenario_document
 
 from plinian.replay.lint.findings import FilePlace
-from plinian.replay.lint.inputs import LintInputs
+from plinian.replay.lint.lint_inputs import LintInputs
+from plinian.replay.lint.lint_rules import RULES
+from plinian.replay.lint.lint_run import lint
 from plinian.replay.lint.objects import TYPES, Manifest, amounts_in
-from plinian.replay.lint.rules import RULES
-from plinian.replay.lint.run import lint
 
 NEWEST, MIDDLE, OLDEST = RELEASES[-1], RELEASES[len(RELEASES) // 2], RELEASES[0]
 KNOWN = frozenset(rule.name for rule in RULES)

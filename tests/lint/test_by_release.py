@@ -12,9 +12,9 @@ from plinian.engine.volcano.admission import Partitions, partitions_of, task_min
 from plinian.engine.volcano.conf import ConfInvalid, parse_scheduler_conf
 from plinian.engine.volcano.session.history import SUPPORTED
 from plinian.replay.lint.findings import FaultEffect
-from plinian.replay.lint.reading import WrittenFiles
-from plinian.replay.lint.run import lint
-from plinian.replay.lint.task import LintTask, check, in_order
+from plinian.replay.lint.lint_run import lint
+from plinian.replay.lint.lint_task import LintTask, check, in_order
+from plinian.replay.lint.manifest_reading import WrittenFiles
 from plinian.replay.lint.victim_tiers import VOTERS
 from plinian.replay.render.lint import lint_summary, ranges_text
 from sessions import opened

@@ -26,14 +26,14 @@ from linting import (
     task,
 )
 
-from plinian.engine.ingest.objects.defaults import fill_in
+from plinian.engine.ingest.objects.object_defaults import fill_in
 from plinian.engine.ingest.reading.formats import Context
 from plinian.replay.lint.findings import FilePlace
-from plinian.replay.lint.inputs import LintInputs
+from plinian.replay.lint.lint_inputs import LintInputs
+from plinian.replay.lint.lint_run import lint
+from plinian.replay.lint.lint_task import LintTask, check
+from plinian.replay.lint.manifest_reading import read_files
 from plinian.replay.lint.objects import Manifest
-from plinian.replay.lint.reading import read_files
-from plinian.replay.lint.run import lint
-from plinian.replay.lint.task import LintTask, check
 from plinian.replay.render.lint import lint_document, lint_notes
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from linting import FILE, PROPORTION, RELEASES, TREE, found, names, node, queue
 
 from plinian.replay.lint.findings import FilePlace, FindingSeverity
+from plinian.replay.lint.lint_task import LintTask, check
+from plinian.replay.lint.manifest_reading import WrittenFiles
 from plinian.replay.lint.objects import Manifest
-from plinian.replay.lint.reading import WrittenFiles
-from plinian.replay.lint.task import LintTask, check
 
 
 def not_checked(document: dict[str, object]) -> dict[str, str]:

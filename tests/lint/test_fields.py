@@ -22,8 +22,8 @@ from linting import (
 )
 
 from plinian.engine.kubernetes.objects import Queue
-from plinian.replay.lint.fields import odd_fields
 from plinian.replay.lint.findings import FilePlace
+from plinian.replay.lint.lint_fields import odd_fields
 from plinian.replay.lint.objects import Manifest
 
 

@@ -23,7 +23,7 @@ from linting import (
 )
 
 from plinian.replay.lint.findings import FaultEffect
-from plinian.replay.lint.run import lint
+from plinian.replay.lint.lint_run import lint
 
 NAMES = [how.release for how in RELEASES]
 ALL = tuple(NAMES)

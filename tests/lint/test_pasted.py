@@ -9,7 +9,7 @@ from linting import TREE, Document, cron_job, flow, found, inputs_of, job, queue
 
 from plinian.engine.errors import InputError
 from plinian.replay.lint.findings import FaultEffect
-from plinian.replay.lint.reading import read_files
+from plinian.replay.lint.manifest_reading import read_files
 
 QUEUE = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
 

@@ -11,10 +11,10 @@ import pytest
 from linting import TREE, job, queue
 
 from plinian.engine.errors import InputError, UsageError
-from plinian.replay.lint.background import Background
+from plinian.replay.lint.known_background import Background
+from plinian.replay.lint.lint_task import LintTask, check
+from plinian.replay.lint.manifest_reading import WrittenFiles, read_conf, read_files
 from plinian.replay.lint.objects import Manifest
-from plinian.replay.lint.reading import WrittenFiles, read_conf, read_files
-from plinian.replay.lint.task import LintTask, check
 
 TWO = """\
 apiVersion: scheduling.volcano.sh/v1beta1

@@ -27,8 +27,8 @@ from linting import (
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.lint.findings import FaultEffect, FindingSeverity
-from plinian.replay.lint.rules import RULES
-from plinian.replay.lint.run import lint
+from plinian.replay.lint.lint_rules import RULES
+from plinian.replay.lint.lint_run import lint
 
 
 def test_every_rule_has_an_example() -> None:

@@ -14,9 +14,9 @@ from linting import RELEASES, TREE, conf_of, group, queue
 
 from plinian.replay.lint.conf_outline import outline
 from plinian.replay.lint.findings import FilePlace
-from plinian.replay.lint.inputs import LintInputs
+from plinian.replay.lint.lint_inputs import LintInputs
+from plinian.replay.lint.lint_run import lint
 from plinian.replay.lint.objects import Manifest
-from plinian.replay.lint.run import lint
 
 GROUPS_OF_A_QUEUE = 10
 QUEUES = 5

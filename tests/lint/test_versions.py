@@ -10,8 +10,8 @@ from linting import Document, cron_job, flow, found, group, hypernode, job, node
 
 from plinian.engine.kubernetes.resources import VOLCANO_KINDS, VOLCANO_VERSIONS
 from plinian.replay.lint.findings import FaultEffect
-from plinian.replay.lint.reading import read_files
-from plinian.replay.lint.task import LintTask, check
+from plinian.replay.lint.lint_task import LintTask, check
+from plinian.replay.lint.manifest_reading import read_files
 from plinian.replay.render.lint import lint_summary
 
 RULES = {"api-version-unknown", "kind-unknown"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from linting import job, queue, task
 
-from plinian.replay.lint.reading import read_files
-from plinian.replay.lint.task import LintTask, Report, check
+from plinian.replay.lint.lint_task import LintTask, Report, check
+from plinian.replay.lint.manifest_reading import read_files
 from plinian.replay.render.lint import lint_lines
 from plinian.replay.render.tables import Style
 

@@ -10,8 +10,8 @@ import pytest
 from linting import TREE, job, queue
 
 from plinian.engine.errors import InputError, UsageError
-from plinian.replay.lint.reading import read_files
-from plinian.replay.lint.task import LintTask, Report, check
+from plinian.replay.lint.lint_task import LintTask, Report, check
+from plinian.replay.lint.manifest_reading import read_files
 from plinian.replay.render.lint import lint_document, lint_notes
 
 CONF = TREE.replace("enqueue, allocate", "enqueue, alocate").strip() + "\n"

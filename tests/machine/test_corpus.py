@@ -13,9 +13,9 @@ import corpus
 from corpus import BREAKS, HOLDS, OTHERWISE, PAGES, Entry, Expected, Fact
 from pages import text_of
 from plinian.engine.machine.checks import checked_ids
-from plinian.engine.machine.layout import WAIT, MachineStep
+from plinian.engine.machine.machine_layout import WAIT, MachineStep
 from plinian.engine.volcano.releases import RELEASES
-from plinian.replay.explore.scenario import MODE, lacking, read_machine_case
+from plinian.replay.explore.explored_scenario import MODE, lacking, read_machine_case
 from plinian.replay.render.simulation import spans
 
 ENTRIES = corpus.entries()

@@ -8,7 +8,7 @@ from small_machines import ends_of, nothing, of_pods, small
 from plinian.engine.machine.delays import DelayLimits, DelaySearch
 from plinian.engine.machine.machine import Machine, State
 from plinian.engine.machine.natural import StateViolation
-from plinian.engine.machine.search import EachStep
+from plinian.engine.machine.state_search import EachStep
 
 NO_LIMIT = DelayLimits(delays=1000, waits=1000)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.machine.device_list import (
+from plinian.engine.machine.device_list_memory import (
     WRITER,
     DeviceListMemory,
     Header,

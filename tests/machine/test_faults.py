@@ -8,20 +8,20 @@ import pytest
 from small_machines import Reader, Writer, ends_of, job, nothing, settings
 from walked_machines import WalkedMachine
 
-from plinian.engine.controllers.queue import QueueController
+from plinian.engine.controllers.queue_controller import QueueController
 from plinian.engine.kubernetes.api_server import Document
-from plinian.engine.machine.cluster import cluster
-from plinian.engine.machine.faults import FaultLimits, Faults
-from plinian.engine.machine.layout import FAULTS, ComponentPart, MachineLayout
+from plinian.engine.machine.cluster_machine import cluster
 from plinian.engine.machine.machine import Machine
+from plinian.engine.machine.machine_faults import FaultLimits, Faults
+from plinian.engine.machine.machine_layout import FAULTS, ComponentPart, MachineLayout
 from plinian.engine.machine.natural import Natural
 from plinian.engine.machine.processes import Processes
 from plinian.engine.machine.scheduler import SchedulerComponent
-from plinian.engine.machine.search import EachStep, Exhaustive
+from plinian.engine.machine.state_search import EachStep, Exhaustive
 from plinian.engine.machine.turns import Turns
 from plinian.engine.machine.user import UserAct
-from plinian.replay.explore.scenario import MachineCase
-from plinian.replay.explore.world import world_of
+from plinian.replay.explore.explored_scenario import MachineCase
+from plinian.replay.explore.scenario_world import world_of
 
 BREAK = "faults break the watch of {} by {}"
 LIST = "faults end: {} lists {} again"

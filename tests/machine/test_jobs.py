@@ -11,10 +11,10 @@ from plinian.engine.controllers.kubelet import ENDS_AS
 from plinian.engine.kubernetes.api_server import ApiServer, Document
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.machine.checks import checked_ids, violations_in
-from plinian.engine.machine.cluster import COMPONENTS, cluster, parts_of
+from plinian.engine.machine.cluster_machine import COMPONENTS, cluster, parts_of
 from plinian.engine.machine.job_checks import JOB_IDS, JobsAtRest
-from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
+from plinian.engine.machine.machine_layout import API
 from plinian.engine.machine.natural import USER, Natural, StateViolation
 from plinian.engine.machine.seen import of_collector, of_kubelets, of_owners
 from plinian.engine.machine.user import UserAct

@@ -12,14 +12,14 @@ from walked_machines import CORPUS
 
 from plinian.engine.machine import scheduler
 from plinian.engine.machine.checks import violations_in
-from plinian.engine.machine.cluster import Cluster
+from plinian.engine.machine.cluster_machine import Cluster
 from plinian.engine.machine.machine import Machine
 from plinian.engine.machine.scheduler import SCHEDULER
-from plinian.engine.machine.search import FaultyState
+from plinian.engine.machine.state_search import FaultyState
 from plinian.engine.machine.walks import WalkPlan, Walks, WalkStrategy
-from plinian.engine.session.run import SessionInput, run_session
-from plinian.replay.explore.scenario import read_machine_case
-from plinian.replay.explore.world import world_of
+from plinian.engine.session.session_run import SessionInput, run_session
+from plinian.replay.explore.explored_scenario import read_machine_case
+from plinian.replay.explore.scenario_world import world_of
 
 
 class Walked:

@@ -8,11 +8,11 @@ import pytest
 from plain_machine import PlainMachine
 from small_machines import nothing, settings, small
 
-from plinian.engine.machine.cluster import cluster, parts_of
-from plinian.engine.machine.layout import API
+from plinian.engine.machine.cluster_machine import cluster, parts_of
 from plinian.engine.machine.machine import Machine, State
+from plinian.engine.machine.machine_layout import API
 from plinian.engine.machine.natural import Natural, StateViolation, of_panic
-from plinian.engine.machine.search import EachStep, EveryState, Exhaustive
+from plinian.engine.machine.state_search import EachStep, EveryState, Exhaustive
 from plinian.engine.machine.user import UserAct
 
 

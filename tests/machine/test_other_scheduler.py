@@ -9,7 +9,7 @@ from small_machines import settings
 from walked_machines import WalkedMachine
 
 from plinian.engine.kubernetes.api_server import Document
-from plinian.engine.machine.cluster import cluster
+from plinian.engine.machine.cluster_machine import cluster
 from plinian.engine.machine.natural import Natural
 from plinian.engine.machine.user import UserAct
 

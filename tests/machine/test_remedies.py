@@ -7,7 +7,7 @@ from small_machines import again, deployment, settings
 from walked_machines import WalkedMachine, of_corpus
 
 from plinian.engine.machine.checks import violations_in
-from plinian.engine.machine.cluster import cluster
+from plinian.engine.machine.cluster_machine import cluster
 from plinian.engine.machine.machine import State
 from plinian.engine.machine.natural import Natural
 

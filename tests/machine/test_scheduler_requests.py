@@ -7,7 +7,7 @@ from walked_machines import WalkedMachine
 
 from plinian.engine.cache.driver import Worker
 from plinian.engine.kubernetes.api_server import Document
-from plinian.engine.machine.cluster import cluster
+from plinian.engine.machine.cluster_machine import cluster
 from plinian.engine.machine.scheduler import SchedulerComponent
 from plinian.engine.machine.user import UserAct
 from plinian.engine.volcano.conf import conf_in_force

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_machines import ends_of, of_pods, small
 
-from plinian.engine.machine.search import EachStep
+from plinian.engine.machine.state_search import EachStep
 from plinian.engine.machine.turns import Turns
 
 

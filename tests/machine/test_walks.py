@@ -8,9 +8,9 @@ import pytest
 from small_machines import settings
 
 from plinian.engine.machine.checks import violations_in
-from plinian.engine.machine.cluster import cluster
-from plinian.engine.machine.search import FaultyState, Progress
+from plinian.engine.machine.cluster_machine import cluster
 from plinian.engine.machine.shrink import Shrinker, play
+from plinian.engine.machine.state_search import FaultyState, Progress
 from plinian.engine.machine.walks import WalkBound, WalkPlan, Walks, WalkStrategy
 
 STALE_DELETION = "I-01"

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from machine_cases import one_pod
 
-from plinian.engine.machine.layout import MachineStep
+from plinian.engine.machine.bad_windows import BadWindow, Windows
+from plinian.engine.machine.machine_layout import MachineStep
 from plinian.engine.machine.natural import USER, StateViolation
 from plinian.engine.machine.user import ACTS
-from plinian.engine.machine.windows import BadWindow, Windows
+from plinian.replay.explore.explored_scenario import parse_machine_case
 from plinian.replay.explore.replaying import replay
-from plinian.replay.explore.scenario import parse_machine_case
-from plinian.replay.explore.windows import windows_in
-from plinian.replay.explore.world import ScenarioWorld, number_of, world_of
+from plinian.replay.explore.scenario_world import ScenarioWorld, number_of, world_of
+from plinian.replay.explore.window_words import windows_in
 from plinian.replay.render.windows import windows_document, windows_lines
 
 CASE = Path(__file__).parents[2] / "docs/articles/002-deployment-scaled.case.json"

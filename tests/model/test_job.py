@@ -7,9 +7,9 @@ import pytest
 from plinian.engine.kubernetes.objects import Pod, PodGroup, decode
 from plinian.engine.model.job import DisruptionBudget, JobInfo
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.status import TaskStatus
 from plinian.engine.model.task import TaskBuilder, TaskInfo
 from plinian.engine.model.task_classes import TaskClasses
+from plinian.engine.model.task_status import TaskStatus
 from sessions import group, pod
 
 

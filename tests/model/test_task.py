@@ -18,9 +18,9 @@ from plinian.engine.kubernetes.objects import (
 )
 from plinian.engine.model.resizes import as_resized
 from plinian.engine.model.resource import Resource
-from plinian.engine.model.status import TaskStatus, status_of
 from plinian.engine.model.task import TaskBuilder, TaskInfo, TaskRules, pod_request
 from plinian.engine.model.task_classes import TaskClasses
+from plinian.engine.model.task_status import TaskStatus, status_of
 from plinian.engine.model.volumes import ClaimMissing, attach_limit_key, csi_volumes
 from plinian.engine.volcano.session.history import resolve
 

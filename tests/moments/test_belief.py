@@ -13,11 +13,11 @@ from clusters import recorded
 from plinian.engine.cache.drift.drift import CacheComparison
 from plinian.engine.cache.projector import WATCHED
 from plinian.engine.cache.snapshot import Snapshot
-from plinian.engine.model.status import STATUS_NAMES
+from plinian.engine.model.task_status import STATUS_NAMES
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief.belief import belief_at
 from plinian.replay.belief.drift import CacheDifference, drift_at
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 
 RELEASE = "v1.12.1"

@@ -14,8 +14,8 @@ import pytest
 import plinian
 from plinian.engine.kubernetes.units import format_time, parse_time
 from plinian.engine.log import LogStore, open_log
-from plinian.replay.ingest.run import ingest_at
-from plinian.replay.moments.clock import clock_of, store_clock
+from plinian.replay.ingest.ingest_run import ingest_at
+from plinian.replay.moments.log_clock import clock_of, store_clock
 from plinian.replay.truth.truth import build_index
 
 RECORDING = files("plinian.replay") / "recordings" / "quickstart"

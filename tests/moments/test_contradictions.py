@@ -14,7 +14,7 @@ import plinian
 from plinian import Log
 from plinian.engine.errors import NotKnown
 from plinian.engine.log import open_log
-from plinian.replay.ingest.run import ingest_at
+from plinian.replay.ingest.ingest_run import ingest_at
 from plinian.replay.logs.log_status import status_of
 
 FIRST, SECOND = "2026-05-04T10:00:00Z", "2026-05-04T10:10:00Z"

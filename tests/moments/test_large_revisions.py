@@ -10,7 +10,7 @@ import pytest
 from pods import SECOND, START, bound, listing, pod
 
 from plinian.engine.events import Event
-from plinian.engine.ingest.objects.versions import MAX_REVISION
+from plinian.engine.ingest.objects.version_events import MAX_REVISION
 from plinian.engine.log import open_log
 from plinian.replay.logs.log import Log
 from plinian.replay.questions.history import HistoryQuestion

@@ -11,10 +11,10 @@ import pytest
 from clusters import compact, pod, watched
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run import ingest_at
+from plinian.replay.ingest.ingest_run import ingest_at
 from plinian.replay.logs.log import Log
 from plinian.replay.moments.actors import attributed
-from plinian.replay.moments.clock import clock_of
+from plinian.replay.moments.log_clock import clock_of
 from plinian.replay.questions.history import HistoryQuestion
 
 AT = parse_time("2026-01-02T12:00:00Z")

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from plinian.engine.events import GENERATED, OwnerName, Reference, is_owner
 from plinian.replay.cli.main import app
 from plinian.replay.histories.related_objects import belonging
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
-from plinian.replay.what_if.changes import Delete, named_in
-from plinian.replay.what_if.run import Variant, what_if
+from plinian.replay.what_if.changed_sessions import Variant, what_if
+from plinian.replay.what_if.cluster_changes import Delete, named_in
 from sessions import document, group, node, pod, queue
 
 BATCH = "batch.volcano.sh/v1alpha1"

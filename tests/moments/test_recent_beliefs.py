@@ -15,7 +15,7 @@ from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief import advancing_belief as advancing
 from plinian.replay.belief.belief import belief_at, beliefs_until
 from plinian.replay.belief.recent_beliefs import END, BeliefBasis, RecentBeliefs
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments.moment import Moment
 from plinian.replay.render.belief import PARTS, documents_of

@@ -24,7 +24,7 @@ from plinian.replay.belief import stored_belief
 from plinian.replay.belief.belief import belief_at, beliefs_along, beliefs_until, play
 from plinian.replay.belief.drift import drift_at
 from plinian.replay.belief.stored_belief import build_beliefs, is_far, start_of, version_of
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments import ordered_events
 from plinian.replay.moments.moment import Moment

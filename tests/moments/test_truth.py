@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from plinian.engine.errors import PointUnknown, UsageError
 from plinian.engine.events import Event, Reference, canonical_json
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore
 from plinian.replay.truth.points import resolve

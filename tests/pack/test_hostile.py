@@ -13,7 +13,7 @@ import pytest
 from answer_worlds import PROPORTION, Document, listing
 
 import plinian
-from plinian.engine.log.packing import Block, Packer
+from plinian.engine.log.event_packing import Block, Packer
 from sessions import document, group, node, pod, queue
 
 AT_ALL = ("pods", "nodes", "queues", "podgroups", "jobs")

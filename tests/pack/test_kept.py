@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-import plinian.engine.session.run
+import plinian.engine.session.session_run
 from plinian.engine.events import Event
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.replay.pack.redact import NameRedaction
 from sessions import document, node, pod, queue
 
-ENGINE = Path(plinian.engine.session.run.__file__).resolve().parent.parent
+ENGINE = Path(plinian.engine.session.session_run.__file__).resolve().parent.parent
 DOMAINS = (
     *("kubernetes.io", "k8s.io", "volcano.sh", "nvidia.com", "amd.com", "intel.com"),
     *("huawei.com", "cambricon.com", "iluvatar.ai", "enflame.com", "node.kubernetes.io"),

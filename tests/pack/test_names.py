@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.replay.pack.names import KNOWN_NAMES, Renaming, back, between, new_words
+from plinian.replay.pack.pack_names import KNOWN_NAMES, Renaming, back, between, new_words
 
 SALT = b"salt"
 WORDS = st.text("abkrz0159", min_size=1, max_size=4)

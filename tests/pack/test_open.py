@@ -20,7 +20,7 @@ from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
 from plinian.replay.cli.main import app
 from plinian.replay.moments.slices import begin_of
-from plinian.replay.pack import reading
+from plinian.replay.pack import pack_reading as reading
 
 
 @pytest.fixture(scope="module")

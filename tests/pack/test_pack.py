@@ -16,7 +16,7 @@ from plinian import Log
 from plinian.engine.events import Event
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.coverage.coverage import SCHEDULING, unknown_at
-from plinian.replay.pack.answer import Answered
+from plinian.replay.pack.pack_answer import Answered
 from plinian.replay.pack.remnants import units_at
 from sessions import RELEASE, group, node, pod, queue
 
@@ -193,7 +193,7 @@ def test_what_the_cache_remembers_of_a_deleted_node_needs_few_earlier_events(
     def none_of_it(*_: object) -> None:
         pytest.fail("the whole past was taken")
 
-    monkeypatch.setattr("plinian.replay.pack.write.all_before", none_of_it)
+    monkeypatch.setattr("plinian.replay.pack.pack_writing.all_before", none_of_it)
     gone, left = node("alder"), pod("p1", "x1", on="alder")
     history = [
         *[("updated", one) for one in (queue("default"), group("x1"), gone, left)],

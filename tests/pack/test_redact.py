@@ -12,7 +12,7 @@ import pytest
 from happenings import events_of
 
 import plinian
-import plinian.engine.session.run
+import plinian.engine.session.session_run
 from packs import TIME, Logged
 from plinian.engine.events import KINDS, Event, Reference, canonical_json
 from plinian.engine.events.payloads import (

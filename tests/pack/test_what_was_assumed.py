@@ -10,8 +10,8 @@ import pytest
 
 import plinian
 from plinian.engine.events.kinds import UID_FIELD, VERSION_FIELD
-from plinian.engine.ingest.objects.defaults import FILLED, fill_in
 from plinian.engine.ingest.objects.identity import identify
+from plinian.engine.ingest.objects.object_defaults import FILLED, fill_in
 from plinian.engine.ingest.reading.formats import Context
 from plinian.replay.coverage.coverage import SCHEDULING, unknown_at
 

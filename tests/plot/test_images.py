@@ -19,7 +19,7 @@ from plinian import Log
 from plinian.engine.errors import UsageError
 from plinian.replay.plot.asked import KINDS
 from plinian.replay.plot.picture import LEVELS, Role
-from plinian.replay.plot.run import Plot, form_of
+from plinian.replay.plot.plot_run import Plot, form_of
 from plinian.replay.plot.themes import AUTO, COLOURS, DARK, LIGHT, pairs
 
 PNG = b"\x89PNG\r\n"

@@ -31,7 +31,7 @@ from plinian.replay.plot.picture import (
     RangesPanel,
     Role,
 )
-from plinian.replay.plot.words import amounts_on_axis, duration, times_on_axis
+from plinian.replay.plot.picture_words import amounts_on_axis, duration, times_on_axis
 from plinian.replay.series.period import divided
 
 
@@ -236,7 +236,7 @@ def test_characters_do_not_load_matplotlib(log: Log) -> None:
         check=True,
         text=True,
     )
-    assert "plinian.replay.plot.run" in done.stderr.split()
+    assert "plinian.replay.plot.plot_run" in done.stderr.split()
     assert "matplotlib" not in done.stderr.split()
 
 

@@ -146,7 +146,7 @@ BREAKERS = [
     (laws.lengths, "engine/a.py", "def f(\n" + "\n" * 50 + "):\n    x = 1\n", "split the function"),
     (laws.imports, "engine/state/a.py", "import sqlite3\n", "pure part imports sqlite3"),
     (laws.imports, "engine/events/a.py", "from time import monotonic\n", "imports time"),
-    (laws.imports, "engine/ingest/audit/log.py", "import pathlib\n", "imports pathlib"),
+    (laws.imports, "engine/ingest/audit/audit_log.py", "import pathlib\n", "imports pathlib"),
     (laws.imports, "engine/kubernetes/units.py", "def f():\n    import random\n", "imports random"),
     (layers, "engine/log/a.py", "from ...replay import points\n", "replay, which is above it"),
     (layers, "engine/log/a.py", "from ..state.truth import Truth\n", "state, which is above it"),

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 import plinian
 from plinian.replay.cli.main import app
 from plinian.replay.review.junit import junit_text
-from plinian.replay.review.records import FileRegion, Level, Review, ReviewRule, Skipped
-from plinian.replay.review.records import Result as Found
+from plinian.replay.review.review_records import FileRegion, Level, Review, ReviewRule, Skipped
+from plinian.replay.review.review_records import Result as Found
 from plinian.replay.review.sarif import sarif_document
 
 TIME = "2026-11-21T01:53:36Z"
@@ -281,7 +281,7 @@ def _conf() -> str:
 def test_check_has_a_rule_for_each_invariant_and_skips_those_that_were_not_checked(
     demo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = "plinian.replay.invariants.task.check"
+    where = "plinian.replay.invariants.check_task.check"
     ask_once(monkeypatch, where, lambda _log, task, _progress: repr(task))
     words = ("check", "--log", demo, "--settle", "0s")
     found = sarif(*words)

@@ -12,7 +12,7 @@ from plinian import Log
 from plinian.engine.events import Reference
 from plinian.engine.state.facts import Fact
 from plinian.replay.moments.moment import Moment
-from plinian.replay.series.changes import KINDS_FOLLOWED, changes
+from plinian.replay.series.changes_in_order import KINDS_FOLLOWED, changes
 
 
 def lead_to(log: Log, moment: Moment) -> dict[Reference, Fact]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from plinian import Log
 from plinian.replay.cli.main import app
-from plinian.replay.series.tables import rows, samples
+from plinian.replay.series.series_tables import rows, samples
 
 EVERY = 20_000_000
 

@@ -22,12 +22,12 @@ from plinian.replay.objects.kinds import ObjectName
 from plinian.replay.plot.picture import Chart
 from plinian.replay.recorded.session_list import ListedSession
 from plinian.replay.series import incidents
-from plinian.replay.series.gang import gang
+from plinian.replay.series.gang_counts_over_time import gang
 from plinian.replay.series.incidents import QueueIncidents, scheduler_incidents
 from plinian.replay.series.node_use import CORDONED, GONE, MOST_ROWS, NOT_READY, READY, node_use
 from plinian.replay.series.period import PARTS, Period, Track, divided, span_of
 from plinian.replay.series.queue_shares import MOST_QUEUES, queue_shares
-from plinian.replay.series.queue_tree import Tree
+from plinian.replay.series.queue_totals import Tree
 from plinian.replay.series.session_runs import session_runs
 from plinian.replay.series.waits import _at, waits
 

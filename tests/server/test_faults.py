@@ -26,8 +26,8 @@ from plinian.engine.errors import (
     PlinianError,
     UsageError,
 )
-from plinian.replay.server.faults import json_failure, json_fault
-from plinian.replay.server.limits import AnswerLimit, TookTooLong
+from plinian.replay.server.answer_limits import AnswerLimit, TookTooLong
+from plinian.replay.server.fault_answers import json_failure, json_fault
 from plinian.replay.server.readers import MOST_WAITING_LONG, Readers, ServerBusy
 from plinian.replay.server.settings import ServerSettings
 

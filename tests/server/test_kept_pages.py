@@ -9,7 +9,7 @@ from starlette.responses import Response
 from web_pages import pages_of
 
 import plinian
-from plinian.replay.server.kept import MOST_BYTES, MOST_OF_ONE, KeptAnswers
+from plinian.replay.server.kept_answers import MOST_BYTES, MOST_OF_ONE, KeptAnswers
 from plinian.replay.server.web import answers
 
 WHY = "/@1901/why/job/default/gpu-2"

@@ -15,7 +15,7 @@ import uvicorn
 from serving import ended, serving
 
 from plinian.replay.server import running
-from plinian.replay.server.patience import PatientProtocol, PatientSocket
+from plinian.replay.server.client_patience import PatientProtocol, PatientSocket
 
 GET = b"GET /%s HTTP/1.1\r\nHost: localhost\r\n\r\n"
 MOST = 6

@@ -28,9 +28,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from plinian.replay.render.screen import Screen
 from plinian.replay.server.api import routes as api_routes
-from plinian.replay.server.lines import LibraryRecords, Reported, logger_to
 from plinian.replay.server.mcp import tools
 from plinian.replay.server.request_log import LONGEST, RequestLog, failed
+from plinian.replay.server.server_lines import LibraryRecords, Reported, logger_to
 from plinian.replay.server.settings import ServerSettings
 from plinian.replay.server.web import routes as web_routes
 

@@ -18,7 +18,7 @@ import uvicorn
 from certificates import Pair, pair_in
 from serving import Running, ended, serving
 
-from plinian.replay.server import patience
+from plinian.replay.server import client_patience as patience
 
 PAUSE_EVERY = 2 << 20
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"

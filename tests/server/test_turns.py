@@ -10,7 +10,7 @@ import pytest
 
 from plinian.replay.facade.log import Log
 from plinian.replay.server import readers
-from plinian.replay.server.limits import AnswerLimit
+from plinian.replay.server.answer_limits import AnswerLimit
 from plinian.replay.server.readers import Readers
 from plinian.replay.server.settings import ServerSettings
 

@@ -6,7 +6,7 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.close import close
-from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session_outcome import SessionResult
 from sessions import Document, group, node, opened, pod, queue
 
 

@@ -9,7 +9,7 @@ from external import DEVICES, DEVICESHARE, EXTENDER, USAGE, conf
 
 from plinian.engine.events.payloads import ExtenderAnswered, UsageMeasured
 from plinian.engine.session.external_inputs import ExternalInputs, kinds_needed
-from plinian.engine.session.framework.process import ExternalValues, NodeUsage, ProcessState
+from plinian.engine.session.framework.process_parts import ExternalValues, NodeUsage, ProcessState
 from plinian.engine.session.plugins.deviceshare.mig import Geometry, Instance, geometries_of
 from plinian.engine.volcano.conf import SchedulerConf, conf_in_force
 from plinian.engine.volcano.session.history import resolve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.tables import TaskStatus
+from plinian.engine.model.session_tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement

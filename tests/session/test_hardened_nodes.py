@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scenarios import scenario
 from short_scenarios import Step, gone, group, node, phases, pod, run
 
-from plinian.engine.model.tables import TaskStatus
+from plinian.engine.model.session_tables import TaskStatus
 from plinian.engine.volcano.session.history import behaviours, resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 from tree import ROOT
 

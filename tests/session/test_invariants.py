@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenarios import scenario
 
-from plinian.engine.model.tables import NO_JOB, TaskStatus
+from plinian.engine.model.session_tables import NO_JOB, TaskStatus
 from plinian.engine.volcano.session.history import resolve
 
 SEEDS = st.integers(0, 2**32)

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plinian.engine.session.actions import preempt
-from plinian.engine.session.framework import orders
-from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework import framework_orders as orders
 from plinian.engine.session.framework.priority_queue import PriorityQueue
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.engine.session.nodes import class_columns
 from plinian.engine.session.nodes.class_columns import ClassColumns
 from plinian.engine.session.nodes.eviction_candidates import EvictionCandidates, PromisingNodes
 from plinian.engine.session.nodes.node_selection import NodeSelection
-from plinian.engine.session.run import SessionInput, run_session
+from plinian.engine.session.session_run import SessionInput, run_session
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.session.history import resolve
 from sessions import NOW, RELEASE, Document, cache_of, document, group, node, opened, pod, queue

@@ -23,7 +23,7 @@ import plinian
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief.belief import belief_at, beliefs_along
 from plinian.replay.cli.main import app
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 Document = dict[str, Any]

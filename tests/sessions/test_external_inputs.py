@@ -24,8 +24,8 @@ from external import (
 )
 
 from clusters import watched
-from plinian.engine.session.framework.outcome import SessionResult
-from plinian.replay.ingest.run import ingest as ingest_paths
+from plinian.engine.session.framework.session_outcome import SessionResult
+from plinian.replay.ingest.ingest_run import ingest as ingest_paths
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.sessions.session import session_at
 

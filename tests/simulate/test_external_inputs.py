@@ -24,7 +24,7 @@ from external import (
 from plinian.engine.errors import InputError
 from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 Event = dict[str, Any]

@@ -12,7 +12,7 @@ import pytest
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 from sessions import TRIED_OUT
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 RECORDED = Path(__file__).parents[1] / "data" / "gang-evictions.jsonl.xz"

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from plinian.engine.cache.misread import Misreading
+from plinian.engine.cache.misread_ignored_devices import Misreading
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import Case
-from plinian.replay.simulate.misread import MisreadSimulation, simulate_misread
+from plinian.replay.simulate.misread_scenarios import MisreadSimulation, simulate_misread
 from plinian.replay.simulate.results import StepResult
+from plinian.replay.simulate.scenario_cases import Case
 from plinian.replay.simulate.simulation import simulate
 
 VGPU = {"cpu": "1", "volcano.sh/vgpu-number": "1", "volcano.sh/vgpu-memory": "4000"}

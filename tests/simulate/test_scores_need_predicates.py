@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 SCORES = """actions: "allocate"

@@ -10,12 +10,12 @@ import pytest
 
 from plinian.engine.kubernetes.objects import Node, decode
 from plinian.engine.model.device_log import DeviceLog
-from plinian.engine.session.framework.process import ProcessParts
+from plinian.engine.session.framework.process_parts import ProcessParts
 from plinian.engine.session.plugins.deviceshare.accounts import CardAccount
 from plinian.engine.session.plugins.deviceshare.gpu_share import SharedGpus
-from plinian.engine.session.plugins.deviceshare.memory import DeviceMemory
+from plinian.engine.session.plugins.deviceshare.memory_sharing import DeviceMemory
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 from sessions import Document, group, node, pod, queue
 

@@ -10,7 +10,7 @@ import pytest
 
 from plinian.engine.errors import InputError
 from plinian.engine.volcano.session.history import behaviours, resolve
-from plinian.replay.simulate.cases import Case, parse_case, time_of
+from plinian.replay.simulate.scenario_cases import Case, parse_case, time_of
 from plinian.replay.simulate.simulation import simulate
 
 NOW = resolve("v1.12.1")

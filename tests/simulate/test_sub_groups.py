@@ -15,7 +15,7 @@ import pytest
 
 from decisions import differing_steps
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 RECORDED = Path(__file__).parents[1] / "data" / "groups.jsonl.xz"

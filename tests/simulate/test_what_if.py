@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from decisions import case_of
 from plinian.engine.errors import UsageError
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.simulate.changed_scenario import (
+    NOTHING,
+    ScenarioChanges,
+    changed,
+    merged,
+    parse_patch,
+)
 from plinian.replay.simulate.simulation import simulate
-from plinian.replay.simulate.what_if import NOTHING, ScenarioChanges, changed, merged, parse_patch
 
 LOST = "001-node-lost-back"
 

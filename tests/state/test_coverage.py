@@ -20,8 +20,8 @@ from plinian.engine.events.payloads import (
     ScenarioDeclared,
     WatchFollowed,
 )
-from plinian.engine.state.coverage import KnownGap, LogCoverage, Shower, UnknownCause
 from plinian.engine.state.coverage_events import coverage_of
+from plinian.engine.state.log_coverage import KnownGap, LogCoverage, Shower, UnknownCause
 
 POD = ("", "Pod")
 SECOND = 1_000_000

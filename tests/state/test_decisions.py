@@ -8,7 +8,7 @@ import pytest
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import DecisionLogged
 from plinian.engine.state.bounds import EVER, Bounds
-from plinian.engine.state.decisions import LoggedDecision, decision_of, floors_of
+from plinian.engine.state.decision_evidence import LoggedDecision, decision_of, floors_of
 from plinian.engine.state.marks import VersionMark
 
 SECOND = 1_000_000

@@ -16,10 +16,10 @@ from plinian.engine.events.payloads import ListObserved
 from plinian.engine.state.checkpoint import decode_checkpoint, encode_checkpoint
 from plinian.engine.state.clock import Clock, encode_clock
 from plinian.engine.state.clock_build import build_clock
-from plinian.engine.state.columns import NO_ORIGIN, EventColumns, EventTimes
+from plinian.engine.state.event_columns import NO_ORIGIN, EventColumns, EventTimes
 from plinian.engine.state.fold import Fold, FoldRecord, PlacedEvents
 from plinian.engine.state.marks import VersionMark
-from plinian.replay.moments.clock import placed
+from plinian.replay.moments.log_clock import placed
 from plinian.replay.moments.moment import Moment
 
 NONE = -1

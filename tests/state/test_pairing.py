@@ -11,8 +11,8 @@ import pytest
 from plinian.engine.events import NO_TIME, Effect, Reference
 from plinian.engine.state.clock import Clock, TimeSpan, encode_clock
 from plinian.engine.state.clock_build import END_KEY, build_clock
-from plinian.engine.state.columns import NO_ORIGIN, EventColumns, EventTimes
-from plinian.engine.state.decisions import LoggedDecision
+from plinian.engine.state.decision_evidence import LoggedDecision
+from plinian.engine.state.event_columns import NO_ORIGIN, EventColumns, EventTimes
 from plinian.engine.state.marks import VersionMark
 
 SECOND = 1_000_000

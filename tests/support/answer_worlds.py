@@ -11,7 +11,7 @@ from typing import Any
 from clusters import compact, initial_end, watched
 from plinian.replay.answers.answer import Why
 from plinian.replay.answers.records import Link
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from sessions import group, pod
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from plinian.engine.cache.requests import (
+from plinian.engine.cache.cache_requests import (
     BindPod,
     CreateQueue,
     DeletePod,

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from plinian.replay.simulate.cases import Case, parse_case
+from plinian.replay.simulate.scenario_cases import Case, parse_case
 
 DECIDED = Path(__file__).parents[1] / "data" / "decided.jsonl.xz"
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from plinian.engine.session import run
+from plinian.engine.session import session_run as run
 from plinian.engine.session.framework.session import Session
 from plinian.engine.volcano.session.behaviours import Behaviours
-from plinian.replay.simulate.cases import Case
+from plinian.replay.simulate.scenario_cases import Case
 from plinian.replay.simulate.simulation import simulate
 
 

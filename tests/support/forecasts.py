@@ -11,15 +11,15 @@ from answer_worlds import API
 
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import ListObserved
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.units import SECOND_US
-from plinian.replay.forecast.course import Course
-from plinian.replay.forecast.run import Forecast, ForecastRequest, forecast
-from plinian.replay.forecast.times import Wish, run_for
-from plinian.replay.ingest.run import ingest
+from plinian.replay.forecast.forecast_course import Course
+from plinian.replay.forecast.forecast_run import Forecast, ForecastRequest, forecast
+from plinian.replay.forecast.recorded_durations import Wish, run_for
+from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
-from plinian.replay.what_if.changes import WhatIfChange
-from plinian.replay.what_if.run import Variant
+from plinian.replay.what_if.changed_sessions import Variant
+from plinian.replay.what_if.cluster_changes import WhatIfChange
 from sessions import NOW, document
 
 Document = dict[str, Any]

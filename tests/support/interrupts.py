@@ -27,7 +27,11 @@ from typing import Any
 from plinian import __main__ as program
 
 LOADED = (
-    *("plinian.replay.cli.main", "plinian.replay.ingest.run", "plinian.replay.render.summary"),
+    *(
+        "plinian.replay.cli.main",
+        "plinian.replay.ingest.ingest_run",
+        "plinian.replay.render.summary",
+    ),
     *(
         "plinian.replay.truth.truth",
         "plinian.engine.log.migrating",

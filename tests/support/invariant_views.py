@@ -12,7 +12,7 @@ from plinian.engine.events import Event
 from plinian.engine.invariants.catalogue import INVARIANTS
 from plinian.engine.invariants.invariant import Violation
 from plinian.engine.invariants.view import EVICTIONS, ClusterView, QueueLimits, SessionView
-from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document
 

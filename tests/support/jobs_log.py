@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.engine.log import open_log
 

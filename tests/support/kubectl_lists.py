@@ -9,7 +9,7 @@ from typing import Any
 
 from plinian import Log
 from plinian.engine.kubernetes.units import parse_time
-from plinian.replay.ingest.run import IngestOptions
+from plinian.replay.ingest.ingest_run import IngestOptions
 
 Document = dict[str, Any]
 

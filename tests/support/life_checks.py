@@ -6,7 +6,7 @@ import plinian
 from plinian.engine.events import Reference
 from plinian.engine.state.facts import PodFact
 from plinian.engine.state.object_status import status_of
-from plinian.replay.histories.lives import Life, NameState
+from plinian.replay.histories.name_life import Life, NameState
 from plinian.replay.objects.kinds import ObjectName
 
 

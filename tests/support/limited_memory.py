@@ -6,7 +6,7 @@ import resource
 from pathlib import Path
 
 from plinian.engine.errors import PlinianError
-from plinian.replay.ingest.run import IngestOptions, ingest_at
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
 
 MOST = 2 * 2**30
 

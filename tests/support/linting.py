@@ -6,10 +6,10 @@ from typing import Any
 
 from plinian.engine.volcano.session.history import SUPPORTED, record
 from plinian.replay.lint.findings import FilePlace, Finding, FindingSubject
-from plinian.replay.lint.inputs import Configuration, LintInputs
+from plinian.replay.lint.lint_inputs import Configuration, LintInputs
+from plinian.replay.lint.lint_rules import RULES
+from plinian.replay.lint.lint_run import lint
 from plinian.replay.lint.objects import Manifest
-from plinian.replay.lint.rules import RULES
-from plinian.replay.lint.run import lint
 
 Document = dict[str, Any]
 

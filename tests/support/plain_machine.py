@@ -13,7 +13,7 @@ from plinian.engine.kubernetes.api_server import (
     ObjectKey,
     WatchEvent,
 )
-from plinian.engine.machine.layout import WAIT, ComponentPart, MachineStep
+from plinian.engine.machine.machine_layout import WAIT, ComponentPart, MachineStep
 from plinian.engine.model.panic import Panic
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from decisions import decided, differing_steps
 from plinian.engine.volcano.session.behaviours import Behaviours
-from plinian.replay.simulate.cases import Case, parse_case
+from plinian.replay.simulate.scenario_cases import Case, parse_case
 from plinian.replay.simulate.simulation import simulate
 
 PROVING = Path(__file__).parents[1] / "data" / "proving.jsonl.xz"

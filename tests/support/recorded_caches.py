@@ -21,8 +21,8 @@ from plinian.engine.kubernetes.objects import KINDS, decode
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.engine.model.job import JobInfo
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.status import STATUS_NAMES, TaskStatus
 from plinian.engine.model.task import TaskInfo
+from plinian.engine.model.task_status import STATUS_NAMES, TaskStatus
 from plinian.engine.volcano.session.history import resolve
 
 SHOWN = {Worker.CLEANUP: "cache deletedJobs", Worker.RESYNC: "cache errTasks"}

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from plinian.engine.controllers import jobflow, podgroup, queue
+from plinian.engine.controllers import jobflow_controller as jobflow
+from plinian.engine.controllers import podgroup_controller as podgroup
+from plinian.engine.controllers import queue_controller as queue
 from plinian.engine.controllers.component import Component
 from plinian.engine.controllers.garbage_collector import GarbageCollector
 from plinian.engine.controllers.job import controller as job
-from plinian.engine.controllers.job.cache import ControllerJobInfo
-from plinian.engine.controllers.job.request import JobRequest
+from plinian.engine.controllers.job.controller_job_cache import ControllerJobInfo
+from plinian.engine.controllers.job.job_request import JobRequest
 from plinian.engine.controllers.lister import Lister
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.object_table import ObjectTable

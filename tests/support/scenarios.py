@@ -16,7 +16,7 @@ import msgspec
 from scenario_confs import scheduler_conf
 from scenario_pods import pod_spec
 
-from plinian.replay.simulate.cases import Case, parse_case
+from plinian.replay.simulate.scenario_cases import Case, parse_case
 
 Document = dict[str, Any]
 Event = dict[str, Any]

@@ -6,10 +6,10 @@ from typing import Any
 
 from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.kubernetes import objects
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Plugin, Session
 from plinian.engine.session.framework.trace import Trace
-from plinian.engine.session.run import open_plugins
+from plinian.engine.session.session_run import open_plugins
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.session.history import resolve
 

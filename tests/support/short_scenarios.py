@@ -9,7 +9,7 @@ import msgspec
 
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"

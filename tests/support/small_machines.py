@@ -8,12 +8,12 @@ from typing import Any
 from plinian.engine.controllers.kubelet import ENDS_AS
 from plinian.engine.kubernetes.api_errors import AlreadyExists
 from plinian.engine.kubernetes.api_server import Document
-from plinian.engine.kubernetes.store import default_queue
-from plinian.engine.machine.cluster import Cluster, ClusterSettings, cluster
-from plinian.engine.machine.layout import ComponentPart
+from plinian.engine.kubernetes.object_store import default_queue
+from plinian.engine.machine.cluster_machine import Cluster, ClusterSettings, cluster
 from plinian.engine.machine.machine import Machine, State
+from plinian.engine.machine.machine_layout import ComponentPart
 from plinian.engine.machine.natural import StateViolation
-from plinian.engine.machine.search import Exhaustive, Space
+from plinian.engine.machine.state_search import Exhaustive, Space
 from plinian.engine.machine.user import UserAct
 from plinian.engine.model.panic import Panic
 from plinian.engine.volcano.conf import conf_in_force

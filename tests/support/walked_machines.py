@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from plinian.engine.kubernetes.api_server import Document, ObjectKey
-from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
+from plinian.engine.machine.machine_layout import API
 from plinian.engine.machine.natural import Natural
-from plinian.replay.explore.scenario import read_machine_case
-from plinian.replay.explore.world import world_of
+from plinian.replay.explore.explored_scenario import read_machine_case
+from plinian.replay.explore.scenario_world import world_of
 
 CORPUS = Path(__file__).parents[2] / "docs" / "corpus"
 

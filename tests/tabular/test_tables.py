@@ -11,7 +11,9 @@ import msgspec
 import pytest
 
 import plinian
-from plinian.replay.tabular.columns import (
+from plinian.replay.tabular.column_table import table_of, texts
+from plinian.replay.tabular.html import ROWS
+from plinian.replay.tabular.record_columns import (
     AmountColumns,
     Bytes,
     CellType,
@@ -20,8 +22,6 @@ from plinian.replay.tabular.columns import (
     TimeColumn,
     columns_of,
 )
-from plinian.replay.tabular.html import ROWS
-from plinian.replay.tabular.table import table_of, texts
 from plinian.replay.tabular.tabular import Records
 
 pytest.importorskip("pandas", reason="an extra")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.session.plugins import BUILDERS, NEWER_PLUGINS
-from plinian.engine.session.run import open_plugins
+from plinian.engine.session.session_run import open_plugins
 from plinian.engine.volcano.argument_table import ARGUMENTS, ArgumentType, arguments_of, is_of
 from plinian.engine.volcano.arguments import Arguments
 from plinian.engine.volcano.conf import SWITCHES, PluginOption, SchedulerConf, known_actions

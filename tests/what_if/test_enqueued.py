@@ -9,7 +9,7 @@ import pytest
 from answer_worlds import CAPACITY, Document, owned
 from helping import helped, texts_of
 
-from plinian.replay.what_if.changes import SetField
+from plinian.replay.what_if.cluster_changes import SetField
 from plinian.replay.what_if.pairs import distinct
 from plinian.replay.what_if.suggestion import OPEN, PAIR, Suggestion, queue_name, single
 from sessions import document, group, node, pod, queue

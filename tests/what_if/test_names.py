@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.errors import UsageError
-from plinian.replay.what_if.changes import Apply, set_field
-from plinian.replay.what_if.names import checked, checked_patches
+from plinian.replay.what_if.changed_names import checked, checked_patches
+from plinian.replay.what_if.cluster_changes import Apply, set_field
 
 
 def test_a_patch_of_a_scenario_names_a_field_that_does_not_exist() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 from answer_worlds import CAPACITY, NODES, PROPORTION, log_of
 from helping import helped, texts_of
 
-from plinian.engine.session.framework.outcome import SessionResult
-from plinian.replay.what_if.run import ChangedSessions
+from plinian.engine.session.framework.session_outcome import SessionResult
+from plinian.replay.what_if.changed_sessions import ChangedSessions
 from plinian.replay.what_if.trial import loses_more
 from sessions import document, group, node, pod, queue
 

@@ -15,7 +15,8 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.logs.log import Log
 from plinian.replay.logs.scheduler_confs import ConfText
 from plinian.replay.render.why import help_lines
-from plinian.replay.what_if.changes import (
+from plinian.replay.what_if.changed_sessions import Variant, WhatIf, what_if, what_if_document
+from plinian.replay.what_if.cluster_changes import (
     AddNodes,
     Cordon,
     Delete,
@@ -24,7 +25,6 @@ from plinian.replay.what_if.changes import (
     set_field,
 )
 from plinian.replay.what_if.help import WouldHelp, what_would_help
-from plinian.replay.what_if.run import Variant, WhatIf, what_if, what_if_document
 from plinian.replay.what_if.suggestion import LIMIT, MORE, RELEASE, single
 from plinian.replay.what_if.suggestions import in_turns
 from sessions import group, node, pod, queue

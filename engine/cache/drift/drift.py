@@ -9,8 +9,8 @@ from ...kubernetes.objects import Node, Object, Pod, PodGroup
 from ...kubernetes.units import format_amount
 from ...model.node import NodeInfo
 from ...model.resource import Resource
-from ...model.status import COMPLETED_STATUS, STATUS_NAMES, TaskStatus, status_of
 from ...model.task import pod_request
+from ...model.task_status import COMPLETED_STATUS, STATUS_NAMES, TaskStatus, status_of
 from ..cache import SchedulerCache
 from ..informers import Stores
 from ..job_cache import job_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...kubernetes.objects import Node, Pod, PodGroup
 from ...model.node import NodeInfo
 from ...model.resource import Resource
-from ...model.status import COMPLETED_STATUS, TaskStatus, status_of
+from ...model.task_status import COMPLETED_STATUS, TaskStatus, status_of
 from ..cache import SchedulerCache
 from ..job_cache import job_of
 from ..node_sync import with_volume_limits

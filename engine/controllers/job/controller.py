@@ -22,17 +22,18 @@ from ...kubernetes.work_queue import WorkQueue
 from ...volcano.controllers.behaviours import ControllerBehaviours
 from ..component import Client
 from ..lister import Listed
-from ..requests import next_due
-from . import cache, handlers
-from .cache import ControllerJobInfo, key_of, namespace_of
-from .delays import Delayed, DelayedActions
-from .errors import Failed
+from ..pointer_requests import next_due
+from . import controller_job_cache as cache
+from . import handlers
+from .controller_job_cache import ControllerJobInfo, key_of, namespace_of
+from .delayed_actions import Delayed, DelayedActions
 from .held import KINDS, ControllerListers
+from .job_errors import Failed
+from .job_names import JobAction, JobEvent
+from .job_phases import Action, execute
+from .job_request import JobRequest
 from .kill import KillTarget
-from .names import JobAction, JobEvent
-from .phases import Action, execute
 from .policies import decide
-from .request import JobRequest
 
 MAX_REQUEUES = 15
 """How often a request is tried again before its job is terminated (``--max-requeue-num``)."""

@@ -7,7 +7,7 @@ isDependsOnPodsReady.
 from __future__ import annotations
 
 from ...kubernetes.api_server import Document
-from .cache import key_of, namespace_of, phase_of, task_of
+from .controller_job_cache import key_of, namespace_of, phase_of, task_of
 from .held import ControllerListers
 from .new_pod import pod_name
 

@@ -9,13 +9,13 @@ from contextlib import suppress
 
 from ...kubernetes.api_server import Document, controller_of
 from ...volcano.controllers.job import RestartUnit
-from . import names
-from .cache import annotations_of, namespace_of, phase_of
-from .errors import Failed
+from . import job_names as names
+from .controller_job_cache import annotations_of, namespace_of, phase_of
 from .held import ControllerListers
+from .job_errors import Failed
+from .job_names import JOB_API, JobEvent
+from .job_request import JobRequest
 from .kill import partition_of
-from .names import JOB_API, JobEvent
-from .request import JobRequest
 
 
 def job_changed(held: ControllerListers, old: Document | None, job: Document) -> JobRequest | None:

@@ -7,7 +7,7 @@ from ...kubernetes.object_table import ObjectTable
 from ...kubernetes.work_queue import WorkQueue
 from ...volcano.controllers.behaviours import ControllerBehaviours
 from ..lister import Lister
-from .cache import LONGEST_DELAY_US, ControllerJobCache, ControllerJobInfo, key_of
+from .controller_job_cache import LONGEST_DELAY_US, ControllerJobCache, ControllerJobInfo, key_of
 
 KINDS = ("Job", "Pod", "PodGroup", "Queue", "PriorityClass", "Command")
 """The kinds that informers of the controller watch."""

@@ -13,12 +13,12 @@ from ...kubernetes.api_server import Document
 from ...kubernetes.json_patch import JSON_PATCH, added
 from ...model.panic import NIL_POINTER, Panic
 from ..component import Client
-from . import names
-from .cache import ControllerJobInfo, key_of, phase_of, task_of
-from .errors import Failed
+from . import job_names as names
+from .controller_job_cache import ControllerJobInfo, key_of, phase_of, task_of
 from .held import ControllerListers
+from .job_errors import Failed
+from .job_status import PodCounts, Status, add_condition, status_of, with_status
 from .pod_group import delete_group
-from .status import PodCounts, Status, add_condition, status_of, with_status
 
 UpdateStatus = Callable[[Status], bool]
 """Changes a status, and says whether the phase changed."""

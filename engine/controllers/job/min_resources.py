@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...kubernetes.amounts import Amounts, add, times, written
 from ...kubernetes.api_server import Document
 from ...kubernetes.pod_quota import quota_usage
-from .cache import minimum_of, tasks_of
+from ...kubernetes.quantity_lists import Amounts, add, times, written
+from .controller_job_cache import minimum_of, tasks_of
 from .held import ControllerListers
 
 

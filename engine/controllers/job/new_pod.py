@@ -12,8 +12,8 @@ from typing import Any
 
 from ...kubernetes.api_server import Document
 from ...volcano.controllers.behaviours import ControllerBehaviours
-from . import names
-from .cache import namespace_of
+from . import job_names as names
+from .controller_job_cache import namespace_of
 from .pod_group import group_name, owner_of
 
 _COPIED = (names.PREEMPTABLE, names.COOLDOWN_TIME, names.REVOCABLE_ZONE)

@@ -13,10 +13,10 @@ from ...kubernetes.api_errors import AlreadyExists, Conflict, NotFound
 from ...kubernetes.api_server import Document
 from ...volcano.admission import Partitions, task_minimum
 from ..component import Client
-from .cache import key_of, namespace_of, tasks_of
+from .controller_job_cache import key_of, namespace_of, tasks_of
 from .held import ControllerListers
+from .job_names import JOB_API, PARTITION, TASK
 from .min_resources import min_resources
-from .names import JOB_API, PARTITION, TASK
 
 SCHEDULING_API = "scheduling.volcano.sh/v1beta1"
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from ...kubernetes.api_server import Document
 from ...kubernetes.duration import parse_go_duration
 from ...volcano.controllers.behaviours import ControllerBehaviours
-from .cache import task_of
-from .names import JobAction, JobEvent
-from .request import JobRequest
+from .controller_job_cache import task_of
+from .job_names import JobAction, JobEvent
+from .job_request import JobRequest
 
 
 class PolicyDecision(NamedTuple):

@@ -11,15 +11,12 @@ from ...kubernetes.api_errors import AlreadyExists, Refused
 from ...kubernetes.api_server import Document
 from ...volcano.controllers.job_writes import JobConditions
 from ..component import Client
-from .cache import ControllerJobInfo, annotations_of, tasks_of
+from .controller_job_cache import ControllerJobInfo, annotations_of, tasks_of
 from .depends import may_start
-from .errors import Failed
 from .held import ControllerListers
-from .kill import UpdateStatus, delete_pod
-from .names import KILLED, JobPhase
-from .new_pod import new_pod, pod_name
-from .pod_group import ensure_group, known_group
-from .status import (
+from .job_errors import Failed
+from .job_names import KILLED, JobPhase
+from .job_status import (
     PodCounts,
     Status,
     add_condition,
@@ -29,6 +26,9 @@ from .status import (
     with_status,
     without_zeros,
 )
+from .kill import UpdateStatus, delete_pod
+from .new_pod import new_pod, pod_name
+from .pod_group import ensure_group, known_group
 
 NOT_ADMITTED = frozenset({"", "Pending"})
 """Phases of PodGroups whose pods are not made yet."""

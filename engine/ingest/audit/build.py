@@ -14,10 +14,12 @@ from ...events.payloads import (
     RequestRefused,
     VersionAttributed,
 )
-from ..objects.defaults import fill_in
-from ..objects.derived import extra_events
-from ..objects.versions import revision_of, version_event
+from ..objects.derived_facts import extra_events
+from ..objects.object_defaults import fill_in
+from ..objects.version_events import revision_of, version_event
 from ..reading.formats import Context
+from .audit_records import ListBody
+from .audit_request import AuditedRequest, Document
 from .classify import (
     Accepted,
     BoundRequest,
@@ -32,8 +34,6 @@ from .classify import (
     Unchanged,
     VersionMade,
 )
-from .records import ListBody
-from .request import AuditedRequest, Document
 
 
 class Builder:

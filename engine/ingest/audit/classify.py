@@ -26,8 +26,8 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ...kubernetes.resources import is_fleeting
-from .records import CONNECTING, NOTHING, AuditRecord, ListBody, is_whole, still_exists
-from .request import AuditedRequest, Document
+from .audit_records import CONNECTING, NOTHING, AuditRecord, ListBody, is_whole, still_exists
+from .audit_request import AuditedRequest, Document
 
 READS = frozenset({"get", "list", "watch"})
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})

@@ -22,7 +22,7 @@ from ...events.payloads import CacheDumped
 from ...kubernetes.units import SECOND_US
 from ...nesting import TOO_DEEP, levels
 from ..reading.formats import Context
-from ..reading.lines import json_documents
+from ..reading.numbered_lines import json_documents
 from ..reading.sizes import hold_values
 
 MAX_VALUE = 64 * 2**20

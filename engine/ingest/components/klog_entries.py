@@ -21,7 +21,7 @@ from ...errors import InputError
 from ...kubernetes.units import SECOND_US, parse_time
 from ..reading.formats import Context
 from ..reading.klog import CRASH, HEADER, STAMP
-from ..reading.lines import numbered_lines
+from ..reading.numbered_lines import numbered_lines
 
 MAX_LINE = 8 * 2**20
 """Bytes; the longest lines are in dumps, with a job each."""

@@ -10,7 +10,7 @@ import msgspec
 
 from ...errors import EventMalformed
 from ...events import Event
-from ..objects.versions import decode_slim
+from ..objects.version_events import decode_slim
 from ..reading.formats import Context
 from ..reading.json_text import DECODE_FAULTS, array_items, fault_of, json_documents, repeated_key
 from ..reading.sizes import MAX_OBJECT, TOO_LARGE

@@ -14,11 +14,11 @@ from xxhash import xxh3_64_hexdigest
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import JoinedList, ListObserved, ListsJoined
 from ...kubernetes.resources import CLUSTER_SCOPED, GroupKind
-from ..objects.defaults import fill_in
-from ..objects.derived import extra_events
+from ..objects.derived_facts import extra_events
 from ..objects.identity import first_version, identify
-from ..objects.kept import conceal_secret, is_secret
-from ..objects.versions import revision_of, version_event
+from ..objects.kept_fields import conceal_secret, is_secret
+from ..objects.object_defaults import fill_in
+from ..objects.version_events import revision_of, version_event
 from ..reading.broken import BrokenLists
 from ..reading.formats import Context
 from ..reading.json_text import DECODE_FAULTS

@@ -15,7 +15,7 @@ import msgspec
 from ...events import KINDS, Event, Reference, canonical_json
 from ...events.payloads import InputRedacted
 from ...kubernetes.scheduler_confs import configs_in
-from .kept import without_values
+from .kept_fields import without_values
 
 MARK = "[redacted]"
 """Replaces a value."""

@@ -5,7 +5,7 @@ stern), quoted, indented, or as JSON of a container runtime or of a collector of
 lines show it. The formats then read plain lines; numbers of lines stay those of the input.
 
 Any prefix before a header is found by its form (:mod:`.prefixes`), any field and any column by the
-text of a log in it (:mod:`.log_records`, :mod:`.rows`).
+text of a log in it (:mod:`.log_records`, :mod:`.table_rows`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .formats import Context
 from .json_text import json_elements
 from .log_records import LogRecords, is_log_record
 from .prefixes import LINES_SEEN, Lines, name_of, pieces, prefix_in, without_prefix
-from .rows import RowForm, Rows, form_of_rows, has_named_columns
+from .table_rows import RowForm, Rows, form_of_rows, has_named_columns
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -16,17 +16,17 @@ import msgspec
 from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import ControlMarked, Payload, ScenarioDeclared, SessionRequested
+from ...kubernetes.object_store import Document, Store, default_queue, fault_of
 from ...kubernetes.scheduler_confs import parse_conf
-from ...kubernetes.store import Document, Store, default_queue, fault_of
 from ...kubernetes.yaml import YamlFault
 from ...nesting import TOO_DEEP, hold_depth
-from ..objects.derived import extra_events
+from ..objects.derived_facts import extra_events
 from ..objects.scheduler_conf import config_event
-from ..objects.versions import version_event
+from ..objects.version_events import version_event
 from ..reading.formats import Context
 from ..reading.json_text import DECODE_FAULTS
 from ..reading.sizes import hold_values
-from .external_inputs import RECORD_TYPES, parse_record, record_event
+from .scenario_inputs import RECORD_TYPES, parse_record, record_event
 
 MAX_BYTES = 64 * 2**20
 

@@ -1,6 +1,6 @@
 """A fast path for watch lines of API servers, which does not decode the whole object.
 
-Parts that seldom change are cached by their bytes (:mod:`.fragments`), and ``managedFields`` are
+Parts that seldom change are cached by their bytes (:mod:`..reading.fragments`), and ``managedFields`` are
 skipped. A line of any other form is left to :mod:`.stream`, which also reports what is wrong with
 it.
 
@@ -19,8 +19,8 @@ from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.kinds import NOUNS
 from ...kubernetes.resources import CLUSTER_SCOPED
-from ..objects.defaults import lacks_a_default
-from ..objects.versions import bound_at, deletion_requested, later, newest_written, stamp_of
+from ..objects.object_defaults import lacks_a_default
+from ..objects.version_events import bound_at, deletion_requested, later, newest_written, stamp_of
 from ..reading.formats import Context
 from ..reading.fragments import NOTHING, Fragments
 from ..reading.json_text import DECODE_FAULTS
@@ -194,7 +194,7 @@ def _group(document: _Object) -> str:
 
 
 def _is_shortened(document: _Object) -> bool:
-    """Return whether a field outside of its spec may have to be filled in (:mod:`.defaults`)."""
+    """Return whether a field outside of its spec may have to be filled in (:mod:`..objects.object_defaults`)."""
     kind, status = document.kind, document.status
     if kind == "Pod":
         lacking = status is msgspec.UNSET or not status.get("phase")

@@ -22,10 +22,10 @@ from ...kubernetes.resources import GroupKind
 from ...kubernetes.units import SECOND_US
 from ..lists.excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from ..lists.listing import list_event, scope
-from ..objects.defaults import fill_in
-from ..objects.derived import extra_events
+from ..objects.derived_facts import extra_events
 from ..objects.identity import first_version, identify
-from ..objects.versions import decode_slim, revision_of, version_event
+from ..objects.object_defaults import fill_in
+from ..objects.version_events import decode_slim, revision_of, version_event
 from ..reading.broken import BrokenLists
 from ..reading.formats import Context, InitialList
 from ..reading.json_text import (
@@ -37,9 +37,9 @@ from ..reading.json_text import (
     json_documents,
     repeated_key,
 )
-from ..reading.lines import numbered_lines
+from ..reading.numbered_lines import numbered_lines
 from .fast_path import UsualLines
-from .span import WatchSpan
+from .watch_span import WatchSpan
 
 _TYPES = rb'"(?:ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)"'
 _BEGIN = re.compile(

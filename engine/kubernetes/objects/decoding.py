@@ -24,8 +24,8 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
+from .decoding_faults import Misfit, field_words, misfit_of, places_of
 from .devices import Device, DeviceClass, ResourceClaim, ResourceSlice
-from .faults import Misfit, field_words, misfit_of, places_of
 from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod

@@ -5,15 +5,16 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go``.
 
 from __future__ import annotations
 
-from ...model.tables import TaskStatus
+from ...model.session_tables import TaskStatus
 from ...volcano.session.allocate import JobRequeue
-from ..framework import orders, voting
+from ..framework import framework_orders as orders
+from ..framework import voting
 from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session
 from ..nodes.node_selection import NodeSelection
 from ..nodes.node_views import NodeViews
-from . import topology
-from .gradients import Gradients
+from . import hypernode_allocation as topology
+from .hypernode_gradients import Gradients
 from .job_hypernode import hard_tier
 from .placing import Placing
 

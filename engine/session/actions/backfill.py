@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...model.panic import NIL_POINTER, Panic
-from ...model.tables import Rows, TaskStatus
+from ...model.session_tables import Rows, TaskStatus
 from ...volcano.session.backfill import BackfillFailure
-from ..framework import immediate, orders, voting
+from ..framework import framework_orders as orders
+from ..framework import immediate, voting
 from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session
 from ..framework.statement import Statement

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...model.resource import Resource
-from ...model.tables import ALLOCATED_STATUS, TaskStatus
+from ...model.session_tables import ALLOCATED_STATUS, TaskStatus
 
 if TYPE_CHECKING:
     from ..framework.session import Session

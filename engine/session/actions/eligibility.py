@@ -6,9 +6,9 @@ Source: ``actions/preempt/preempt.go:taskEligibleToPreempt``.
 from __future__ import annotations
 
 from ...kubernetes.objects import Pod
-from ...model.tables import NO_NODE
-from ..framework.details import Gate, Gated
+from ...model.session_tables import NO_NODE
 from ..framework.session import Session
+from ..framework.vote_details import Gate, Gated
 from ..nodes.node_selection import NodeSelection, Purpose
 
 DISRUPTION_TARGET = "DisruptionTarget"

@@ -5,7 +5,8 @@ Source: ``pkg/scheduler/actions/enqueue/enqueue.go``.
 
 from __future__ import annotations
 
-from ..framework import orders, voting
+from ..framework import framework_orders as orders
+from ..framework import voting
 from ..framework.priority_queue import ItemQueue
 from ..framework.session import Session
 from ..framework.trace import StepOutcome

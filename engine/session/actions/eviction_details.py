@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..framework import voting
-from ..framework.details import (
+from ..framework.registry import GangEviction
+from ..framework.session import Session
+from ..framework.vote_details import (
     EvictionSearch,
     EvictionVotes,
     Gate,
     Gated,
     Spared,
 )
-from ..framework.registry import GangEviction
-from ..framework.session import Session
 
 Mask = NDArray[np.bool_]
 

@@ -2,7 +2,7 @@
 
 For each starving job, hypernodes are tried as domains, the widest first. In a domain
 the victims are in bundles (:mod:`.bundle`). Bundles are added until enough is free, and
-a simulation places the gang (:mod:`.simulate`).
+a simulation places the gang (:mod:`.simulated_placement`).
 
 The hypernode with the new room is known only in that session: Volcano stores it in the
 session's copy of the job (``NominatedHyperNode``), where no later session finds it; only an
@@ -23,22 +23,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.resource import ZERO, Resource
-from ...model.tables import NO_JOB, Rows
+from ...model.session_tables import NO_JOB, Rows
 from ...model.task import PREEMPTABLE
-from ..framework import orders, voting
-from ..framework.details import Gate, VictimTrial
+from ..framework import framework_orders as orders
+from ..framework import voting
 from ..framework.registry import GangEviction
 from ..framework.session import Session
 from ..framework.statement import Statement
+from ..framework.vote_details import Gate, VictimTrial
 from ..nodes.eviction_trials import keep_domain
 from ..nodes.node_selection import NodeSelection
 from ..nodes.node_views import NodeViews
 from ..topology.top_hypernode import CLUSTER_TOP
 from .bundle import Bundle, apply_allowed, create_job_bundles
 from .eviction_details import keep_gang_votes, keep_gate
+from .eviction_victims import starving_jobs
 from .job_hypernode import hypernode_rows
-from .simulate import pending_tasks, plan_in_domain
-from .victims import starving_jobs
+from .simulated_placement import pending_tasks, plan_in_domain
 
 MOST_DOMAINS = "maxDomains"
 TAKES_WHOLE = "allowWholeBundle"

@@ -6,8 +6,8 @@ Source: ``pkg/scheduler/actions/gangpreempt/gangpreempt.go`` since v1.15.
 from __future__ import annotations
 
 from ...model.resource import Resource
-from ...model.tables import PREEMPTABLE_STATUS
-from ..framework import orders
+from ...model.session_tables import PREEMPTABLE_STATUS
+from ..framework import framework_orders as orders
 from ..framework.registry import PREEMPT
 from ..framework.session import Session
 from ..nodes.node_views import NodeViews

@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import cmp_to_key
 
 from ...model.resource import Resource
-from ...model.tables import TaskStatus
-from ..framework import orders, voting
+from ...model.session_tables import TaskStatus
+from ..framework import framework_orders as orders
+from ..framework import voting
 from ..framework.registry import RECLAIM
 from ..framework.session import Session
 from ..nodes.node_views import NodeViews

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.tables import Rows, TaskStatus
-from ..framework.details import (
+from ...model.session_tables import Rows, TaskStatus
+from ..framework.session import Session
+from ..framework.statement import OperationKind, TaskOperation
+from ..framework.vote_details import (
     HYPERNODES,
     HypernodeRoom,
     HypernodesChecked,
     HypernodeTry,
     NodesChecked,
 )
-from ..framework.session import Session
-from ..framework.statement import OperationKind, TaskOperation
-from ..plugins.shared.amounts import plain
+from ..plugins.shared.gauge_amounts import plain
 from .job_hypernode import allocated_hypernode, hard_tier, hypernode_rows
 
 _ONE, _ROOM, _OPEN = "hypernode ", "room", "open"

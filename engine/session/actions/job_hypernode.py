@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from ...kubernetes.objects import NetworkTopology
-from ...model.tables import Rows
+from ...model.session_tables import Rows
 from ..framework.session import Session
 
 ALLOCATED_HYPERNODE = "volcano.sh/job-allocated-hypernode"

@@ -1,6 +1,6 @@
 """Placing the pending tasks of a job, or of one of its groups, on some nodes.
 
-:mod:`.allocate` iterates over queues and jobs; :mod:`.topology`, :mod:`.gradients` and
+:mod:`.allocate` iterates over queues and jobs; :mod:`.hypernode_allocation`, :mod:`.hypernode_gradients` and
 :mod:`.nomination` try hypernodes. All of them place tasks here.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateResourcesForTasks``).
@@ -13,14 +13,14 @@ from enum import Enum
 import msgspec
 
 from ...model.panic import NIL_POINTER, Panic
-from ...model.tables import NO_NODE, Rows
+from ...model.session_tables import NO_NODE, Rows
 from ...volcano.session.allocate import FailedPipelining, NoBestNode
 from ..framework import voting
-from ..framework.details import SkippedTask
 from ..framework.kept_arguments import KeptArguments
 from ..framework.priority_queue import ItemQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
+from ..framework.vote_details import SkippedTask
 from ..jobs.division import SubJob
 from ..nodes.future_idle import check_future_idle
 from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache

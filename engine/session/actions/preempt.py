@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..framework import orders, voting
-from ..framework.details import Gate, VictimTrial
+from ..framework import framework_orders as orders
+from ..framework import voting
+from ..framework.framework_orders import victims_queue
 from ..framework.map_orders import QUEUES
-from ..framework.orders import victims_queue
 from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
+from ..framework.vote_details import Gate, VictimTrial
 from ..nodes.eviction_candidates import PromisingNodes
 from ..nodes.eviction_trials import begin_trials, keep_trial
 from ..nodes.node_selection import NodeSelection, Purpose, new_error_cache
@@ -22,7 +23,7 @@ from ..reasons.fit_errors import FitErrors
 from . import topology_aware_preempt
 from .eligibility import may_preempt, not_allowed
 from .eviction_details import keep_gate, keep_search, keep_votes
-from .victims import pending_queue, resolvable_nodes, starving_jobs, would_help
+from .eviction_victims import pending_queue, resolvable_nodes, starving_jobs, would_help
 
 SessionPoint = tuple[int, FitErrors | None]
 """The number of node changes so far in the session, and the known fit errors of the task."""

@@ -11,18 +11,19 @@ from types import MappingProxyType
 import numpy as np
 
 from ...model.resource import ZERO, Resource
-from ...model.tables import TaskStatus
+from ...model.session_tables import TaskStatus
 from ...volcano.session.reclaim import ReclaimingJobs
-from ..framework import immediate, orders, voting
-from ..framework.details import Gate, VictimTrial
-from ..framework.orders import victims_queue
+from ..framework import framework_orders as orders
+from ..framework import immediate, voting
+from ..framework.framework_orders import victims_queue
 from ..framework.session import Session
+from ..framework.vote_details import Gate, VictimTrial
 from ..nodes.eviction_trials import begin_trials, keep_trial
 from ..nodes.node_selection import NodeSelection, Purpose
 from ..nodes.node_views import NodeViews
 from .eligibility import never_preempts
 from .eviction_details import keep_gate, keep_not_starving, keep_search, keep_votes
-from .victims import resolvable_nodes, starving_jobs, would_help
+from .eviction_victims import resolvable_nodes, starving_jobs, would_help
 
 _EXECUTE = "actions/reclaim.(*Action).Execute"
 

@@ -5,19 +5,20 @@ Source: ``pkg/scheduler/actions/reclaim/reclaim.go`` since v1.14.
 
 from __future__ import annotations
 
-from ...model.tables import Floats
-from ..framework import orders, voting
-from ..framework.details import Gate, VictimTrial
-from ..framework.orders import victims_queue
+from ...model.session_tables import Floats
+from ..framework import framework_orders as orders
+from ..framework import voting
+from ..framework.framework_orders import victims_queue
 from ..framework.priority_queue import ItemQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
+from ..framework.vote_details import Gate, VictimTrial
 from ..nodes.eviction_trials import begin_trials, keep_trial
 from ..nodes.node_selection import Purpose
 from ..nodes.node_views import NodeViews
 from .eligibility import never_preempts
 from .eviction_details import keep_gate, keep_search, keep_votes
-from .victims import resolvable_nodes, starving_jobs, would_help
+from .eviction_victims import resolvable_nodes, starving_jobs, would_help
 
 
 def execute(ssn: Session, views: NodeViews) -> None:

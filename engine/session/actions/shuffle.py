@@ -8,7 +8,7 @@ Source: ``pkg/scheduler/actions/shuffle/shuffle.go``.
 
 from __future__ import annotations
 
-from ...model.tables import TaskStatus
+from ...model.session_tables import TaskStatus
 from ..framework import immediate, voting
 from ..framework.session import Session
 from ..nodes.node_views import NodeViews

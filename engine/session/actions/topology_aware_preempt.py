@@ -15,15 +15,15 @@ from typing import NamedTuple
 import msgspec
 
 from ...kubernetes.objects.metadata import seconds
-from ...model.tables import Rows
+from ...model.session_tables import Rows
 from ..framework import voting
-from ..framework.details import VictimTrial
-from ..framework.orders import victims_queue
+from ..framework.framework_orders import victims_queue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
+from ..framework.vote_details import VictimTrial
 from ..nodes.eviction_candidates import EvictionCandidates
 from ..nodes.eviction_trials import keep_trial
-from .victims import would_help
+from .eviction_victims import would_help
 
 ENABLED = "enableTopologyAwarePreemption"
 

@@ -5,8 +5,8 @@ Source: ``framework/session.go`` (``UpdatePodGroupCondition``).
 
 from __future__ import annotations
 
-from .outcome import GroupCondition
 from .session import Session
+from .session_outcome import GroupCondition
 
 
 def update_condition(ssn: Session, job: int, condition: GroupCondition) -> None:

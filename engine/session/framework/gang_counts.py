@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...model.tables import NO_NODE, STATUS_NAMES, VALID_STATUS, TaskStatus
-from .details import GangCounts
+from ...model.session_tables import NO_NODE, STATUS_NAMES, VALID_STATUS, TaskStatus
 from .session import Session
+from .vote_details import GangCounts
 
 GANG = "gang"
 """What the counts are kept under."""

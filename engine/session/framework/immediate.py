@@ -6,7 +6,7 @@ Source: ``pkg/scheduler/framework/session.go`` (``Allocate``, ``Pipeline``, ``Ev
 
 from __future__ import annotations
 
-from ...model.tables import NO_NODE, TaskStatus
+from ...model.session_tables import NO_NODE, TaskStatus
 from .session import Session
 from .trace import StepOutcome
 from .voting import job_ready

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ...model.tables import Rows
+from ...model.session_tables import Rows
 
 JOBS, QUEUES, DESERVED = "jobs", "queues", "deserved"
 """What is walked through: starving jobs, their queues, and the queues that divide the cluster.

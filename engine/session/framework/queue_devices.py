@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from ...kubernetes.go.int64 import counting
-from ...model.tables import IS_ALLOCATED, NO_JOB
+from ...model.session_tables import IS_ALLOCATED, NO_JOB
 from .session import Session
 
 PREFIX = "deviceclass/"

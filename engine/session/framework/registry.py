@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.resource import Resource
-from ...model.tables import Floats, Ints, Rows
+from ...model.session_tables import Floats, Ints, Rows
 from ..reasons.statuses import PASS
 from .trace import Vote
 

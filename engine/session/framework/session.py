@@ -1,7 +1,7 @@
 """A scheduling session: its tables, its configuration, and what it has changed so far.
 
 A session is data. Plugins register functions in its registry; :mod:`.voting` combines
-their answers, and :mod:`.orders` sorts by them. :mod:`.immediate` and :mod:`.statement` change it.
+their answers, and :mod:`.framework_orders` sorts by them. :mod:`.immediate` and :mod:`.statement` change it.
 
 Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from ...model.resource import Resource
+from ...model.session_tables import NO_JOB, TOLERANCE, Floats, TaskStatus
 from ...model.subtraction import subtraction
-from ...model.tables import NO_JOB, TOLERANCE, Floats, TaskStatus
 from ..jobs.allocated_hypernodes import AllocatedHypernodes, HypernodeMemory
 from ..jobs.jobs import JobTable
 from ..jobs.sub_jobs import SubJobs
@@ -28,11 +28,11 @@ from .trace import StepOutcome, Trace
 
 if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
-    from ...model.tables import Rows
+    from ...model.session_tables import Rows
     from ...volcano.conf import SchedulerConf
     from ...volcano.session.behaviours import Behaviours
-    from .outcome import GroupCondition
-    from .process import ProcessState
+    from .process_parts import ProcessState
+    from .session_outcome import GroupCondition
 
 _NEW = frozenset({TaskStatus.ALLOCATED, TaskStatus.PIPELINED, TaskStatus.BINDING})
 """Statuses with which a task comes to a node."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from ...model.tables import NO_NODE, TaskStatus
+from ...model.session_tables import NO_NODE, TaskStatus
 from ...volcano.session.allocate import FailedPipelining
 from . import immediate
 from .session import Session

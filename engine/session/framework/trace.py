@@ -7,8 +7,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .details import NOTHING as NO_AMOUNTS
-from .details import Amounts, Detail, PluginRefusal, Spared, Spares
+from .vote_details import NOTHING as NO_AMOUNTS
+from .vote_details import Amounts, Detail, PluginRefusal, Spared, Spares
 
 PERMIT = 1
 ABSTAIN = 0
@@ -94,7 +94,7 @@ class Trace:
 
     :param closely: names of queues, PodGroups and pods (``ns/name``) to keep details about.
     :param fully: of these, the PodGroups of which also that is kept what the session did not ask.
-    :ivar details: by action, what, and name: what was seen last; see :mod:`.details`.
+    :ivar details: by action, what, and name: what was seen last; see :mod:`.vote_details`.
     :ivar scores: whether what every node scored for every task is kept beside the steps.
     :ivar action: the running action, stored in steps.
     :ivar opening: the plugin that is being opened; empty when none is.

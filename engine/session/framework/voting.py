@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.resource import Resource
-from ...model.tables import Rows
+from ...model.session_tables import Rows
 from ..jobs.division import SubJob
-from .details import CodedRefusal
 from .registry import GangEviction, SearchPurpose
 from .session import Session
 from .trace import NOTHING, PERMIT, StepOutcome, Vote
+from .vote_details import CodedRefusal
 
 VictimAnswer = tuple[list[int] | None, int]
 """The victims that a plugin chose, and its vote: 0 if it abstains."""

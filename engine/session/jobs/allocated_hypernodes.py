@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...model.tables import ALLOCATED_STATUS
+from ...model.session_tables import ALLOCATED_STATUS
 from ..topology.top_hypernode import lca
 from .division import Division
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...model.hypernode import HyperNodes
-    from ...model.tables import TaskTable
+    from ...model.session_tables import TaskTable
     from ...volcano.session.behaviours import Behaviours
     from .jobs import JobTable
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from ...kubernetes.objects import PodGroup
 from ...model.resource import Resource, exceeded_part
-from ...model.tables import (
+from ...model.session_tables import (
     ALLOCATED_STATUS,
     READY_STATUS,
     STATUS_NAMES,

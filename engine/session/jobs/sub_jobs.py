@@ -16,7 +16,7 @@ import numpy as np
 
 from ...kubernetes.expressions.selectors import SelectorError, label_selector
 from ...kubernetes.go.text import parse_int
-from ...model.tables import READY_STATUS, STATUSES, Rows, TaskStatus
+from ...model.session_tables import READY_STATUS, STATUSES, Rows, TaskStatus
 from ..topology.top_hypernode import allowed_tier, top_tier
 from .allocated_hypernodes import AllocatedHypernodes
 from .division import Division, SubJob
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ...kubernetes.objects import NetworkTopology, SubGroupPolicy
     from ...model.hypernode import HyperNodes
-    from ...model.tables import TaskTable
+    from ...model.session_tables import TaskTable
     from ...volcano.session.behaviours import Behaviours
 
 _MOST_BYTES = 128

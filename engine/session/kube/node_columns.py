@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...kubernetes.expressions.selectors import IN, LabelRequirement, NodeTerm
 from ...kubernetes.objects import Node, Taint, Toleration
-from .requests import CPU, GPU, MEMORY, kube_amount
+from .pod_requests import CPU, GPU, MEMORY, kube_amount
 from .tolerations import untolerated
 
 if TYPE_CHECKING:

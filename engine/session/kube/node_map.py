@@ -17,14 +17,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.tables import NO_JOB, NO_NODE, TaskStatus
+from ...model.session_tables import NO_JOB, NO_NODE, TaskStatus
 from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
 from .pod_class import ANY_ADDRESS, HostPort, PodClass, Reading, class_of
-from .requests import PodRequests, pod_requests, requests_on_nodes
+from .pod_requests import PodRequests, pod_requests, requests_on_nodes
 
 if TYPE_CHECKING:
     from ...kubernetes.objects import Pod
-    from ...model.tables import Ints
+    from ...model.session_tables import Ints
     from ..framework.session import Session
 
 CPU, MEMORY, GPU, NONZERO_CPU, NONZERO_MEMORY, PODS = range(6)

@@ -29,7 +29,7 @@ from ...kubernetes.objects import (
     TopologySpreadConstraint,
 )
 from .node_columns import HOSTNAME, ZONE, RequiredNodes, normalized_image
-from .requests import PodRequests, pod_requests
+from .pod_requests import PodRequests, pod_requests
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - the API's name for all addresses of a node
 

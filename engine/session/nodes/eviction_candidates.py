@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, TaskStatus
+from ...model.session_tables import (
+    NO_JOB,
+    NO_NODE,
+    PREEMPTABLE_STATUS,
+    Floats,
+    Ints,
+    Rows,
+    TaskStatus,
+)
 from ..framework.registry import EvictableEntry
 from .eviction_trials import keep_short
 

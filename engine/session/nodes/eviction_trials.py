@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.resource import Resource
-from ...model.tables import Floats, Rows
-from ..framework.details import EvictionTrials, TriedNode, VictimTrial
+from ...model.session_tables import Floats, Rows
 from ..framework.registry import GangEviction
+from ..framework.vote_details import EvictionTrials, TriedNode, VictimTrial
 
 if TYPE_CHECKING:
     from ..framework.session import Session

@@ -11,7 +11,7 @@ from ...model.panic import Panic
 from ...model.resource import Resource
 
 if TYPE_CHECKING:
-    from ...model.tables import Rows
+    from ...model.session_tables import Rows
     from ..framework.session import Session
 
 _SLACK = 0.1

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.tables import NO_NODE, Floats, Ints, Rows
+from ...model.session_tables import NO_NODE, Floats, Ints, Rows
 from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError

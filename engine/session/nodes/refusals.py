@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...model.tables import Ints, Rows
-from ..framework.details import NodeMiss, NodesChecked, RefusingNodes
+from ...model.session_tables import Ints, Rows
+from ..framework.vote_details import NodeMiss, NodesChecked, RefusingNodes
 from ..reasons.objections import Objection
 from ..reasons.statuses import PASS
 from .class_columns import ClassColumns

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...model.tables import Floats, Rows
+from ...model.session_tables import Floats, Rows
 from ...volcano.conf import Arguments
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from ...kubernetes.duration import parse_go_duration
 from ...kubernetes.objects import Pod
 from ...kubernetes.units import parse_time
 from ...volcano.conf import Arguments
-from ..framework.details import Spares
 from ..framework.session import Session
 from ..framework.trace import PERMIT
+from ..framework.vote_details import Spares
 
 COOLDOWN_TIME = "volcano.sh/cooldown-time"
 """Label, or else annotation, of a pod: a Go duration."""

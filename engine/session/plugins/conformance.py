@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...volcano.conf import Arguments
-from ..framework.details import Spares
 from ..framework.registry import GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
+from ..framework.vote_details import Spares
 
 _CRITICAL_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 _SYSTEM_NAMESPACE = "kube-system"

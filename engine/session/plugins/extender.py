@@ -15,12 +15,12 @@ import msgspec
 import numpy as np
 from msgspec.structs import fields
 
-from ...model.tables import Floats, Ints, Rows
+from ...model.session_tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..framework.details import Spares
 from ..framework.registry import ScoreError
 from ..framework.session import Session
 from ..framework.trace import ABSTAIN, PERMIT, REJECT, Vote
+from ..framework.vote_details import Spares
 from ..reasons.objections import Objection
 from ..reasons.statuses import PASS, StatusCode
 from .shared.decoded_arguments import decode_texts

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kubernetes.objects import PodGroup
-from ...model.tables import ALLOCATED_STATUS, Rows
+from ...model.session_tables import ALLOCATED_STATUS, Rows
 from ...volcano.conf import Arguments
 from ..framework.conditions import update_condition
-from ..framework.details import Spares
-from ..framework.outcome import GroupCondition
 from ..framework.registry import GangEviction
 from ..framework.session import Session
+from ..framework.session_outcome import GroupCondition
 from ..framework.trace import PERMIT, REJECT, Vote
+from ..framework.vote_details import Spares
 from ..jobs.division import SubJob
 
 NOT_ENOUGH_RESOURCES = "NotEnoughResources"

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ...kubernetes.objects import Pod, QueueAffinity
-from ...model.tables import Floats, Ints, Rows
+from ...model.session_tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
 from ..framework.session import Session
 from ..reasons.objections import NodeCode, Objection

@@ -11,10 +11,10 @@ from ...model.panic import Panic
 from ...model.resource import ZERO, Resource
 from ...volcano.conf import Arguments
 from ...volcano.session.queues import QueueComparison
-from ..framework.details import ReservationCheck
 from ..framework.session import Session
 from ..framework.trace import PERMITTED, REJECT, Vote
-from .shared.amounts import plain
+from ..framework.vote_details import ReservationCheck
+from .shared.gauge_amounts import plain
 from .shared.inqueue import reserved_by_job
 from .shared.queue_details import holdings
 

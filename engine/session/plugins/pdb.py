@@ -10,9 +10,9 @@ from typing import ClassVar, NamedTuple
 from ...kubernetes.expressions.selectors import Selector, SelectorError, label_selector
 from ...kubernetes.objects import Pod, PodDisruptionBudget
 from ...volcano.conf import Arguments
-from ..framework.details import Spares
 from ..framework.session import Session
 from ..framework.trace import PERMIT
+from ..framework.vote_details import Spares
 
 
 class _Budget(NamedTuple):

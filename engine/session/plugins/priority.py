@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.tables import Rows
+from ...model.session_tables import Rows
 from ...volcano.conf import Arguments
-from ..framework.details import Spares
 from ..framework.registry import RECLAIM, GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
+from ..framework.vote_details import Spares
 
 
 class Priority:

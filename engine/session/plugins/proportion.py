@@ -20,13 +20,21 @@ from numpy.typing import NDArray
 from ...model.panic import Panic
 from ...model.queue import QueueInfo
 from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
-from ...model.tables import Rows
+from ...model.session_tables import Rows
 from ...volcano.conf import Arguments
 from ..framework import map_orders
-from ..framework.details import PluginRefusal, QueueCheck, Spares
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote
-from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
+from ..framework.vote_details import PluginRefusal, QueueCheck, Spares
+from .shared.gauge_amounts import (
+    ENOUGH,
+    FITS,
+    SetGauges,
+    gauge_setter,
+    plain,
+    set_gauges,
+    unguaranteed,
+)
 from .shared.queue_demand import QueueDemand, queue_demands
 from .shared.queue_details import (
     ACCOUNT,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...model.tables import Floats, Rows
+from ...model.session_tables import Floats, Rows
 from ...volcano.arguments import is_int
 from ...volcano.conf import Arguments
 from .shared.decoded_arguments import ValueType, decode

@@ -12,9 +12,9 @@ from typing import ClassVar
 
 from ...kubernetes.quantity import parse
 from ...volcano.conf import Arguments
-from ..framework.details import QuotaCheck
 from ..framework.session import Session
 from ..framework.trace import PERMITTED, REJECT, Vote
+from ..framework.vote_details import QuotaCheck
 
 INSUFFICIENT = "resource quota insufficient"
 _UNITS = MappingProxyType({"memory": 10**9})

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from ...kubernetes.units import SECOND_US
-from ...model.tables import Floats, Ints, Rows
+from ...model.session_tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..framework.process import NodeUsage
+from ..framework.process_parts import NodeUsage
 from ..framework.session import Session
 from ..reasons.objections import NodeCode, Objection, around
 from ..reasons.statuses import StatusCode

@@ -12,12 +12,12 @@ from ....engine.kubernetes.units import format_time
 from ...facade.documents import document
 from ...facade.log import Log
 from ...logs.assumptions import assumptions_at
-from ...moments.clock import when_is
+from ...moments.log_clock import when_is
 from ...moments.moment import Moment, remarks_on
 from ...questions.defaults import DEFAULT_RELEASE
 from ...render.documents import plain
 from ...tabular.documents import API_VERSION
-from ..limits import AnswerLimit
+from ..answer_limits import AnswerLimit
 from ..reach import reach_all, reach_cache
 from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of, inputs_named

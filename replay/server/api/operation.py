@@ -15,7 +15,7 @@ from ...logs.given_confs import given_conf
 from ...logs.scheduler_release import release_at
 from ...moments.moment import Moment
 from ...questions.defaults import DEFAULT_RELEASE
-from ..limits import AnswerLimit
+from ..answer_limits import AnswerLimit
 from .pages import ListPageSize
 from .parameters import Parameter, ParameterType
 from .words import ASSUME, PAGES, STRICT

@@ -10,7 +10,7 @@ import msgspec
 from ....engine.errors import LogError, PlinianError
 from ....engine.kubernetes.units import SECOND_US, parse_duration
 from ...facade.log import Log
-from ..limits import AnswerLimit
+from ..answer_limits import AnswerLimit
 from ..plain_json import ascii_json
 from ..readers import Readers
 from ..settings import ServerSettings

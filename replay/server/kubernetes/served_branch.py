@@ -22,7 +22,7 @@ from ....engine.errors import LogError, PositionConflict
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.truth import Entry
 from ...logs.log import Log, opened
-from ..faults import report
+from ..fault_answers import report
 from ..settings import ServerSettings
 from .kubernetes_routes import warnings
 from .read.cluster_state import KeptStates, LoggedState

@@ -12,10 +12,10 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
 from ....engine.errors import UsageError
-from ..faults import fault_document
+from ..fault_answers import fault_document
 from ..plain_json import PlainJSON
 from ..served import served
-from .limits import MOST_ASKED
+from .reading_limits import MOST_ASKED
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

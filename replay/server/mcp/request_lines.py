@@ -14,8 +14,8 @@ import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from structlog.typing import FilteringBoundLogger
 
-from ..lines import REQUEST
 from ..request_log import noted, shortened
+from ..server_lines import REQUEST
 
 _Context = ServerRequestContext[Any]
 

@@ -10,9 +10,9 @@ import anyio
 from mcp.server.stdio import stdio_server
 from structlog.typing import FilteringBoundLogger
 
-from ..lines import logging_to
 from ..readers import Readers
 from ..running import look
+from ..server_lines import logging_to
 from ..settings import ServerSettings
 from .request_lines import RequestLines
 from .tools import server_of

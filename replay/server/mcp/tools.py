@@ -18,10 +18,10 @@ from ..api.operation import Operation
 from ..api.parameters import texts_of
 from ..api.reply import Reply
 from ..api.table import BY_NAME, OPERATIONS
-from ..faults import fault_document, report, status_of
+from ..fault_answers import fault_document, report, status_of
 from ..readers import Readers
 from ..settings import ServerSettings
-from .limits import LIMIT, MOST_BYTES
+from .reading_limits import LIMIT, MOST_BYTES
 
 MOST_LINKS = 5
 _SCHEME = "plinian://"

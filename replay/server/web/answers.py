@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ....engine.errors import PlinianError
 from ....engine.version import __version__
 from ...facade.log import Log
-from ..kept import Sent
+from ..kept_answers import Sent
 from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of
 from ..works import WorkWatch

@@ -19,7 +19,7 @@ import numpy as np
 
 from ....engine.log import Query
 from ...facade.log import Log
-from ...moments.clock import StoreKey, clock_of
+from ...moments.log_clock import StoreKey, clock_of
 from ...moments.times import last_time, with_spans
 from .positions import version_by
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from ....engine.state.facts import JobFact, PodGroupFact
-from ....engine.state.tables import podgroup_members
 from ....engine.state.truth import Entry, Truth
+from ....engine.state.truth_tables import podgroup_members
 from ...coverage.coverage import NotListed
 from ...facade.log import Log
-from ...logs.names import shortened, stem_of
+from ...logs.given_names import shortened, stem_of
 from ...moments.moment import Moment
 from ...render.amounts import age
 from .bounded import Some, number, some

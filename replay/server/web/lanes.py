@@ -17,7 +17,7 @@ from ....engine.log import Query
 from ....engine.state.clock import TimeSpan
 from ...facade.log import Log
 from ...histories.history import Happening
-from ...histories.lives import LifeStep, NameState
+from ...histories.name_life import LifeStep, NameState
 from ...moments.times import (
     is_uncertain,
     known_text,

@@ -9,9 +9,9 @@ from ....engine.errors import ObjectNotFound
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ...facade.log import Log
 from ...histories.history import History
-from ...histories.lives import Life, NameState
-from ...logs.names import name_of
-from ...moments.clock import StoreKey
+from ...histories.name_life import Life, NameState
+from ...logs.given_names import name_of
+from ...moments.log_clock import StoreKey
 from ...moments.moment import Moment
 from ...objects.kinds import ObjectName
 from ...truth.truth import bound_document

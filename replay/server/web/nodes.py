@@ -13,8 +13,8 @@ from ....engine.errors import UsageError
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import NodeFact
 from ....engine.state.object_status import status_of
-from ....engine.state.tables import NodeAmounts, node_table
 from ....engine.state.truth import Truth
+from ....engine.state.truth_tables import NodeAmounts, node_table
 from ....engine.volcano.session.history import resolve
 from ...answers.amounts import in_order
 from ...belief.drift import CacheDifference, Drift, both_at

@@ -14,8 +14,8 @@ from ....engine.state.truth import Entry, Truth
 from ...facade.documents import document
 from ...facade.log import Log
 from ...histories.history import Happening, ObjectHistory
+from ...logs.given_names import stem_of
 from ...logs.job_groups import groups_named_by_pods, jobs_named_by_pods
-from ...logs.names import stem_of
 from ...moments.times import span_text
 from ...objects.field_changes import changes
 from ...objects.kinds import object_named, plain_name

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ....engine.machine.layout import FAULTS, MachineStep
 from ....engine.machine.machine import State
+from ....engine.machine.machine_layout import FAULTS, MachineStep
 from ....engine.machine.natural import USER
 from ...explore.replaying import Replay
+from ...explore.scenario_world import ScenarioWorld, run_steps
 from ...explore.story import TIME, Story, StoryStep, story_of
-from ...explore.world import ScenarioWorld, run_steps
 from ...render.race import shown_moments, used_lanes
 from ...render.tables import cut
 

@@ -11,7 +11,7 @@ from ....engine.errors import PlinianError
 from ...answers.answer import Why
 from ...facade.log import Log
 from ...histories.history import Happening, History
-from ...histories.lives import Life, NameState
+from ...histories.name_life import Life, NameState
 from ...moments.times import is_known, span_words
 from ...objects.field_changes import FieldDifference, changes
 from ...render.differences import value_text

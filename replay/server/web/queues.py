@@ -9,13 +9,13 @@ import msgspec
 
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import PodFact, PodGroupFact, QueueFact
-from ....engine.state.tables import queue_by_podgroup
 from ....engine.state.truth import Truth
+from ....engine.state.truth_tables import queue_by_podgroup
 from ...answers.amounts import in_order
 from ...coverage.coverage import NotListed
 from ...facade.log import Log
 from ...render.amounts import UNKNOWN
-from ...series.queue_tree import Tree
+from ...series.queue_totals import Tree
 from .bounded import Some, number, some
 from .look import Look
 from .notes import POD, PODGROUP, QUEUE, gaps

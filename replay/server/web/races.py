@@ -16,10 +16,10 @@ from .look import Look
 from .page import page
 
 if TYPE_CHECKING:
-    from ....engine.machine.search import Progress
+    from ....engine.machine.state_search import Progress
+    from ...explore.explore_search import Anomaly, Exploration
+    from ...explore.explore_task import SearchWatcher
     from ...explore.replaying import Replay
-    from ...explore.run import Anomaly, Exploration
-    from ...explore.task import SearchWatcher
     from ..works import WorkWatch
 
 BUDGETS = ("5s", "10s", "30s", "60s", "2m")
@@ -104,8 +104,8 @@ def _searches(look: Look) -> bool:
 )
 def races(log: Log, look: Look, watch: WorkWatch | None = None) -> Races:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
+    from ...explore.explore_search import STRATEGIES, Exploration  # noqa: PLC0415
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much
-    from ...explore.run import STRATEGIES, Exploration  # noqa: PLC0415
     from ...render.race import nothing_searched  # noqa: PLC0415
     from .orders import orders_of  # noqa: PLC0415
 
@@ -143,7 +143,7 @@ def races(log: Log, look: Look, watch: WorkWatch | None = None) -> Races:
 
 
 def _form(look: Look) -> Form:
-    from ...explore.run import EXHAUSTIVE, STRATEGIES  # noqa: PLC0415 -- loads much
+    from ...explore.explore_search import EXHAUSTIVE, STRATEGIES  # noqa: PLC0415 -- loads much
 
     budget, strategy = look.get("budget"), look.get("strategy")
     seed = look.get("seed")
@@ -157,7 +157,7 @@ def _form(look: Look) -> Form:
 
 
 def _searched(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Exploration:
-    from ...explore.task import QUIET  # noqa: PLC0415 -- loads much
+    from ...explore.explore_task import QUIET  # noqa: PLC0415 -- loads much
     from ...facade.exploring import explore_in  # noqa: PLC0415
 
     return explore_in(
@@ -176,7 +176,7 @@ def _searched(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Expl
 def _watcher(watch: WorkWatch, form: Form) -> SearchWatcher:
     """Return what reports how far a search is."""
     from ...budget import budget_seconds  # noqa: PLC0415 -- loads much
-    from ...explore.task import SearchWatcher  # noqa: PLC0415
+    from ...explore.explore_task import SearchWatcher  # noqa: PLC0415
 
     budget, found = budget_seconds(form.budget), list[str]()
 

@@ -17,9 +17,9 @@ from starlette.routing import BaseRoute, Route
 from ....engine.errors import ObjectNotFound, PlinianError, PointUnknown
 from ...facade.log import Log
 from ...pages.templates import rendered
-from ..faults import fault_document, is_passing, status_of
+from ..fault_answers import fault_document, is_passing, status_of
 from ..guard import TOKEN_PREFIX
-from ..kept import KeptAnswers, Sent
+from ..kept_answers import KeptAnswers, Sent
 from ..login import COOKIE
 from ..request_log import failed
 from ..served import served

@@ -13,10 +13,10 @@ import msgspec
 from ....engine.errors import NotKnown, ObjectNotFound, PointUnknown, UsageError
 from ...facade.documents import document
 from ...facade.log import Log
-from ...forecast.run import Forecast
+from ...forecast.forecast_run import Forecast
 from ...render.forecast import certainty_texts, course_table, event_table, panic_texts, use_table
 from ...render.tables import Table
-from ...what_if.run import WhatIf
+from ...what_if.changed_sessions import WhatIf
 from ..reach import reach_cache
 from .bounded import MOST_ROWS, Some, number, some
 from .decided import DecisionRow, decision_rows

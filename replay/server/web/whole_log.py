@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from ...facade.log import Log
 from ...logs.log import Log as AnyLog
-from ...moments.clock import StoreKey
+from ...moments.log_clock import StoreKey
 from ...recorded.session_list import ListedSession, listed_sessions
 from ...series.node_use import NodeUse, node_use
 from ...series.period import ShownPeriod

@@ -8,7 +8,7 @@ from serving import ended, serving
 
 from clusters import compact, listed, pod
 from plinian.engine.log import open_log
-from plinian.replay.ingest.run import ingest
+from plinian.replay.ingest.ingest_run import ingest
 
 
 def test_the_api_and_a_page_say_what_was_filled_in(tmp_path: Path) -> None:

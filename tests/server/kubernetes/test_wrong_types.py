@@ -18,12 +18,12 @@ from wrong_types import WRONG, changed, wrongs
 from campaign.kinds import document_of
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Reference
-from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.extract import extract_fact
 from plinian.engine.state.truth import Entry
 from plinian.replay.cli.main import app
-from plinian.replay.ingest.run import IngestOptions, ingest_at
+from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
 from plinian.replay.server.kubernetes.read.forms import Shaper
 from plinian.replay.server.kubernetes.read.openapi_v3 import schema_of
 from plinian.replay.server.kubernetes.tables.cells import BUILT_IN

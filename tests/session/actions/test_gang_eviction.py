@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from plinian.engine.model.tables import TaskStatus
+from plinian.engine.model.session_tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.jobs.allocated_hypernodes import HypernodeMemory
 from plinian.engine.session.jobs.stale_status_index import StaleStatusIndex

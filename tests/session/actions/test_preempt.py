@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.model.tables import NO_NODE, TaskStatus
+from plinian.engine.model.session_tables import NO_NODE, TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.actions.eligibility import may_preempt
 from plinian.engine.session.framework import voting
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.kube.node_map import node_map
 from plinian.engine.session.nodes.node_selection import Purpose

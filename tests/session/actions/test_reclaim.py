@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plinian.engine.model.tables import TaskStatus
+from plinian.engine.model.session_tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import group, names, node, opened, pod, queue, tasks

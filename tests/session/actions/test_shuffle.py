@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.model.tables import TaskStatus
+from plinian.engine.model.session_tables import TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_views import NodeViews

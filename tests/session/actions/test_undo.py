@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scenarios import scenario
 
 from plinian.engine.model.resource import Resource
-from plinian.engine.model.tables import NO_JOB, NO_NODE, NodeTable, TaskStatus, TaskTable
-from plinian.engine.session import run
+from plinian.engine.model.session_tables import NO_JOB, NO_NODE, NodeTable, TaskStatus, TaskTable
+from plinian.engine.session import session_run as run
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement

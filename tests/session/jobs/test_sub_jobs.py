@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from plinian.engine.session.actions import allocate
-from plinian.engine.session.actions.gradients import organize
+from plinian.engine.session.actions.hypernode_gradients import organize
 from plinian.engine.session.framework import voting
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import Document, document, group, node, opened, pod, queue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plinian.engine.kubernetes.objects import Pod, decode
-from plinian.engine.session.kube.requests import (
+from plinian.engine.session.kube.pod_requests import (
     PodRequests,
     kube_amount,
     pod_requests,

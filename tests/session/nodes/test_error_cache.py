@@ -7,7 +7,7 @@ import pytest
 from short_scenarios import Event, group, node, pod
 
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 
 CONF = """\

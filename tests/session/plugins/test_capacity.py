@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
-from plinian.engine.session.framework import immediate, orders, voting
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import immediate, voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.trace import PERMIT, REJECT
 from plinian.engine.session.plugins.capacity import Capacity

@@ -9,7 +9,8 @@ import short_scenarios
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
-from plinian.engine.session.framework import immediate, orders, voting
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import immediate, voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr

@@ -6,8 +6,8 @@ import pytest
 
 from plinian.engine.session.close import close
 from plinian.engine.session.framework import voting
-from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.session_outcome import SessionResult
 from sessions import Document, document, group, job, node, opened, pod, queue, tasks
 
 NEWEST = "v1.15.1"

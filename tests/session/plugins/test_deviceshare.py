@@ -9,7 +9,7 @@ import pytest
 
 from plinian.engine.kubernetes.objects import Node, Pod, decode
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.deviceshare.gpu_share import SharedGpus, gpu_index, most_of
 from plinian.engine.session.plugins.deviceshare.mig import (

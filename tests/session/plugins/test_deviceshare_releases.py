@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.tables import NO_NODE, TaskStatus
+from plinian.engine.model.session_tables import NO_NODE, TaskStatus
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework import voting
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.kube.node_map import node_map
 from plinian.engine.session.nodes.node_views import NodeViews
-from plinian.engine.session.plugins.deviceshare.plugin import DeviceShare
+from plinian.engine.session.plugins.deviceshare.deviceshare_plugin import DeviceShare
 from sessions import TRIED_OUT, Document, document, group, node, opened, pod, queue, tasks
 
 NUMBER, CORES, MEMORY = (f"volcano.sh/vgpu-{name}" for name in ("number", "cores", "memory"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework import immediate, orders, voting
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import immediate, voting
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks
 
 HDRF = """

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from plinian.engine.errors import EventMalformed
-from plinian.engine.model.tables import TaskStatus
+from plinian.engine.model.session_tables import TaskStatus
 from plinian.engine.session.framework import voting
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins import Predicates
 from plinian.engine.session.plugins.predicates.dynamic_resources import ClaimMemory

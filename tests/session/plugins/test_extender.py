@@ -9,7 +9,7 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.framework import voting
-from plinian.engine.session.framework.process import ExternalValues, ProcessState
+from plinian.engine.session.framework.process_parts import ExternalValues, ProcessState
 from plinian.engine.session.framework.registry import ScoreError
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement

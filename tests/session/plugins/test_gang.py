@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from plinian.engine.model.tables import TaskStatus
-from plinian.engine.session.framework import orders, voting
+from plinian.engine.model.session_tables import TaskStatus
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from sessions import group, job, names, node, opened, pod, queue, tasks
 

@@ -16,12 +16,12 @@ from plinian.engine.kubernetes import objects
 from plinian.engine.model.queue import QueueInfo
 from plinian.engine.model.resource import Resource
 from plinian.engine.session.framework.session import Session
-from plinian.engine.session.plugins.capacity import plugin
+from plinian.engine.session.plugins.capacity import capacity_plugin as plugin
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr
 from plinian.engine.session.plugins.capacity.granting import grant
-from plinian.engine.session.run import BUILDERS
+from plinian.engine.session.session_run import BUILDERS
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.scenario_cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 from tree import ROOT
 
@@ -224,7 +224,7 @@ def watched(seed: int) -> list[Watched]:
     made: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
         watching = {"capacity": type("Watched", (Watched,), {"made": made})}
-        patch.setattr("plinian.engine.session.run.BUILDERS", {**BUILDERS, **watching})
+        patch.setattr("plinian.engine.session.session_run.BUILDERS", {**BUILDERS, **watching})
         simulate(scenario(seed), resolve("hardened"))
     return made
 

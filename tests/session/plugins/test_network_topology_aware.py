@@ -7,7 +7,7 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
-from plinian.engine.model.tables import NO_NODE
+from plinian.engine.model.session_tables import NO_NODE
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session

@@ -11,9 +11,10 @@ import pytest
 from plinian.engine.kubernetes.objects import Container, Numatopology, decode
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.framework import immediate
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.numaaware.cpu_assignment import take_by_topology
+from plinian.engine.session.plugins.numaaware.cpu_topology import CpuDetails, parse_cpu_set
 from plinian.engine.session.plugins.numaaware.hints import (
     BEST_EFFORT,
     RESTRICTED,
@@ -25,7 +26,6 @@ from plinian.engine.session.plugins.numaaware.hints import (
     cpu_hints,
 )
 from plinian.engine.session.plugins.numaaware.scheduler_numa import SchedulerNuma
-from plinian.engine.session.plugins.numaaware.topology import CpuDetails, parse_cpu_set
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 NUMA_POLICY = "volcano.sh/numa-topology-policy"

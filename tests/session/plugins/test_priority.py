@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from plinian.engine.session.framework import orders, voting
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import voting
 from sessions import document, group, job, names, node, opened, pod, queue, tasks
 
 CLUSTER = (

@@ -12,9 +12,10 @@ from plinian.engine.kubernetes.objects import Queue, decode
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.queue import QueueInfo
 from plinian.engine.model.resource import Resource
-from plinian.engine.session.framework import immediate, orders, voting
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import immediate, voting
 from plinian.engine.session.plugins.proportion import ProportionAttr, divide, real_capability
-from plinian.engine.session.plugins.shared.amounts import unguaranteed
+from plinian.engine.session.plugins.shared.gauge_amounts import unguaranteed
 from plinian.engine.session.plugins.shared.queue_demand import QueueDemand
 from sessions import group, job, names, node, opened, pod, queue, tasks
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.process import NodeUsage, ProcessState
+from plinian.engine.session.framework.process_parts import NodeUsage, ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.rescheduling import read_strategies, read_thresholds
 from sessions import NOW, Document, group, names, node, opened, pod, queue

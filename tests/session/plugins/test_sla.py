@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.session.framework import orders, voting
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from sessions import NOW, Document, group, job, node, opened, queue
 

@@ -9,7 +9,8 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
-from plinian.engine.session.framework import immediate, orders
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import immediate
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.session.plugins.task_topology import TaskTopologyPlugin

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework import orders, voting
-from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework import framework_orders as orders
+from plinian.engine.session.framework import voting
+from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_selection import NodeSelection
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plinian.engine.session.framework.process import ExternalValues, NodeUsage, ProcessState
+from plinian.engine.session.framework.process_parts import ExternalValues, NodeUsage, ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS, read_thresholds
 from sessions import NOW, RELEASE, group, node, opened, pod, queue

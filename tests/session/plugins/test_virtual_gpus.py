@@ -9,8 +9,8 @@ from plinian.engine.kubernetes.objects import Node, Pod, decode
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.close import close
 from plinian.engine.session.framework import voting
-from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.nodes.node_selection import Purpose
 from plinian.engine.session.nodes.node_views import NodeViews

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plinian.engine.session.plugins.predicates.answers import POD_NUMBER
+from plinian.engine.session.plugins.predicates.filter_answers import POD_NUMBER
 from plinian.engine.session.plugins.predicates.taint_toleration import CORDONED
 from plinian.engine.session.reasons.fit_errors import FitErrors
 from plinian.engine.session.reasons.objections import too_little

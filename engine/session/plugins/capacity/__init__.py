@@ -1,5 +1,5 @@
 """Plugin ``capacity``: limits of queues, flat or as a tree."""
 
-from .plugin import Capacity
+from .capacity_plugin import Capacity
 
 __all__ = ["Capacity"]

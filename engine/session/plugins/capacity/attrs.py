@@ -13,7 +13,7 @@ from ....model.queue import QueueInfo
 from ....model.resource import INFINITY, Resource
 from ....model.subtraction import Subtract
 from ....volcano.session.queues import QueueComparison
-from ..shared.amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
+from ..shared.gauge_amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
 from ..shared.queue_demand import QueueDemand
 
 

@@ -16,7 +16,7 @@ from ....kubernetes.objects import ResourceList
 from ....kubernetes.quantity import parse
 from ....model.device_claims import TaskDeviceClaim
 from ....model.queue import QueueInfo
-from ....model.tables import IS_ALLOCATED
+from ....model.session_tables import IS_ALLOCATED
 from ...framework.queue_devices import PREFIX
 from ...framework.session import Session
 from .attrs import QueueAttr

@@ -12,7 +12,7 @@ from ....model.panic import Panic
 from ....model.queue import QueueInfo
 from ....model.resource import INFINITY, Resource, maximum
 from ...framework.session import Session
-from ..shared.amounts import gauge_setter
+from ..shared.gauge_amounts import gauge_setter
 from ..shared.queue_demand import queue_demands
 from .attrs import ATTRS, QueueAttr, real_capability
 

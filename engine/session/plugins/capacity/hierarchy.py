@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import INFINITY, ZERO, Resource, maximum
 from ....volcano.session.queue_tree import RootQueueBounds, TreeDeserved
-from ...framework.details import TreeError
 from ...framework.session import Session
+from ...framework.vote_details import TreeError
 from ..shared.queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability
 from .granting import grant

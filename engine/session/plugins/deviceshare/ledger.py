@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from ....model.node import NodeInfo
 from ....model.panic import Panic
-from ....model.tables import TaskStatus
+from ....model.session_tables import TaskStatus
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.session import Session
 from .accounts import CardAccount
 from .gpu_share import SharedGpus
-from .memory import MODELESS, NO_CONFIG, DeviceMemory, counting, having_none
+from .memory_sharing import MODELESS, NO_CONFIG, DeviceMemory, counting, having_none
 from .vgpu import Sharing, VirtualGpus
 
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})

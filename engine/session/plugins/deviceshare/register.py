@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from ....kubernetes.objects import Node
 from ....kubernetes.quantity import parse
 from ....kubernetes.units import SECOND_US
-from ...framework.details import UnreadCards, Unregistered
+from ...framework.vote_details import UnreadCards, Unregistered
 from .vgpu_request import CORES, MEMORY, NUMBER
 
 REGISTER = "volcano.sh/node-vgpu-register"

@@ -1,5 +1,5 @@
 """Dominant resource fairness among jobs, and among queues in a tree."""
 
-from .plugin import Drf
+from .drf_plugin import Drf
 
 __all__ = ["Drf"]

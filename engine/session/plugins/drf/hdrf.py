@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ....model.panic import Panic
 from ....model.resource import MIN_RESOURCE
-from ....model.tables import Floats
+from ....model.session_tables import Floats
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

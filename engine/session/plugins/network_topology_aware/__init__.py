@@ -1,5 +1,5 @@
 """Plugin ``network-topology-aware``: hypernodes for jobs with a network topology."""
 
-from .plugin import NetworkTopologyAware
+from .network_topology_plugin import NetworkTopologyAware
 
 __all__ = ["NetworkTopologyAware"]

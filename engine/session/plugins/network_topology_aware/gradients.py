@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
-from ....model.tables import NO_NODE, Floats, Rows
+from ....model.session_tables import NO_NODE, Floats, Rows
 from ....volcano.conf import Arguments
 from ...framework.registry import SearchPurpose
 from ...framework.session import Session

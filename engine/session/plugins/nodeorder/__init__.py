@@ -1,5 +1,5 @@
 """Plugin ``nodeorder``: kube-scheduler's scores, one module each, and Volcano's weights."""
 
-from .plugin import NodeOrder
+from .nodeorder_plugin import NodeOrder
 
 __all__ = ["NodeOrder"]

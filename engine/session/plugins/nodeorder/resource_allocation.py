@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....model.tables import Floats, Rows
+from ....model.session_tables import Floats, Rows
 from ...kube.node_columns import Amounts
 from ...kube.node_map import GPU, NONZERO_CPU, PODS, NodeMap
 from ...kube.pod_class import PodClass

@@ -1,5 +1,5 @@
 """Guaranteed pods on nodes whose NUMA policy would admit them."""
 
-from .plugin import NumaAware
+from .numaaware_plugin import NumaAware
 
 __all__ = ["NumaAware"]

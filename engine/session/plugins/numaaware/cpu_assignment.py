@@ -6,7 +6,7 @@ Source: pkg/scheduler/plugins/numaaware/provider/cpumanager/cpu_assignment.go.
 from __future__ import annotations
 
 from ..shared.insertion_sort import insertion_sort
-from .topology import CpuDetails, CpuSet
+from .cpu_topology import CpuDetails, CpuSet
 
 NONE: CpuSet = frozenset()
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ....kubernetes.objects import Container
 from ....kubernetes.quantity import parse
 from .cpu_assignment import NONE, take_by_topology
-from .topology import CpuDetails, CpuSet
+from .cpu_topology import CpuDetails, CpuSet
 
 BEST_EFFORT = "best-effort"
 RESTRICTED = "restricted"

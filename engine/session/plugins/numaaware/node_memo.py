@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ....model.tables import Ints, Rows
+from ....model.session_tables import Ints, Rows
 
 
 class NodeMemo:

@@ -16,7 +16,7 @@ import msgspec
 
 from ....kubernetes.objects import Numatopology
 from ....model.panic import NIL_POINTER, Panic
-from .topology import CpuDetails, CpuSet, parse_cpu_set
+from .cpu_topology import CpuDetails, CpuSet, parse_cpu_set
 
 CPU_MANAGER_POLICY = "CPUManagerPolicy"
 TOPOLOGY_MANAGER_POLICY = "TopologyManagerPolicy"

@@ -1,5 +1,5 @@
 """Plugin ``predicates``: kube-scheduler's filters, one module each, and Volcano's order of them."""
 
-from .plugin import Predicates
+from .predicates_plugin import Predicates
 
 __all__ = ["Predicates"]

@@ -24,7 +24,7 @@ from ....kubernetes.objects import (
     ResourceClaim,
     ResourceSlice,
 )
-from ....model.tables import Ints, Rows, TaskStatus
+from ....model.session_tables import Ints, Rows, TaskStatus
 from ...kube.device_allocation import (
     UNKNOWN,
     AllocationError,

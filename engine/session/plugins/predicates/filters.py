@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....model.tables import Ints, Rows
-from ...framework.details import Unprepared
+from ....model.session_tables import Ints, Rows
 from ...framework.registry import Per
+from ...framework.vote_details import Unprepared
 from ...kube.node_map import PODS, NodeMap
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.proportional import Proportional
-from .answers import LIMITS, POD_NUMBER, RULES, FilterAnswers, NamedIn, PodNumber
 from .dynamic_resources import DynamicResources
+from .filter_answers import LIMITS, POD_NUMBER, RULES, FilterAnswers, NamedIn, PodNumber
 from .inter_pod_affinity import InterPodAffinityFilter
 from .node_ports import OCCUPIED, occupied
-from .options import PredicateOptions
 from .pod_topology_spread import PodTopologySpreadFilter
+from .predicates_arguments import PredicateOptions
 from .stable import StableFilters
 from .states import States
-from .volumes import VolumeFilters
+from .volume_filters import VolumeFilters
 
 if TYPE_CHECKING:
     from ...framework.session import Session

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....model.tables import Ints
+from ....model.session_tables import Ints
 from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
 from ...kube.node_columns import Mask
 from ...kube.node_map import DomainCounts, NodeMap

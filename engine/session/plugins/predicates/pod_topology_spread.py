@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....kubernetes.expressions.selectors import SelectorError
-from ....model.tables import Ints
+from ....model.session_tables import Ints
 from ...kube.node_columns import Amounts, LabelColumn, Mask
 from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import PodClass, SpreadConstraint

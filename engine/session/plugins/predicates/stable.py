@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....model.tables import Ints, Rows
+from ....model.session_tables import Ints, Rows
 from ...kube.node_map import NodeMap
 from ...kube.pod_class import PodClass
 from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import PASS, Reasons, StatusCode
 from .node_affinity import NO_MATCH, matching
-from .options import PredicateOptions
+from .predicates_arguments import PredicateOptions
 from .taint_toleration import CORDONED, cordoned, tainted
 
 CACHED = Objection("plugin equivalence cache predicates failed", NodeCode.CACHED)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ....model.tables import Ints
+from ....model.session_tables import Ints
 
 if TYPE_CHECKING:
     from ...framework.session import Session

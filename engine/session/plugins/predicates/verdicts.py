@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from ....model.tables import Ints
+from ....model.session_tables import Ints
 from ...reasons.statuses import PASS, Reasons
 
 

@@ -19,7 +19,7 @@ from ....cache.informers import Objects
 from ....kubernetes.expressions.selectors import SelectorError, label_selector
 from ....kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod
 from ....kubernetes.quantity import parse
-from ....model.tables import Ints
+from ....model.session_tables import Ints
 from ...kube.claims import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_class,

@@ -15,7 +15,7 @@ import numpy as np
 
 from ....cache.informers import Objects
 from ....kubernetes.objects import PersistentVolumeClaim, Pod
-from ....model.tables import Ints
+from ....model.session_tables import Ints
 from ...kube.claims import claim_class, mounted_claims, no_claim, not_for_pod
 from ...kube.node_columns import Amounts, NodeColumns
 from ...reasons.objections import NodeCode, Objection, around

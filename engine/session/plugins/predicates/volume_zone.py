@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ....kubernetes.objects import PersistentVolume, Pod
-from ....model.tables import Ints
+from ....model.session_tables import Ints
 from ...kube.claims import WAIT_FOR_FIRST_CONSUMER, claim_class, no_claim, no_class
 from ...kube.node_columns import Mask, NodeColumns
 from ...reasons.objections import NodeCode, Objection

@@ -12,7 +12,7 @@ import numpy as np
 from ....kubernetes.quantity import parse
 from ....model.resource import Resource
 from ....model.resource_names import PODS, is_scalar_name
-from ....model.tables import IS_ALLOCATED
+from ....model.session_tables import IS_ALLOCATED
 from ...framework.session import Session
 
 _SHARED_DEVICES = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...framework.process import NodeUsage
+from ...framework.process_parts import NodeUsage
 from ...framework.session import Session
 
 NODE_METRICS_PERIOD = "10m"

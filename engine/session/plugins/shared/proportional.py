@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ....model.tables import Ints, Rows
+from ....model.session_tables import Ints, Rows
 from ...reasons.objections import Objection
 from ...reasons.statuses import Reasons, StatusCode
 from .filter_errors import error_code

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model.resource import ZERO, Resource
-from ....model.tables import IS_ALLOCATED, Floats, Rows, TaskStatus
+from ....model.session_tables import IS_ALLOCATED, Floats, Rows, TaskStatus
 from ....volcano.session.queues import Elastic
 from ...framework.session import Session
 from .inqueue import reserved_by_job

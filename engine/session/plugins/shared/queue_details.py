@@ -1,4 +1,4 @@
-"""A queue's account as details of a trace: see :mod:`...framework.details`."""
+"""A queue's account as details of a trace: see :mod:`...framework.vote_details`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 
 from ....model.resource import Resource
 from ....volcano.session.queues import QueueComparison
-from ...framework.details import Amounts, QueueHolder, QueueLevel
 from ...framework.session import Session
-from .amounts import ENOUGH, FITS, plain
+from ...framework.vote_details import Amounts, QueueHolder, QueueLevel
+from .gauge_amounts import ENOUGH, FITS, plain
 from .inqueue import reserved_by_job
 
 JOB_ENQUEUEABLE, ALLOCATABLE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"

@@ -1,5 +1,5 @@
 """Tasks of a job near each other or apart, by role."""
 
-from .plugin import TaskTopologyPlugin
+from .task_topology_plugin import TaskTopologyPlugin
 
 __all__ = ["TaskTopologyPlugin"]

@@ -1,5 +1,5 @@
 """Plugin ``tdm``: nodes of revocable zones, which jobs may use only at times."""
 
-from .plugin import Tdm
+from .tdm_plugin import Tdm
 
 __all__ = ["Tdm"]

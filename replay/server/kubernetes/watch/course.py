@@ -11,7 +11,7 @@ from .....engine.kubernetes.units import format_time
 from .....engine.state.clock import TimeSpan
 from ....coverage.coverage import beginning_of
 from ....logs.log import Log
-from ....moments.clock import when_is
+from ....moments.log_clock import when_is
 from ....moments.moment import Moment
 from .follower import WatchFollower
 

@@ -13,7 +13,7 @@ import msgspec
 from starlette.responses import Response
 
 from .....engine.errors import PlinianError
-from ... import faults
+from ... import fault_answers as faults
 from .resources import ApiResource
 
 JSON = "application/json"

@@ -12,9 +12,9 @@ from .....engine.errors import EventMalformed
 from .....engine.events import Event, Reference, canonical_json
 from .....engine.events.payloads import PodBound, WatchFollowed
 from .....engine.events.storable import fault_of_event
-from .....engine.ingest.objects.derived import extra_events
-from .....engine.ingest.objects.kept import stored
-from .....engine.ingest.objects.versions import version_event
+from .....engine.ingest.objects.derived_facts import extra_events
+from .....engine.ingest.objects.kept_fields import stored
+from .....engine.ingest.objects.version_events import version_event
 from .....engine.ingest.reading.sizes import hold_object
 from .....engine.kubernetes.objects import decode
 from .....engine.kubernetes.resources import GroupKind

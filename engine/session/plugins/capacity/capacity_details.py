@@ -1,0 +1,82 @@
+"""Details of the accounts of queues, for a trace that follows a job or a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from ....model.resource import Resource
+from ....volcano.session.queues import QueueComparison
+from ...framework.session import Session
+from ...framework.vote_details import QueueCheck, TreeFault
+from ..shared.gauge_amounts import plain
+from ..shared.queue_details import REAL_CAPABILITY, CheckedDemand, holdings, queue_level
+from .attrs import QueueAttr, QueueAttrOfEverything
+from .hierarchy import HierarchyError
+from .soundness import Complaint
+
+PLUGIN = "capacity"
+TREE = "tree"
+"""What details about the tree of queues are kept under."""
+
+
+class CapacityCheck(NamedTuple):
+    """What the plugin checks in a queue and those above it.
+
+    :param point: the extension point. :param about: the object. :param wanted: what it wants.
+    :param checked: the accounts that the release checks. :param full: the first without room.
+    """
+
+    point: str
+    about: str
+    wanted: Resource
+    checked: Collection[QueueAttr]
+    full: QueueAttr | None = None
+
+
+def follow(ssn: Session, attr: QueueAttr, check: CapacityCheck, group: str = "") -> None:
+    """Keep the accounts from a queue up to the root, if the trace follows the object.
+
+    :param group: key of the PodGroup of a pod.
+    """
+    if not ssn.trace.follows_check(check.about, group, permits=check.full is None):
+        return
+    everything = isinstance(attr, QueueAttrOfEverything)
+    comparison = QueueComparison.EVERYTHING if everything else QueueComparison.REQUESTED
+    demand = CheckedDemand(check.point, REAL_CAPABILITY, comparison, check.wanted)
+    levels, reached = [], True
+    for account in attr.lineage:
+        seen, limit = reached and account in check.checked, account.real_capability
+        levels.append(queue_level(ssn, account.name, account, limit, demand, checked=seen))
+        reached = reached and account is not check.full
+    below = () if check.full is None else {one.name for one in _within(check.full)}
+    seen_all = QueueCheck(PLUGIN, check.full is None, tuple(levels), holdings(ssn, below))
+    ssn.trace.detail(check.point, check.about, seen_all)
+
+
+def _within(attr: QueueAttr) -> Iterator[QueueAttr]:
+    """Yield a queue and all queues below it."""
+    yield attr
+    for child in attr.children.values():
+        yield from _within(child)
+
+
+def tree_fault(error: HierarchyError, complaints: Sequence[Complaint]) -> TreeFault:
+    """Return why a tree is invalid: its last complaint, if that is what stopped the check."""
+    text = str(error)
+    if error.error is not None:
+        return TreeFault(text, queue=error.queue, error=error.error, other=error.other)
+    if not complaints:
+        return TreeFault(text)
+    last = complaints[-1]
+    names = last.theirs.resource_names()
+    over = (name for name in names if last.own.get(name) < last.theirs.get(name))
+    return TreeFault(
+        text,
+        last.what,
+        last.queue,
+        last.child,
+        plain(last.own),
+        plain(last.theirs),
+        tuple(over),
+    )

@@ -1,0 +1,165 @@
+"""Plugin ``drf``: dominant resource fairness, between jobs or, as HDRF, between queues.
+
+    share(job) = max over r of allocated[r] / total[r]
+
+Source: pkg/scheduler/plugins/drf/drf.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....model.panic import Panic
+from ....model.resource import MIN_RESOURCE, Resource
+from ....model.session_tables import Floats, Rows
+from ....volcano.conf import Arguments
+from ...framework.session import Session
+from ...framework.trace import PERMIT
+from ...framework.vote_details import Spares
+from .hdrf import ShareTree, dominant_shares
+
+SHARE_DELTA = 0.000001
+"""Shares that differ by less are equal for preemption."""
+
+
+class Drf:
+    """Jobs of less share come first, and may preempt those that have more."""
+
+    name: ClassVar[str] = "drf"
+
+    def __init__(self, arguments: Arguments) -> None:
+        """Take no arguments."""
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Compute the jobs' shares, and the tree of queues if the hierarchy is enabled."""
+        self._dims = ssn.dims
+        self._ssn, self._keys = ssn, ssn.jobs.keys
+        self._job = ssn.tasks.job
+        self._request = ssn.tasks.request
+        self._queue = ssn.jobs.queue
+        self._allocated = ssn.jobs.allocated.copy()
+        self._off = ssn.subtract
+        total = np.array(ssn.total.vector(ssn.dims))
+        self._total: list[float] = np.where(total >= MIN_RESOURCE, total, np.inf).tolist()
+        self._totals = total
+        self._shares: list[float] = dominant_shares(self._allocated, total).tolist()
+
+        ssn.registry.add_preemptable(self.name, self._preemptable, may=self._may_preempt)
+        if _hierarchy_enabled(ssn):
+            self._open_hierarchy(ssn, total)
+            ssn.registry.add_queue_order(self.name, self._queue_order)
+            ssn.registry.add_reclaimable(self.name, self._reclaimable)
+        ssn.registry.add_job_order(self.name, self._shares.__getitem__)
+        ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+    def _open_hierarchy(self, ssn: Session, total: Floats) -> None:
+        self._tree = ShareTree(total, ssn.jobs.total_request)
+        for job, name in enumerate(ssn.jobs.queue):
+            queue = ssn.queues[name]
+            try:
+                self._tree.add(job, name, queue.hierarchy, queue.weights)
+            except Panic as panic:
+                raise panic.through(
+                    "plugins/drf.(*drfPlugin).UpdateHierarchicalShare",
+                    "plugins/drf.(*drfPlugin).OnSessionOpen",
+                    "framework.OpenSession",
+                ) from None
+        self._stale = True
+
+    def _share(self, allocated: Floats) -> float:
+        amounts: list[float] = allocated.tolist()
+        return max(0.0, *[held / of for held, of in zip(amounts, self._total, strict=True)])
+
+    def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
+        """Choose tasks of jobs that without them still have as much as the preemptor with its own.
+
+        What a candidate frees counts for those of its job that follow, chosen or not.
+        """
+        ours = self._share(self._allocated[self._job[preemptor]] + self._request[preemptor])
+        left: dict[int, Floats] = {}
+        victims = []
+        for task in candidates:
+            job = int(self._job[task])
+            if job not in left:
+                left[job] = self._allocated[job].copy()
+            self._subtract(left[job], task)
+            theirs = self._share(left[job])
+            if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
+                victims.append(task)
+            elif self._ssn.trace.staying is not None:
+                self._ssn.trace.spare(Spares.SHARE, self._keys[job], {"": theirs}, {"": ours})
+        return victims, PERMIT
+
+    def _may_preempt(self, preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
+        """Return the candidates whose jobs still have as large a share without that one task."""
+        ours = self._share(self._allocated[self._job[preemptor]] + self._request[preemptor])
+        left = self._allocated[self._job[candidates]] - self._request[candidates]
+        theirs = dominant_shares(left, self._totals)
+        return (ours < theirs) | (np.abs(ours - theirs) <= SHARE_DELTA)
+
+    def _queue_order(self, left: str, right: str) -> float:
+        if self._stale:
+            self._tree.update(self._allocated, self._allocated.sum(axis=0))
+            self._stale = False
+        return self._tree.compare(left, right)
+
+    def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
+        """Choose tasks whose queue without them still comes after the reclaimer's with its own."""
+        allocated = self._allocated.copy()
+        in_total = allocated.sum(axis=0) + self._request[reclaimer]
+        ours = int(self._job[reclaimer])
+        allocated[ours] += self._request[reclaimer]
+        self._stale = True
+        victims = []
+        for task in candidates:
+            job = int(self._job[task])
+            allocated[job] = self._allocated[job]
+            self._subtract(allocated[job], task)
+            self._tree.update(allocated, in_total - self._request[task])
+            if self._tree.compare(self._queue[ours], self._queue[job]) < 0:
+                victims.append(task)
+            elif self._ssn.trace.staying is not None:
+                self._ssn.trace.spare(Spares.ORDER, self._queue[job])
+            allocated[job] = self._allocated[job]
+        return victims, PERMIT
+
+    def _on_allocate(self, task: int, node: int) -> None:
+        job = self._job[task]
+        allocated = self._allocated[job]
+        allocated += self._request[task]
+        self._shares[job] = self._share(allocated)
+        self._stale = True
+
+    def _on_deallocate(self, task: int, node: int) -> None:
+        job = self._job[task]
+        allocated = self._allocated[job]
+        self._subtract(allocated, task)
+        self._shares[job] = self._share(allocated)
+        self._stale = True
+
+    def _subtract(self, allocated: Floats, task: int) -> None:
+        """Subtract a task's request from an account.
+
+        :raises Panic: the account holds less, unless subtractions are checked.
+        """
+        request = self._request[task]
+        if (request - allocated).max() >= MIN_RESOURCE:
+            held, asked = (Resource.from_vector(self._dims, v) for v in (allocated, request))
+            allocated[:] = self._off(held, asked).vector(self._dims)
+        else:
+            allocated -= request
+
+
+def _hierarchy_enabled(ssn: Session) -> bool:
+    """Return whether ``enableHierarchy`` is set where the plugin is first named."""
+    for tier in ssn.conf.tiers:
+        for option in tier:
+            if option.name == Drf.name:
+                return option.enabled_hierarchy
+    return False

@@ -1,0 +1,240 @@
+"""The session that an answer rests on, and what it says about single objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import msgspec
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.job_cache import job_of
+from ...engine.kubernetes.objects import Pod, PodGroup
+from ...engine.model.job import JobInfo
+from ...engine.model.node import NodeInfo
+from ...engine.model.resource import Resource
+from ...engine.model.task_status import TaskStatus
+from ...engine.session.framework.trace import Trace, TraceStep
+from ...engine.state.log_coverage import Pair, UnknownCause
+from ...engine.volcano.conf import SchedulerConf
+from ...engine.volcano.session.behaviours import Behaviours
+from ..moments.moment import Moment
+from ..moments.unknown import Unknown
+from ..sessions.session import SessionAnswer, SessionInputs, conf_of, session_in
+
+NODE: Pair = ("", "Node")
+POD: Pair = ("", "Pod")
+QUEUE: Pair = ("scheduling.volcano.sh", "Queue")
+PODGROUP: Pair = ("scheduling.volcano.sh", "PodGroup")
+CLAIM: Pair = ("", "PersistentVolumeClaim")
+VOLUME: Pair = ("", "PersistentVolume")
+STORAGE_CLASS: Pair = ("storage.k8s.io", "StorageClass")
+CSI_NODE: Pair = ("storage.k8s.io", "CSINode")
+NUMA: Pair = ("nodeinfo.volcano.sh", "Numatopology")
+PRIORITY_CLASS: Pair = ("scheduling.k8s.io", "PriorityClass")
+SOMETIMES = (CLAIM, VOLUME, STORAGE_CLASS, CSI_NODE, NUMA, PRIORITY_CLASS)
+"""What is also needed for some pods: those with volumes, a topology policy, or a priority class."""
+JOB: Pair = ("batch.volcano.sh", "Job")
+
+CLOSELY = 32
+"""How many pending pods of a job are followed closely."""
+
+Kind = TypeVar("Kind")
+
+SpecOf = Callable[[str], Mapping[str, Any]]
+"""Returns the spec of a job of Volcano, ``ns/name``; empty if the log does not have it."""
+
+
+class Run(msgspec.Struct, frozen=True, dict=True):
+    """One traced session at a moment, and its inputs.
+
+    :param cache: the scheduler's cache before the session, which does not change it.
+    :param binds, pipelined: the nodes that it gives to pods, and those that it keeps for them.
+    :param unknown: what sessions need and the log does not know at the moment, also for some pods.
+    :param scene, behaviours: with which the next sessions can be run; None at moments before that
+        of the question.
+    :param job_specs: of the jobs of Volcano at the moment; None if nothing reads them.
+    """
+
+    moment: Moment
+    cache: SchedulerCache
+    answer: SessionAnswer
+    trace: Trace
+    conf: SchedulerConf
+    binds: Mapping[str, str]
+    pipelined: Mapping[str, str]
+    unknown: Sequence[Unknown] = ()
+    scene: SessionInputs | None = None
+    behaviours: Behaviours | None = None
+    job_specs: SpecOf | None = None
+
+    @cached_property
+    def not_ready(self) -> dict[str, str]:
+        """Return the nodes that sessions do not see, with the reason."""
+        return {
+            name: info.reason
+            for name, info in sorted(self.cache.nodes.items())
+            if info.reason and info.node is not None
+        }
+
+    @cached_property
+    def closed(self) -> Mapping[str, NodeInfo]:
+        """Return the nodes that are cordoned or have taints."""
+        return {
+            name: info
+            for name, info in self.cache.nodes.items()
+            if info.node is not None and (info.node.spec.unschedulable or info.taints)
+        }
+
+    @cached_property
+    def unseen(self) -> Mapping[str, Sequence[Pod]]:
+        """Return by PodGroup the pods that name it and another scheduler, so sessions see none.
+
+        Source: pkg/scheduler/cache/util.go responsibleForPod.
+        """
+        found: dict[str, list[Pod]] = {}
+        for pod in self.pods():
+            if not self.cache.job_cache.handles(pod):
+                found.setdefault(job_of(pod), []).append(pod)
+        return {group: sorted(pods, key=lambda pod: pod.key) for group, pods in found.items()}
+
+    @cached_property
+    def largest(self) -> Resource:
+        """Return the most of each resource that a node which sessions see has when it is empty."""
+        largest = Resource()
+        for info in self.cache.nodes.values():
+            if not info.reason:
+                largest.set_max_resource(info.allocatable)
+        return largest
+
+    @property
+    def has_nodes(self) -> bool:
+        """Return whether sessions see any node."""
+        return any(not info.reason for info in self.cache.nodes.values())
+
+    def steps(self, about: str, what: str = "") -> Iterator[TraceStep]:
+        """Yield the steps about an object, of one sort if ``what`` is given."""
+        for step in self.trace.steps:
+            if about in step.about and what in {"", step.what}:
+                yield step
+
+    def detail(self, sort: type[Kind], what: str, about: str, action: str = "") -> Kind | None:
+        """Return the last details of a sort about an object, of any action unless one is named."""
+        found = None
+        for (doing, about_what, name), seen in self.trace.details.items():
+            wanted = (about_what, name) == (what, about) and action in {"", doing}
+            if wanted and isinstance(seen, sort):
+                found = seen
+        return found
+
+    def job(self, key: str) -> JobInfo | None:
+        """Return a job of the cache."""
+        return self.cache.jobs.get(key)
+
+    def pod(self, key: str) -> Pod | None:
+        """Return a pod as the API server held it."""
+        found = self.cache.stores.get("Pod", key)
+        return found if isinstance(found, Pod) else None
+
+    def pods(self) -> list[Pod]:
+        """Return all pods as the API server held them."""
+        return [one for one in self.cache.stores.of("Pod").values() if isinstance(one, Pod)]
+
+    def group(self, key: str) -> PodGroup | None:
+        """Return a PodGroup as the API server held it."""
+        found = self.cache.stores.get("PodGroup", key)
+        return found if isinstance(found, PodGroup) else None
+
+    def waiting_pods(self, key: str) -> list[str]:
+        """Return the pending pods of a job in the cache, by name."""
+        return pending(self.cache, key)
+
+    def never_listed(self, pair: Pair) -> bool:
+        """Return whether the log has no complete list of a kind, and no object of it either."""
+        return not self.cache.stores.of(pair[1]) and self.not_listed(pair)
+
+    def not_listed(self, pair: Pair) -> bool:
+        """Return whether the log has no complete list of a kind."""
+        return any(
+            one.pair == pair and one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
+            for one in self.unknown
+        )
+
+    def job_spec(self, key: str) -> Mapping[str, Any]:
+        """Return the spec of the job of Volcano that a PodGroup belongs to; empty if unknown."""
+        group = self.group(key)
+        owner = None if group is None else group.metadata.controller
+        if group is None or owner is None or not owner.api_version.startswith(JOB[0]):
+            return {}
+        return {} if self.job_specs is None else self.job_specs(f"{group.namespace}/{owner.name}")
+
+    def title(self, key: str) -> str:
+        """Return what people call a PodGroup: the job that it belongs to, or itself."""
+        return title_of(key, self.group(key) or _believed(self.cache, key))
+
+
+def _believed(cache: SchedulerCache, key: str) -> PodGroup | None:
+    job = cache.jobs.get(key)
+    return None if job is None else job.pod_group
+
+
+def title_of(key: str, group: PodGroup | None) -> str:
+    """Return ``job ns/name`` for the PodGroup of a job of Volcano, else ``podgroup ns/name``."""
+    owner = None if group is None else group.metadata.controller
+    if owner is not None and owner.kind == "Job" and owner.api_version.startswith(JOB[0]):
+        return f"job {key.partition('/')[0]}/{owner.name}"
+    return f"podgroup {key}"
+
+
+def run_of(
+    scene: SessionInputs,
+    behaviours: Behaviours,
+    cache: SchedulerCache,
+    closely: Collection[str],
+    unknown: Sequence[Unknown] = (),
+    *,
+    fully: Collection[str] = (),
+    goes_on: bool = True,
+    job_specs: SpecOf | None = None,
+) -> Run:
+    """Run the session at a moment, with a trace that follows some objects closely.
+
+    :param fully: PodGroups of which also that is kept what the session did not ask.
+    :param goes_on: an answer may run the next sessions. :param job_specs: as of :class:`Run`.
+    """
+    trace = Trace(scores=False, closely=closely, fully=fully)
+    answer = session_in(scene, behaviours, cache, into=trace)
+    conf = conf_of(scene.confs, behaviours).conf
+    binds, pipelined = dict(answer.result.binds), dict(answer.result.pipelined)
+    return Run(
+        moment=scene.moment,
+        cache=cache,
+        answer=answer,
+        trace=trace,
+        conf=conf,
+        binds=binds,
+        pipelined=pipelined,
+        unknown=unknown,
+        scene=scene if goes_on else None,
+        behaviours=behaviours if goes_on else None,
+        job_specs=job_specs,
+    )
+
+
+def pending(cache: SchedulerCache, key: str) -> list[str]:
+    """Return the pending pods of a job in a cache, by name."""
+    job = cache.jobs.get(key)
+    tasks = {} if job is None else job.index.get(TaskStatus.PENDING, {})
+    return sorted(task.key for task in tasks.values())
+
+
+def closely_of_job(cache: SchedulerCache, key: str, *pods: str, most: int = CLOSELY) -> set[str]:
+    """Return the names to follow for a job: its PodGroup, its queue, and some pending pods.
+
+    :param pods: these in any case. :param most: how many others.
+    """
+    job = cache.jobs.get(key)
+    if job is None:
+        return {key, *pods}
+    return {key, job.queue, *pending(cache, key)[:most], *pods}

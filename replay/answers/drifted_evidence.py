@@ -1,0 +1,50 @@
+"""Differences between the API server and the scheduler's cache that an answer rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...engine.cache.drift.drift import CacheComparison, CacheMismatch, PodIndex, Unit
+from ...engine.cache.job_cache import job_of
+from ...engine.kubernetes.objects import Pod
+from .answering_session import Run
+from .records import Drifted, Link
+
+
+def drift_links(run: Run, podgroup: str, nodes: Sequence[str]) -> Iterator[Link]:
+    """Yield what differs about a PodGroup with its pods, its queue, and some nodes."""
+    job = run.job(podgroup)
+    units: list[Unit] = [("PodGroup", podgroup)] if podgroup else []
+    if job is not None and job.queue:
+        units.append(("Queue", job.queue))
+    units += [("Node", name) for name in nodes]
+    yield from differences(run, units)
+
+
+def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
+    """Yield what differs about some units, as links."""
+    named = {name for _, name in units}
+    pods = [
+        pod
+        for pod in run.cache.stores.of("Pod").values()
+        if isinstance(pod, Pod) and (pod.spec.node_name in named or job_of(pod) in named)
+    ]
+    index = PodIndex(pods, run.cache.node_cache.uncounted)
+    comparison = CacheComparison(run.cache, run.cache.stores, index)
+    for unit in units:
+        for one in comparison.of(unit):
+            yield _drifted(one)
+
+
+def _drifted(one: CacheMismatch) -> Drifted:
+    what = f"{one.kind} {one.name}" + (f" {one.field}" if one.field else "")
+    truth, belief = one.truth or "nothing", one.belief or "nothing"
+    text = f"the scheduler's cache differs in {what}: {belief}; the API server has {truth}"
+    return Drifted(
+        text=text,
+        kind=one.kind,
+        name=one.name,
+        field=one.field,
+        truth=one.truth,
+        belief=one.belief,
+    )

@@ -1,0 +1,202 @@
+"""Why jobs of a queue wait: its state, its account, and what keeps each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+import msgspec
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.counts import counted
+from ...engine.model.task_status import TaskStatus
+from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
+from .amounts import apart, in_order, joined, words
+from .answering_session import POD, PODGROUP, QUEUE, Run
+from .awaited import with_evictions
+from .drifted_evidence import differences
+from .enqueueing import state_words
+from .evicting import eviction_links
+from .finding import Blocked, ObjectKey, SessionFinding
+from .job_reasons import first_waiting, job_blocked, panics
+from .queue_words import account_of, held_of
+from .records import Link, QueuePath, QueueState, Waiting
+from .undecoded import undecoded_groups
+
+NAMED = 2
+"""How many different reasons a sentence names."""
+
+ACCOUNT = "account"
+
+
+def queue_finding(run: Run, name: str) -> SessionFinding:
+    """Return why jobs of a queue, or of queues below it, wait, or that none does."""
+    info, subject = run.cache.queues.get(name), f"queue {name}"
+    about: tuple[ObjectKey, ...] = ((QUEUE, name),)
+    if info is None:
+        text = f"{subject} exists, but the scheduler's cache does not have it"
+        stale = tuple(differences(run, [("Queue", name)]))
+        return SessionFinding(text, True, f"stale-cache {name}", stale, about)
+    state = QueueState(
+        text=f"{subject} exists: {info.state or 'no state'}",
+        queue=name,
+        exists=True,
+        state=info.state,
+        parent=info.parent,
+    )
+    crash = panics(run)
+    if crash is not None:
+        return crash.finding(f"every job of {subject}").after([state], *about)
+    blocked = {key: found for key in waiting_jobs(run, name) if (found := _blocked(run, key))}
+    links: list[Link] = [state, *_account_links(run, name), *_waiting_links(run, blocked)]
+    links += _evictions(run, blocked)
+    links += differences(run, [("Queue", name)])
+    if not blocked:
+        return _idle(run, subject, name).after(links, *about)
+    if info.state != "Open" and all(
+        one.cause == f"queue-closed {name}" for one in blocked.values()
+    ):
+        text = f"it is {state_words(run, name)}"
+        many = counted(len(blocked), "job")
+        sentence = f"{subject} lets {many} wait: {text} ({joined(_titles(run, blocked))})"
+        return SessionFinding(sentence, True, f"queue-closed {name}", tuple(links), about)
+    return _waits(run, subject, blocked).after(links, *about)
+
+
+def waiting_jobs(run: Run, name: str) -> list[str]:
+    """Return the PodGroups of a queue, and of queues below it, that are not all placed."""
+    return [key for key in jobs_below(run.cache, name) if may_wait(run.cache, key)]
+
+
+def jobs_below(cache: SchedulerCache, name: str) -> list[str]:
+    """Return the PodGroups of a queue and of the queues below it, by name."""
+    within = {name}
+    for _ in range(len(cache.queues)):
+        more = {one.name for one in cache.queues.values() if one.parent in within} - within
+        if not more:
+            break
+        within |= more
+    found = (key for key, job in cache.jobs.items() if job.queue in within)
+    return sorted(key for key in found if cache.jobs[key].pod_group is not None)
+
+
+def may_wait(cache: SchedulerCache, key: str) -> bool:
+    """Return whether a job has not started, or has pods without a node."""
+    job = cache.jobs[key]
+    phase = "" if job.pod_group is None else job.pod_group.status.phase
+    return phase in {"", "Pending", "Inqueue"} or bool(job.index.get(TaskStatus.PENDING))
+
+
+def _blocked(run: Run, key: str) -> Blocked | None:
+    """Return why a job waits; of one followed fully, also what stops actions that evict for it."""
+    group = run.group(key)
+    found = None if group is None else job_blocked(run, key, group)
+    if found is None or group is None or key not in run.trace.fully:
+        return found
+    return with_evictions(run, found, first_waiting(run, key, group), key)
+
+
+def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
+    """Yield what the actions that evict did for the first job of each cause, each thing once."""
+    said = set()
+    firsts = {found.cause: key for key, found in reversed(list(blocked.items()))}
+    for key in sorted(run.trace.fully.intersection(firsts.values())):
+        group = run.group(key)
+        waiting = "" if group is None else first_waiting(run, key, group)
+        for link in eviction_links(run, waiting, key) if waiting else ():
+            what = (link.action, link.gate, link.by, str(link.compared))
+            if not link.gate or what not in said:
+                of_pod = f"{link.action} for pod {link.pod}"
+                text = link.text.replace(link.action, of_pod, 1)
+                yield msgspec.structs.replace(link, text=text)
+            said.add(what)
+
+
+def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFinding:
+    """Return the finding about jobs that wait: those with the same reason are counted together.
+
+    Reasons of one cause may have other numbers, and then they are other reasons; they come after
+    those of other causes.
+    """
+    by_cause: dict[str, dict[str, list[str]]] = {}
+    for key, found in blocked.items():
+        by_cause.setdefault(found.cause, {}).setdefault(found.because, []).append(key)
+    causes = sorted(by_cause, key=lambda cause: (-_count(by_cause[cause]), cause))
+    groups = [
+        sorted(by_cause[cause].items(), key=lambda reason: (-len(reason[1]), reason[1]))
+        for cause in causes
+    ]
+    order = [group[0] for group in groups] + list(chain.from_iterable(one[1:] for one in groups))
+    parts = []
+    for because, keys in order[:NAMED]:
+        more = f" and {counted(len(keys) - 1, 'more', 'more')}" if len(keys) > 1 else ""
+        verb = "wait" if more else "waits"
+        parts.append(f"{run.title(keys[0])}{more} {verb} because {because}")
+    rest = sum(len(keys) for _, keys in order[NAMED:])
+    if rest:
+        parts.append(f"{counted(rest, 'more waits', 'more wait')} for other reasons")
+    text = f"{counted(len(blocked), 'job')} of {subject} wait: {'; '.join(parts)}"
+    if len(blocked) == 1:
+        ((key, only),) = blocked.items()
+        text = f"{run.title(key)} of {subject} waits because {only.because}"
+    told = order[: max(NAMED, len(causes))]
+    about = tuple(one for _, keys in told for one in blocked[keys[0]].about)
+    return SessionFinding(text, True, " ".join(causes[:NAMED]), (), about)
+
+
+def _count(reasons: Mapping[str, Sequence[str]]) -> int:
+    return sum(map(len, reasons.values()))
+
+
+def _waiting_links(run: Run, blocked: dict[str, Blocked]) -> Iterator[Link]:
+    for key, found in blocked.items():
+        text = f"{run.title(key)} waits because {found.because}"
+        yield Waiting(text=text, names=(key,), blocks=True)
+
+
+def _titles(run: Run, blocked: dict[str, Blocked]) -> list[str]:
+    names = [run.title(key) for key in blocked]
+    return [*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names
+
+
+def _account_links(run: Run, name: str) -> Iterator[Link]:
+    check = run.detail(QueueCheck, ACCOUNT, name)
+    if check is not None:
+        yield QueuePath(
+            text=f"{check.plugin}'s account of queue {name}: {_held(run, check.levels[0])}",
+            action="close",
+            point=ACCOUNT,
+            plugin=check.plugin,
+            permits=True,
+            accounts=tuple(map(account_of, check.levels)),
+            holders=tuple(held_of(run, one) for one in check.holders),
+        )
+
+
+def _held(run: Run, level: QueueLevel) -> str:
+    """Return how much of its limit a queue holds; without lists of pods, nothing is not known."""
+    limit, parts = level.limit, []
+    unknown = run.not_listed(POD) or run.not_listed(PODGROUP)
+    nothing = "an amount that is not known" if unknown else "nothing"
+    if limit is None:
+        names = [name for name in level.allocated if level.allocated[name]]
+        return f"{words(level.allocated, names) or nothing} (no limit was computed)"
+    for name in in_order({*level.allocated, *limit}):
+        if level.allocated.get(name) or (name in {"cpu", "memory"} and limit.get(name)):
+            pair = (level.allocated.get(name, 0.0), limit.get(name, 0.0))
+            has, of = apart(*pair, name)
+            has = "an unknown part" if unknown and not pair[0] else has
+            parts.append(f"{has} of {of} {name}")
+    return joined(parts) or nothing
+
+
+def _idle(run: Run, subject: str, name: str) -> SessionFinding:
+    check = run.detail(QueueCheck, ACCOUNT, name)
+    holds = "" if check is None else f"; it holds {_held(run, check.levels[0])}"
+    jobs = len(jobs_below(run.cache, name))
+    text = f"{subject} lets no job wait: it has {counted(jobs, 'job')}{holds}"
+    undecoded = undecoded_groups(run, name)
+    if undecoded is not None:
+        text = f"{text}; {undecoded.because}"
+    links = () if undecoded is None else undecoded.links
+    return SessionFinding(text, False, "idle", links, () if undecoded is None else undecoded.about)

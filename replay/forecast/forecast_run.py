@@ -1,0 +1,428 @@
+"""What if, over time: a cluster that lives on from a moment, as it was and with each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import NotKnown, UsageError
+from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.units import SECOND_US, format_time
+from ...engine.log import open_log
+from ...engine.machine.live import LiveCluster, MachineClock, WrittenObject, server_of, write_to
+from ...engine.session.framework.process_parts import ProcessState
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import resolve
+from ..belief.stored_belief import CacheBasis, believed
+from ..coverage.coverage import GRACE_US, SCHEDULING, classes_known, unknown_at
+from ..explore.written_branch import WrittenBranch as Branched
+from ..explore.written_branch import check_branch
+from ..logs.log import Log
+from ..logs.readable_objects import undecodable_at
+from ..logs.scheduler_confs import ConfText
+from ..moments.moment import Moment
+from ..moments.unknown import Unknown
+from ..parallel import run_beside
+from ..sessions.logged_inputs import lend_inputs
+from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
+from ..what_if.changed_names import remarks
+from ..what_if.changed_sessions import ORIGINAL, Variant
+from ..what_if.changed_world import Beginning
+from .arrivals import CARRIED, Arrivals, arrivals
+from .calibration import Calibration, calibrated
+from .forecast_course import Course, Recorder
+from .keep import keep
+from .live_world import Cast, LiveWorld, existing_at, followed_owners
+from .pod_lives import recorded_lives
+from .recorded_durations import RecordedTimes, Wish
+from .rhythm import SessionRhythm, rhythm_of
+
+Progress = Callable[[int, int], None]
+
+
+class Forecast(msgspec.Struct, frozen=True, kw_only=True):
+    """Courses side by side; the first one is that of the cluster as it was.
+
+    :param at: the moment. :param begin: its time, microseconds. :param until: the end that was
+        wanted; each course says how far it came.
+    :param assumed: sentences: what the answer rests on.
+    :param not_modelled: sentences: what does not happen here.
+    :param calibration: how well the first course agrees with what the log records after the moment;
+        None if the log records nothing of it.
+    :param not_known: what sessions need and the log does not fully know.
+    :param missing: the names of courses that an interrupt ended.
+    :param unread: sentences: changed fields that no session reads, resources that nothing has.
+    """
+
+    at: str
+    begin: int
+    until: int
+    courses: tuple[Course, ...]
+    assumed: tuple[str, ...]
+    not_modelled: tuple[str, ...]
+    calibration: Calibration | None
+    not_known: tuple[Unknown, ...]
+    missing: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+class Loops:
+    """Runs clusters from one moment of a log.
+
+    :param conf: instead of that in the log at the moment.
+    :raises NotKnown: the log does not have all that a cluster needs to live on.
+    :raises UsageError: the moment has no time.
+    """
+
+    def __init__(
+        self, log: Log, moment: Moment, release: str, wish: Wish, conf: ConfText | None = None
+    ) -> None:
+        self.log, self.moment, self.release, self.wish = log, moment, release, wish
+        self._scene = scene_at(log, moment, conf)
+        self.begin = self._scene.now
+        if not self.begin:
+            raise UsageError(
+                f"{moment.label} has no time, so no cluster can live on from it",
+                now="ingest inputs with times, as an audit log, or give another moment",
+            )
+        self._end = log.on_branch_of(moment).moment()
+        if self.begin > self.recorded_until + GRACE_US:
+            raise NotKnown(
+                f"the log ends at {format_time(self.recorded_until)}: what there is at "
+                f"{moment.label} is not known",
+                now="give a moment of the log",
+            )
+        self.until = self.begin + wish.lasts
+        self.existing = existing_at(log, moment)
+        self._classes_known = classes_known(log, moment)
+        self._owners = followed_owners(log, moment)
+        self.lives = recorded_lives(log, self._end)
+        self.rhythm: SessionRhythm = rhythm_of(log, self._end, self.begin, wish.period)
+        self._beginnings: dict[CacheBasis, Beginning] = {}
+        self._times = self.times(MachineClock(self.begin))
+        self.arrivals = self._arrivals()
+
+    @property
+    def recorded_until(self) -> int:
+        """The time of the last thing in the log."""
+        return self.log.clock(self._end).last() or 0
+
+    @property
+    def schedulers(self) -> tuple[str, ...]:
+        """The names of the scheduler that lives on: its pods name one of them."""
+        cache = self._beginning(resolve(self.release)).cache
+        return tuple(cache.options.scheduler_names)
+
+    def times(self, clock: MachineClock) -> RecordedTimes:
+        """Return how long pods take, in one run."""
+        wish = self.wish
+        return RecordedTimes(
+            self.lives, self.begin, clock, start_after=wish.start_after, given=wish.runs
+        )
+
+    def _arrivals(self) -> Arrivals:
+        if not self.wish.arrivals:
+            return Arrivals(())
+        return arrivals(self.log, self.moment, self.until, self.existing, self.schedulers)
+
+    def _beginning(self, behaviours: Behaviours) -> Beginning:
+        basis = believed(behaviours)
+        if basis not in self._beginnings:
+            self._beginnings[basis] = Beginning(self.log, self.moment, behaviours)
+        return self._beginnings[basis]
+
+    def check(self, variant: Variant) -> None:
+        """Make the changes of a variant where nothing lives, to see whether they can be made.
+
+        :raises ObjectNotFound: a change is of an object that does not exist.
+        :raises UsageError: a change has no effect, or its result is no valid object.
+        """
+        clock = MachineClock(self.begin)
+        server = server_of(self.existing, clock, classes_known=self._classes_known)
+        world = LiveWorld(server, partial(write_to, server), self.moment.label)
+        for change in variant.changes:
+            change.apply(world)
+
+    def run(
+        self,
+        variant: Variant,
+        progress: Progress | None = None,
+        written: list[WrittenObject] | None = None,
+    ) -> Course:
+        """Let the cluster live on with some changes, which can be made.
+
+        :param progress: called with (microseconds run, all).
+        :param written: gets everything that is written.
+        """
+        return _Run(self, variant, written).course(progress)
+
+    def keep(
+        self, place: str, name: str, variant: Variant, written: Sequence[WrittenObject]
+    ) -> Branched:
+        """Write a course to the log as a branch.
+
+        :raises UsageError: there is such a branch, or it cannot have this name.
+        """
+        confs = self._scene.confs if variant.conf is None else (variant.conf,)
+        conf = next(iter(confs), None)
+        cluster = self.moment.cluster
+        return keep(
+            place, name, self.existing, written, begin=self.begin, conf=conf, cluster=cluster
+        )
+
+    def in_force(self, variant: Variant, behaviours: Behaviours) -> ConfInForce:
+        """Return the configuration of a variant."""
+        confs = self._scene.confs if variant.conf is None else (variant.conf,)
+        return conf_of(confs, behaviours)
+
+    def process(self, in_force: ConfInForce) -> ProcessState:
+        """Return what a scheduler's process has at the beginning."""
+        process = ProcessState()
+        scene: SessionInputs = self._scene
+        lend_inputs(self.log, self.moment, process, in_force.conf, scene.now)
+        return process
+
+    def cluster(
+        self, variant: Variant, clock: MachineClock, times: RecordedTimes, recorder: Recorder
+    ) -> tuple[LiveCluster, ConfInForce]:
+        """Return a cluster that begins to live, with nothing changed yet."""
+        behaviours = resolve(variant.release or self.release)
+        in_force = self.in_force(variant, behaviours)
+        projector = self._beginning(behaviours).world().projector
+        cast = Cast(behaviours, in_force.conf, clock, self._owners)
+        members = cast.members(projector, self.process(in_force), times)
+        made = LiveCluster(
+            clock,
+            members,
+            self.existing,
+            self.rhythm.rhythm,
+            recorder,
+            classes_known=self._classes_known,
+        )
+        return made, in_force
+
+    def assumed(self) -> list[str]:
+        """Return in sentences what the answer rests on."""
+        found = [self.rhythm.text, *self._times.texts()]
+        writes = self.arrivals
+        if not self.wish.arrivals:
+            found.append("Nothing is written from outside: what users wrote then is left out.")
+        elif writes.writes:
+            come = "comes at its" if len(writes.writes) == 1 else "come at their"
+            found.append(
+                f"{counted(len(writes.writes), 'recorded write')} of users, and of what no "
+                f"component here makes, {come} recorded times."
+            )
+        if writes.unknown:
+            found.append(
+                f"Of {writes.unknown} of them the log does not say who wrote: they are of objects "
+                "that no controller has."
+            )
+        if writes.foreign:
+            found.append(
+                f"Pods of {', '.join(writes.foreign)} come and go as recorded: no component here "
+                "makes them."
+            )
+        if self.wish.arrivals and self.until > self.recorded_until:
+            after = max(self.recorded_until - self.begin, 0) / SECOND_US
+            found.append(f"The log ends {after:.0f} s after the moment: nothing is written then.")
+        return found
+
+
+NOT_MODELLED = (
+    "Image pulls, volumes, probes, autoscalers, cron jobs and taints that evict are not modelled.",
+    "Sessions take no time, and everything that is written is delivered before the next one.",
+    "Among equal nodes the first by name is taken, where a scheduler picks one at random.",
+)
+
+
+class _Run:
+    """One course."""
+
+    def __init__(
+        self, loops: Loops, variant: Variant, kept: list[WrittenObject] | None = None
+    ) -> None:
+        self._loops, self._variant = loops, variant
+        self._clock = MachineClock(loops.begin)
+        self._times = loops.times(self._clock)
+        self._recorder = Recorder(loops.begin, kept)
+        self._cluster, self._conf = loops.cluster(variant, self._clock, self._times, self._recorder)
+
+    def course(self, progress: Progress | None) -> Course:
+        """Make the changes, run until the end, and return what happened."""
+        loops, cluster = self._loops, self._cluster
+        world = LiveWorld(cluster.server, cluster.write, loops.moment.label)
+        for change in self._variant.changes:
+            change.apply(world)
+
+        def report() -> None:
+            if progress is not None:
+                progress(self._clock.now - loops.begin, loops.wish.lasts)
+
+        cluster.run(loops.until, loops.arrivals.writes, report)
+        recorder = self._recorder
+        recorder.end()
+        return Course(
+            name=self._variant.name,
+            texts=self._variant.texts,
+            release=self._variant.release or loops.release,
+            conf=self._conf.source,
+            until=self._clock.now,
+            works=recorder.works,
+            placements=tuple(recorder.placements),
+            evictions=tuple(recorder.evictions),
+            queues=recorder.usage.uses(self._clock.now),
+            sessions=cluster.sessions,
+            ran=cluster.ran,
+            endless=len(self._times.endless),
+            panics=tuple(cluster.panics),
+        )
+
+
+class ForecastRequest(NamedTuple):
+    """A question, in a form that other processes can get.
+
+    :param release: of the original. :param conf: instead of that in the log at the moment.
+    :param place: of the log, for other processes and for a branch; empty if there are none.
+    :param keep: the branch that the last course is written to; empty if it is not kept.
+    """
+
+    moment: Moment
+    variants: tuple[Variant, ...]
+    wish: Wish
+    release: str
+    conf: ConfText | None = None
+    place: str = ""
+    keep: str = ""
+
+
+def forecast(
+    log: Log, question: ForecastRequest, *, jobs: int = 1, progress: Progress | None = None
+) -> Forecast:
+    """Let a cluster live on from a moment as it was, and with each variant.
+
+    An interrupt ends the courses that are not finished; the others are returned.
+
+    :param jobs: processes. :param progress: called with (microseconds run, all).
+    :raises NotKnown: the log does not have all that a cluster needs to live on.
+    :raises ObjectNotFound: a change is of an object that does not exist then.
+    :raises UsageError: a change has no effect or is not valid, or the moment has no time; or a
+        branch cannot be written.
+    :raises KeyboardInterrupt: the cluster as it was is not finished, or the branch not written.
+    """
+    moment = question.moment
+    loops = Loops(log, moment, question.release, question.wish, question.conf)
+    wanted = [Variant(ORIGINAL), *question.variants]
+    for variant in question.variants:
+        loops.check(variant)
+    done: dict[int, Course] = {}
+    try:
+        if question.keep:
+            _run_and_keep(loops, question, wanted, done, progress)
+        else:
+            _run_beside(loops, question, wanted, done, jobs=jobs, progress=progress)
+    except KeyboardInterrupt:
+        branch_lacks = question.keep and len(done) == len(wanted)
+        if 0 not in done or branch_lacks:
+            raise
+    return _forecast(loops, wanted, done)
+
+
+def _run_beside(
+    loops: Loops,
+    question: ForecastRequest,
+    wanted: Sequence[Variant],
+    done: dict[int, Course],
+    *,
+    jobs: int,
+    progress: Progress | None,
+) -> None:
+    """Run all courses, in several processes if there is a place of the log for them.
+
+    :param done: gets the courses by their number, as soon as they are finished.
+    """
+    count = max(min(jobs, len(wanted)), 1) if question.place else 1
+
+    def own() -> list[Course]:
+        found = []
+        numbers = range(0, len(wanted), count)
+        for at, number in enumerate(numbers):
+            done[number] = loops.run(wanted[number], _part(progress, at, len(numbers)))
+            found.append(done[number])
+        return found
+
+    def others(place: int, courses: list[Course]) -> None:
+        done.update(zip(range(place + 1, len(wanted), count), courses, strict=True))
+
+    tasks = [question._replace(variants=tuple(wanted[number::count])) for number in range(1, count)]
+    run_beside(own, _other_courses, tasks, finished=others)
+
+
+def _run_and_keep(
+    loops: Loops,
+    question: ForecastRequest,
+    wanted: Sequence[Variant],
+    done: dict[int, Course],
+    progress: Progress | None,
+) -> None:
+    """Run all courses, and write the last one to a branch.
+
+    :raises UsageError: there are several variants, or there is such a branch.
+    """
+    if len(wanted) > 2:
+        raise UsageError("only one course can be kept", now="leave out --each")
+    check_branch(question.place, question.keep)
+    written: list[WrittenObject] = []
+    for number, variant in enumerate(wanted):
+        last = written if number == len(wanted) - 1 else None
+        done[number] = loops.run(variant, _part(progress, number, len(wanted)), last)
+    loops.keep(question.place, question.keep, wanted[-1], written)
+
+
+def _forecast(loops: Loops, wanted: Sequence[Variant], done: Mapping[int, Course]) -> Forecast:
+    return Forecast(
+        at=loops.moment.label,
+        begin=loops.begin,
+        until=loops.until,
+        courses=tuple(done[number] for number in sorted(done)),
+        assumed=tuple(loops.assumed()),
+        not_modelled=NOT_MODELLED,
+        calibration=calibrated(
+            done[0],
+            loops.lives,
+            loops.schedulers,
+            begin=loops.begin,
+            recorded_until=loops.recorded_until,
+        ),
+        not_known=tuple(
+            dict.fromkeys(
+                (
+                    *unknown_at(loops.log, loops.moment, SCHEDULING),
+                    *undecodable_at(loops.log, loops.moment, CARRIED),
+                )
+            )
+        ),
+        missing=tuple(one.name for number, one in enumerate(wanted) if number not in done),
+        unread=remarks(
+            loops.log, loops.moment, (change for one in wanted for change in one.changes)
+        ),
+    )
+
+
+def _part(progress: Progress | None, number: int, parts: int) -> Progress | None:
+    """Return what reports progress of one of several equal parts as that of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, parts * total)
+
+
+def _other_courses(question: ForecastRequest) -> list[Course]:
+    """Run courses in another process."""
+    moment = question.moment
+    with open_log(question.place, read_only=True) as store:
+        log = Log(store, branch=moment.branch, cluster=moment.cluster)
+        loops = Loops(log, moment, question.release, question.wish, question.conf)
+        return [loops.run(variant) for variant in question.variants]

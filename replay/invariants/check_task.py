@@ -1,0 +1,449 @@
+"""From a log and options to a report: the check as the command line runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.events import Recorded
+from ...engine.invariants.catalogue import INVARIANTS, in_order
+from ...engine.invariants.controllers import JOB
+from ...engine.invariants.invariant import RUNS, SESSION, VERSION, Invariant, Severity
+from ...engine.invariants.timeline import SETTLE_US, Breach, HappeningPlace, has_settled
+from ...engine.invariants.view import ClusterView, SessionView
+from ...engine.kubernetes.units import SECOND_US, parse_duration
+from ...engine.log.store import NO_REVISION, Query
+from ...engine.state.clock import UNDATED, TimeSpan, span_at
+from ...engine.volcano.session.behaviours import Behaviours
+from ..lint.findings import FindingSubject
+from ..lint.lint_inputs import Configuration
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText, conf_at
+from ..moments.actors import attributed
+from ..moments.moment import Moment
+from ..moments.ordered_events import OrderedEvents
+from ..moments.unknown import Unknown
+from ..sessions.session_moments import at_revision, recorded_sessions_count, session_places
+from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.record_columns import Seconds, TimeColumn
+from ..tabular.tabular import Tabular
+from .blast_radius import ID as BLAST_RADIUS
+from .blast_radius import blast_radius
+from .checked_sessions import session_view
+from .known_objects import Knowledge
+from .log_walk import LogWalk, Progress, SessionsOnTheWay
+from .queue_tree_invariant import ID as QUEUE_TREE
+from .queue_tree_invariant import queue_tree
+from .ranges import Ranges
+from .starts import CheckBegin, begins, is_exact
+from .watch_starts import sources_of_watches
+
+_SEVERITIES = tuple(Severity)
+_LIFETIME = "I-13"
+_OF_AUDIT = MappingProxyType({_LIFETIME: "deleted a PodGroup", "I-23": "wrote a status"})
+_OF_CONF = frozenset({QUEUE_TREE, BLAST_RADIUS})
+
+
+def _no_conf() -> Configuration | None:
+    return None
+
+
+ALL: tuple[Invariant, ...] = in_order(
+    (*INVARIANTS, queue_tree(_no_conf), blast_radius(queue_tree(_no_conf)))
+)
+"""All invariants, by number; for the list alone."""
+
+
+class CheckTask(NamedTuple):
+    """What to check.
+
+    :param end: the last moment. :param single: check only what holds at this moment.
+    :param since: leave out violations that had ended by then.
+    :param ids: of invariants; empty for all. :param settle: the window in microseconds.
+    :param conf: a configuration of the scheduler instead of the log's.
+    """
+
+    end: Moment
+    behaviours: Behaviours
+    single: bool = False
+    since: Moment | None = None
+    ids: tuple[str, ...] = ()
+    settle: int = SETTLE_US
+    conf: ConfText | None = None
+
+
+class NotChecked(NamedTuple):
+    """An invariant that was not checked, and why."""
+
+    invariant: Invariant
+    reason: str
+
+
+class ViolationRow(NamedTuple):
+    """A violation. :param since_before: it had begun before the log knew enough.
+
+    :param since_time: within the bounds ``since_earliest`` and ``since_latest``, so is ``lasted``
+        counted. :param until_position: None if it holds at the end.
+    """
+
+    invariant: str
+    name: str
+    severity: str
+    kind: str
+    object: str
+    field: str
+    message: str
+    since_position: int
+    since_revision: int | None
+    since_time: TimeColumn | None
+    since_before: bool
+    until_position: int | None
+    until_time: TimeColumn | None
+    lasted: Seconds | None
+    since_earliest: TimeColumn | None
+    since_latest: TimeColumn | None
+    until_earliest: TimeColumn | None
+    until_latest: TimeColumn | None
+
+
+class NotCheckedRow(NamedTuple):
+    """An invariant that was not checked, and why."""
+
+    invariant: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport(Tabular):
+    """The violations, the most severe first; what was checked and what was not.
+
+    :param at: the moment, or the end of the range, as printed.
+    :param unsettled: violations that did not last for the settle window, as far as is known.
+    :param sessions: how many sessions were run. :param not_known: gaps of the log.
+    :param events: by position, the events with which violations began.
+    :param spans: by revision, between which times violations began and ended.
+    """
+
+    at: str
+    since: str
+    release: str
+    settle: int
+    violations: tuple[Breach, ...]
+    unsettled: tuple[Breach, ...]
+    checked: tuple[Invariant, ...]
+    not_checked: tuple[NotChecked, ...]
+    sessions: int
+    not_known: tuple[Unknown, ...]
+    events: Mapping[int, Recorded]
+    spans: Mapping[int, TimeSpan]
+
+    def span_of(self, place: HappeningPlace) -> TimeSpan:
+        """Return between which times a violation began or ended."""
+        if place.revision is not None:
+            return self.spans[place.revision]
+        return UNDATED if place.time is None else span_at(place.time)
+
+    def tables(self) -> Mapping[str, ColumnTable]:
+        """Return the violations, those that did not last, and what was not checked."""
+        left_out = (
+            NotCheckedRow(one.invariant.id, one.invariant.name, one.reason)
+            for one in self.not_checked
+        )
+        return {
+            "violations": table_of(ViolationRow, map(self._row, self.violations)),
+            "unsettled": table_of(ViolationRow, map(self._row, self.unsettled)),
+            "not_checked": table_of(NotCheckedRow, left_out),
+        }
+
+    def _row(self, one: Breach) -> ViolationRow:
+        violation, until = one.violation, one.until
+        began = self.span_of(one.since)
+        ended = UNDATED if until is None else self.span_of(until)
+        return ViolationRow(
+            one.invariant.id,
+            one.invariant.name,
+            severity_of(one).value,
+            violation.kind,
+            violation.name,
+            violation.field,
+            violation.message,
+            one.since.position,
+            one.since.revision,
+            one.since.time,
+            since_before=one.before,
+            until_position=None if until is None else until.position,
+            until_time=None if until is None else until.time,
+            lasted=None if one.lasted is None else one.lasted / SECOND_US,
+            since_earliest=began.earliest,
+            since_latest=began.latest,
+            until_earliest=ended.earliest,
+            until_latest=ended.latest,
+        )
+
+
+def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
+    """Return the invariants of some ids or names, by number.
+
+    Without any, the result is all but those that no log shows, and those that must be named.
+
+
+    :raises UsageError: there is no such invariant.
+    """
+    by_name = {name: one for one in ALL for name in (one.id, one.name)}
+    lower = {name.lower(): one for name, one in by_name.items()}
+    for text in (asked := list(ids)):
+        if text.lower() not in lower:
+            padded = lower.get(text.lower().replace("-", "-0", 1))
+            like = [padded.id] if padded else get_close_matches(text, list(by_name), n=1)
+            now = f"did you mean {like[0]}?" if like else "list them with plinian check --list"
+            raise UsageError(f"no invariant {text!r}", now=now)
+    if not asked:
+        return tuple(one for one in ALL if not (one.named or one.unseen))
+    wanted = {lower[text.lower()].id for text in asked}
+    return tuple(one for one in ALL if one.id in wanted)
+
+
+def settle_window(text: str) -> int:
+    """Return a settle window in microseconds.
+
+    :param text: a duration, as in ``5s``.
+    :raises UsageError: it is none.
+    """
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise UsageError(f"--settle: {fault}", now="write a duration, such as 5s or 0s") from fault
+
+
+def check(log: Log, task: CheckTask, progress: Progress | None = None) -> CheckReport:
+    """Check invariants at a moment, or from the begin of a log to a moment.
+
+    :param progress: called with (position reached, last position) from time to time.
+    :raises UsageError: there is no such invariant.
+    """
+    return _Check(log, task).report(progress)
+
+
+class _Check:
+    """One check of a log."""
+
+    def __init__(self, log: Log, task: CheckTask) -> None:
+        self._log, self._task = log, task
+        self._clock = log.clock(task.end)
+        self._known = Knowledge(log, task.end, self._clock)
+        tree = queue_tree(self._conf)
+        with_conf = {QUEUE_TREE: tree, BLAST_RADIUS: blast_radius(tree)}
+        self._asked = tuple(with_conf.get(one.id, one) for one in chosen_invariants(task.ids))
+        self._refused = tuple(self._not_checked())
+        refused = {one.invariant.id for one in self._refused}
+        self._checked = tuple(one for one in self._asked if one.id not in refused)
+
+    def report(self, progress: Progress | None) -> CheckReport:
+        """Walk the log, and return what was found."""
+        task, end = self._task, self._task.end
+        walk = self._walked(progress)
+        last = self._last(walk.place)
+        found = [self._until_silence(one) for one in walk.timeline.holding(last, walk.seen)]
+        if not task.single:
+            ranges = Ranges(self._log, end, self._clock, task.behaviours.release)
+            found += [*walk.timeline.ended, *ranges.breaches(self._checked)]
+            found = [one for one in found if self._in_range(one)]
+        sure = [one for one in found if has_settled(one, task.settle)]
+        kinds = dict.fromkeys(pair for one in self._asked for pair in one.kinds)
+        return CheckReport(
+            at=end.label,
+            since="" if task.since is None else task.since.label,
+            release=task.behaviours.release,
+            settle=task.settle,
+            violations=tuple(sorted(sure, key=_rank)),
+            unsettled=tuple(sorted((one for one in found if one not in sure), key=_rank)),
+            checked=self._checked,
+            not_checked=self._refused,
+            sessions=walk.sessions_run,
+            not_known=tuple(self._unknown(kinds)),
+            events=self._events(sure),
+            spans=self._spans(found),
+        )
+
+    def _spans(self, found: Sequence[Breach]) -> dict[int, TimeSpan]:
+        """Return between which times the revisions of violations happened."""
+        places = [place for one in found for place in (one.since, one.until) if place is not None]
+        revisions = sorted({one.revision for one in places if one.revision is not None})
+        return dict(zip(revisions, self._clock.spans(revisions), strict=True))
+
+    def _walked(self, progress: Progress | None) -> LogWalk:
+        """Walk to the end: from a stored cache if that gives the same, else from the begin."""
+        task, actors = self._task, self._actors()
+        if task.single:
+            for begin in begins(self._log, task.end, task.behaviours, self._known, self._checked):
+                walk = self._walk(actors, progress, begin)
+                if is_exact(walk.timeline.holding(walk.place), walk.view):
+                    return walk
+                del begin, walk  # before the next cache is opened
+        return self._walk(actors, progress, None)
+
+    def _walk(
+        self, actors: dict[int, str], progress: Progress | None, begin: CheckBegin | None
+    ) -> LogWalk:
+        task, end = self._task, self._task.end
+        walk = LogWalk(
+            task.behaviours,
+            self._checked,
+            self._known,
+            self._clock,
+            actors=actors,
+            settle=task.settle,
+            begin=begin,
+        )
+        after = NO_REVISION if begin is None else begin.revision
+        events = OrderedEvents(self._log.store, end, after, more=(JOB,))
+        walk.follow(
+            events, end, SessionsOnTheWay(self._session_revisions(), self._session), progress
+        )
+        return walk
+
+    def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
+        if not self._task.single:
+            return self._known.not_known(kinds)
+        from ..coverage.coverage import unknown_at  # noqa: PLC0415 -- only here
+
+        return unknown_at(self._log, self._task.end, kinds)
+
+    def _events(self, found: Iterable[Breach]) -> Mapping[int, Recorded]:
+        """Return the events with which violations began."""
+        end = self._task.end
+        wanted = sorted({at for one in found for at in beginning(one)})
+        query = Query(branch=end.branch, cluster=end.cluster)
+        return {
+            at: recorded
+            for at in wanted
+            for recorded in self._log.store.read(
+                msgspec.structs.replace(query, after=at - 1, until=at)
+            )
+        }
+
+    def _conf(self) -> Configuration | None:
+        given = self._task.conf or conf_at(self._log.store, self._task.end)
+        if given is None:
+            return None
+        return Configuration(given.text, FindingSubject("", "SchedulerConfiguration", given.source))
+
+    def _not_checked(self) -> Iterator[NotChecked]:
+        """Yield the invariants for which the log never knows enough."""
+        for one in self._asked:
+            reason = self._reason(one)
+            if reason:
+                yield NotChecked(one, reason)
+
+    def _reason(self, one: Invariant) -> str:
+        single = self._task.single
+        if one.unseen:
+            return f"no log shows it: {one.unseen}"
+        if one.ranged and single:
+            return "it is about a range of the log: leave out --at"
+        if one.kinds and self._known.begin(one.kinds) is None:
+            return self._known.lacking(one.kinds)
+        if single and one.kinds and not self._known.at(one.kinds, self._last_revision()):
+            return self._known.lacking(one.kinds)
+        if one.id in _OF_CONF and self._conf() is None:
+            return "the log holds no configuration of the scheduler; give one with --conf"
+        return self._reason_of_source(one)
+
+    def _reason_of_source(self, one: Invariant) -> str:
+        """Return what kind of input an invariant needs and the log does not have."""
+        log, end, single = self._log, self._task.end, self._task.single
+        if one.id in _OF_AUDIT and not self._has("audit.covered"):
+            return f"the log holds no audit log: it does not know who {_OF_AUDIT[one.id]}"
+        if one.unit == VERSION and not sources_of_watches(log, end):
+            return "the log holds no watch"
+        if one.unit == RUNS and not self._has("session.opened"):
+            return "the log holds no scheduler's log"
+        if one.unit == SESSION and not single and not recorded_sessions_count(log, end):
+            return "the log records no sessions; check one moment with --at"
+        return ""
+
+    def _has(self, kind: str) -> bool:
+        end = self._task.end
+        found = self._log.store.sources(known=end.known, cluster=end.cluster, branch=end.branch)
+        return any(kind in one.kinds for one in found)
+
+    def _last_revision(self) -> int | None:
+        end = self._task.end
+        if end.revision is not None:
+            return end.revision
+        extent = self._log.store.extent(known=end.known, cluster=end.cluster, branch=end.branch)
+        return extent.last_revision
+
+    def _last(self, place: HappeningPlace) -> HappeningPlace:
+        """Return the last place: violations last until then."""
+        revision = self._last_revision()
+        time = self._task.end.time or self._clock.time_of(revision)
+        return place._replace(revision=revision, time=time)
+
+    def _until_silence(self, breach: Breach) -> Breach:
+        """Return a violation that holds at the end, as long as watches show that it lasted."""
+        silent = self._known.silent_until(breach.invariant.kinds)
+        if silent is None or breach.began is None:
+            return breach
+        return breach._replace(lasted=max(breach.lasted or 0, silent - breach.began))
+
+    def _session_revisions(self) -> Sequence[int]:
+        if not any(one.unit == SESSION for one in self._checked):
+            return ()
+        last = self._last_revision()
+        if self._task.single:
+            return () if last is None else (last,)
+        since = 0 if self._task.since is None else self._task.since.revision or 0
+        found = session_places(self._log, self._task.end, since=since)
+        if not found.logged:
+            return ()
+        return [one.moment.revision for one in found.found if one.moment.revision is not None]
+
+    def _session(self, revision: int, view: ClusterView) -> SessionView:
+        task = self._task
+        moment = task.end if task.single else at_revision(task.end, revision)
+        return session_view(self._log, moment, task.behaviours, view.cache, task.conf)
+
+    def _actors(self) -> dict[int, str]:
+        """Return who deleted PodGroups, by position of the deletion."""
+        end = self._task.end
+        if not any(one.id == _LIFETIME for one in self._checked):
+            return {}
+        query = Query(
+            branch=end.branch, cluster=end.cluster, until=end.known, kinds=("podgroup.deleted",)
+        )
+        read = self._log.store.read(query)
+        found = attributed(self._log.store, self._clock, read, branch=end.branch)
+        return {one.position: one.actor for one in found}
+
+    def _in_range(self, breach: Breach) -> bool:
+        since = self._task.since
+        if since is None or breach.until is None:
+            return True
+        if since.revision is None or breach.until.revision is None:
+            return breach.until.position > since.known
+        return breach.until.revision >= since.revision
+
+
+def beginning(breach: Breach) -> tuple[int, ...]:
+    """Return the positions of the events with which a violation began; none if not known."""
+    return () if breach.before else breach.since.events
+
+
+def severity_of(breach: Breach) -> Severity:
+    """Return the severity of a violation."""
+    return breach.violation.severity or breach.invariant.severity
+
+
+def _rank(breach: Breach) -> tuple[object, ...]:
+    severity = _SEVERITIES.index(severity_of(breach))
+    since = breach.since
+    revision = -1 if since.revision is None else since.revision
+    return severity, breach.invariant.id, revision, since.time or 0, breach.violation.place

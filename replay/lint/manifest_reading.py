@@ -1,0 +1,306 @@
+"""Read manifests and configurations from files, folders and standard input, with their places.
+
+A manifest may not have been applied yet, so it has neither a uid nor a resourceVersion. That
+distinguishes this from the formats of ingest, which read recorded objects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ...engine.errors import InputError
+from ...engine.ingest.objects import scheduler_conf
+from ...engine.ingest.objects.scheduler_conf import MAX_BYTES
+from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files
+from ...engine.kubernetes.objects.decoding_faults import value_words
+from ...engine.kubernetes.scheduler_confs import configs_in
+from .findings import FilePlace, FindingSubject
+from .lint_inputs import Configuration, UnreadInput
+from .object_versions import missing_field
+from .objects import Manifest
+from .wrapped import Inside, inside, is_checked, is_kustomization
+from .written_items import JSON, RENDER, TEMPLATE, Item, after_fault, written_items
+
+SUFFIXES = (".yaml", ".yml", ".json", ".conf")
+"""The files that are read in folders; a file given by name may have any suffix."""
+
+_HOLDER = re.compile(rb"kind|tiers|\.conf")
+"""What shows that a file is no configuration itself, but may hold one."""
+
+_CHART = frozenset({"apiVersion", "name", "version"})
+"""What Chart.yaml has."""
+
+_CONF = ".conf"
+"""How the name of a configuration ends in a ConfigMap."""
+
+_FREE = frozenset({"command", "args", "env", "annotations", "labels"})
+"""Fields whose texts may have braces for another program."""
+
+_SHOWN = 3
+KUSTOMIZE = "render it: kubectl kustomize DIR | plinian lint -"
+_NOW = "give files as for kubectl apply and from kubectl get -o yaml; others are for plinian ingest"
+
+
+class UnruledObject(NamedTuple):
+    """An object of a kind without rules. :param checked: how much inside of it is checked."""
+
+    manifest: Manifest
+    checked: Inside
+
+
+class WrittenFiles(NamedTuple):
+    """The objects and configurations that were read, in the order of the files.
+
+    :param inner: objects that rules check, inside of other objects.
+    :param holders: the objects of kinds without rules.
+    :param unread: what cannot be read beside them.
+    """
+
+    manifests: tuple[Manifest, ...]
+    confs: tuple[Configuration, ...]
+    inner: tuple[Manifest, ...] = ()
+    holders: tuple[UnruledObject, ...] = ()
+    unread: tuple[UnreadInput, ...] = ()
+
+
+class _Reader:
+    """Reads files one after the other, and goes on after one that cannot be read."""
+
+    def __init__(self) -> None:
+        self.manifests: list[Manifest] = []
+        self.confs: list[Configuration] = []
+        self.inner: list[Manifest] = []
+        self.holders: list[UnruledObject] = []
+        self.faults: list[tuple[str, InputError]] = []
+
+    def read(self, file: InputFile) -> None:
+        """Read a file; what of it cannot be read is noted."""
+        try:
+            for document in documents(file):
+                self._read_document(document)
+        except InputError as fault:
+            self.faults.append((file.path, fault))
+
+    def _read_document(self, document: Document) -> None:
+        rest: tuple[Document, int] | None = document, -1
+        while rest is not None:
+            part, begin = rest
+            try:
+                self._read_part(part)
+            except InputError as fault:
+                self.faults.append((part.source, fault))
+                rest = after_fault(part, max(_line_of(part.source, fault) - 1, begin + 1))
+            else:
+                return
+
+    def _read_part(self, document: Document) -> None:
+        if scheduler_conf.FORMAT.sniff(document.head, document.name):
+            self.confs.append(_conf(document))
+            return
+        for item in map(_named, written_items(document)):
+            self._read_item(item)
+
+    def _read_item(self, item: Item) -> None:
+        held = Inside((), ())
+        try:
+            if _is_bare(item.value):
+                held = _inside_bare(item)
+            else:
+                self.manifests.append(Manifest(_object(item), item.place, item.repeated))
+                if not is_checked(self.manifests[-1]):
+                    held = _inside(item)
+                    self.holders.append(UnruledObject(self.manifests[-1], held))
+        except InputError as fault:
+            self.faults.append((item.place.file, fault))
+        self.inner += held.manifests
+        self.confs += held.confs
+
+    def found(self) -> WrittenFiles:
+        """Return what was read."""
+        return WrittenFiles(
+            tuple(self.manifests),
+            tuple(self.confs),
+            tuple(self.inner),
+            tuple(self.holders),
+            tuple(_unread(source, fault) for source, fault in self.faults),
+        )
+
+
+def read_files(paths: Sequence[str], *, go_on: bool = False) -> WrittenFiles:
+    """Read files, folders, and ``-`` for standard input.
+
+    Other objects, and what is no object, may hold objects and configurations: an Application of
+    Argo CD, the data of a ConfigMap, values of Helm.
+
+    :param go_on: read the others if a file, or an object in it, cannot be read.
+    :raises InputError: a file cannot be read, is neither YAML nor JSON, or holds something that is
+        neither a Kubernetes object nor a configuration; with ``go_on`` only if there is nothing
+        else.
+    """
+    reader = _Reader()
+    for file in find_files(paths):
+        if file.named or file.path.endswith(SUFFIXES):
+            reader.read(file)
+    nothing = not (reader.manifests or reader.confs or reader.inner)
+    if reader.faults and (nothing or not go_on):
+        raise _first(reader.faults)
+    return reader.found()
+
+
+def _first(faults: Sequence[tuple[str, InputError]]) -> InputError:
+    """Return the first of some errors, with the number of the others."""
+    first, others = faults[0][1], len(faults) - 1
+    if not others:
+        return first
+    what = f"{first.what} (and {others} more cannot be read)"
+    return InputError(what, where=first.where, now=first.now)
+
+
+def _unread(source: str, fault: InputError) -> UnreadInput:
+    return UnreadInput(FilePlace(source, _line_of(source, fault), 1), fault.what, fault.now)
+
+
+def _line_of(source: str, fault: InputError) -> int:
+    """Return the line that an error names; 1 if it names none."""
+    line = fault.where.removeprefix(f"{source}:")
+    return int(line) if line.isascii() and line.isdecimal() else 1
+
+
+def read_conf(path: str) -> Configuration:
+    """Read a file that is a scheduler configuration, or a ConfigMap with one.
+
+    :raises InputError: it cannot be read, or holds no configuration.
+    """
+    for file in find_files([path]):
+        for document in documents(file):
+            head = document.head
+            if scheduler_conf.FORMAT.sniff(head, "any.conf"):
+                return _conf(document)
+            if head.lstrip().startswith(JSON) or _HOLDER.search(head):
+                found = [conf for item in written_items(document) for conf in _confs_of(item)]
+                if found:
+                    return found[-1]
+            else:
+                return _conf(document)
+    raise InputError("it holds no scheduler configuration", where=path)
+
+
+def _conf(document: Document) -> Configuration:
+    data = document.stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise InputError("a configuration of more than 1 MiB", where=document.source)
+    subject = FindingSubject("", "SchedulerConfiguration", "", FilePlace(document.source, 1, 1))
+    return Configuration(_text(data, document.source), subject)
+
+
+def _text(data: bytes, source: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise InputError(f"not UTF-8: {fault.reason}", where=source) from fault
+
+
+def _is_bare(value: Any) -> bool:
+    """Return whether a value is a mapping that does not say what it is."""
+    return isinstance(value, dict) and not {"kind", "apiVersion"} & value.keys()
+
+
+def _named(item: Item) -> Item:
+    """Return an item with its kind, which a kustomization need not name."""
+    if not (_is_bare(item.value) and is_kustomization(item.value)):
+        return item
+    kind = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    return item._replace(value={**kind, **item.value})
+
+
+def _object(item: Item) -> dict[str, Any]:
+    """Return an item that is a Kubernetes object.
+
+    :raises InputError: it is not one.
+    """
+    value, where = item.value, str(item.place)
+    if not isinstance(value, dict):
+        what = f"expected a Kubernetes object, found {value_words(value)}"
+        raise InputError(what, where=where, now=_NOW)
+    if value.keys() >= _CHART and "kind" not in value:
+        what = "the description of a chart of Helm, not a manifest"
+        raise InputError(what, where=where, now=RENDER)
+    for field in ("apiVersion", "kind"):
+        if not isinstance(value.get(field), str):
+            what = f"one without {field}"
+            if field in value:
+                what = f"one whose {field} is {value_words(value[field])}, not text"
+            now = missing_field(field, value) or _NOW
+            raise InputError(f"expected a Kubernetes object, found {what}", where=where, now=now)
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    texts = [("the name", name)]
+    if is_checked(Manifest(value, item.place)):
+        texts += _texts(value.get("spec"), "spec")
+    for what, text in texts:
+        if isinstance(text, str) and TEMPLATE.search(text.encode("utf-8", "replace")):
+            raise InputError(f"{what} {text[:60]!r} is a template's", where=where, now=RENDER)
+    return value
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the texts in a value with their paths, except for those that containers run with."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in _FREE:
+                yield from _texts(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from _texts(inner, f"{path}[{at}]")
+    else:
+        yield path, value
+
+
+def _confs_of(item: Item) -> tuple[Configuration, ...]:
+    """Return the configurations in an item.
+
+    :raises InputError: it is neither an object nor holds a configuration.
+    """
+    if _is_bare(item.value):
+        return _inside_bare(item).confs
+    _object(item)
+    return _inside(item).confs
+
+
+def _inside_bare(item: Item) -> Inside:
+    """Return what is in an item that is no object.
+
+    :raises InputError: nothing is.
+    """
+    found = inside(item)
+    if not any(found):
+        where, keys = str(item.place), ", ".join(list(item.value)[:_SHOWN]) or "no keys"
+        raise InputError(
+            f"neither a Kubernetes object nor a scheduler configuration in it ({keys})",
+            where=where,
+            now=f"if these are values of Helm, {RENDER}; else {_NOW}",
+        )
+    first, *rest = found.confs or (None,)
+    if first is None:
+        return found
+    return found._replace(confs=(first._replace(repeated=item.repeated), *rest))
+
+
+def _inside(item: Item) -> Inside:
+    """Return what is in an object: of a ConfigMap, its files are configurations first."""
+    manifest, found = Manifest(item.value, item.place), inside(item)
+    if manifest.group_kind != ("", "ConfigMap"):
+        return found
+    data = manifest.document.get("data")
+    for name, value in data.items() if isinstance(data, dict) else ():
+        if name.endswith(_CONF) and not isinstance(value, str):
+            what = f"data.{name} of a ConfigMap is {value_words(value)}, not text"
+            now = f"write it as a block of text, which begins with {name}: |"
+            raise InputError(what, where=str(item.place), now=now)
+    confs = tuple(
+        Configuration(text, manifest.subject(), item.blocks.get(text, -1))
+        for _, text, _ in configs_in(manifest.document)
+    )
+    return found._replace(confs=confs or found.confs)

@@ -1,0 +1,259 @@
+"""Plots: what can be drawn of a log, and a drawn one that can be saved or shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.counts import counted
+from ...engine.log.location import log_name
+from ...engine.state.clock import Clock
+from ...engine.state.log_coverage import KnownGap
+from ..export import write_file
+from ..logs.log import Log, Progress
+from ..series.period import ShownPeriod, span_of
+from .asked import GANG, KINDS, NODES, QUEUES, SESSIONS, WAITS, PlotRequest
+from .characters import lines_of_picture
+from .image import PNG, can_draw, image_of
+from .picture import Picture
+from .picture_page import page_of, svg_of
+from .picture_words import clock_text
+from .themes import AUTO, LIGHT, THEMES
+
+if TYPE_CHECKING:
+    from ..answers.answer import Why
+    from ..fidelity.report import Fidelity
+    from ..forecast.forecast_run import Forecast
+    from ..moments.moment import Moment
+
+_GAPS = 3
+"""Gaps that a note names; further ones are only counted."""
+
+_SEEN = 10
+"""In a picture one sees whether something happened this many parts of the period earlier."""
+
+_LOOKED_AT = 1000
+"""Changes of a gap that are looked at, to see whether their times are known."""
+
+_FORMS: Mapping[str, str] = MappingProxyType({".png": PNG, ".svg": "svg", ".html": "html"})
+
+
+class Plot:
+    """A picture of a log; notebooks show it by themselves.
+
+    :ivar picture: what it shows, as data.
+    """
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+
+    def save(self, path: str | Path, *, theme: str | None = None) -> None:
+        """Write it to a file: PNG, SVG or HTML, by the file's suffix.
+
+        :param theme: ``light``, ``dark``, or ``auto`` for that of the reader, which a PNG cannot
+            know: a PNG is light by default, the others are ``auto``.
+        :raises UsageError: there is no such form or theme, or matplotlib is not installed.
+        """
+        data = self.data(form_of(str(path), theme), theme)
+
+        def write(out: object) -> int:
+            return out.write(data)  # type: ignore[attr-defined, no-any-return]
+
+        write_file(Path(path), write)
+
+    def data(self, form: str, theme: str | None = None) -> bytes:
+        """Return it as ``png``, ``svg`` or ``html``."""
+        if form == PNG:
+            return image_of(self.picture, PNG, theme or LIGHT)
+        make = svg_of if form == "svg" else page_of
+        return make(self.picture, theme or AUTO).encode()
+
+    def text(self, *, width: int = 80, ascii_only: bool = False) -> str:
+        """Return it in characters."""
+        return "".join(lines_of_picture(self.picture, width=width, ascii_only=ascii_only))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_svg_(self) -> str | None:
+        return svg_of(self.picture) if can_draw() else None
+
+    def _repr_html_(self) -> str:
+        drawn = self._repr_svg_() or f"<pre>{escape(self.text())}</pre>"
+        return f"<figure>{drawn}</figure>"
+
+
+def form_of(file: str, theme: str | None = None) -> str:
+    """Return the form to write to a file of this name.
+
+    :raises UsageError: there is no such form, or it cannot have the theme.
+    """
+    form = _FORMS.get(PurePath(file).suffix.lower())
+    if form is None:
+        raise UsageError(
+            f"the suffix {PurePath(file).suffix or '(none)'} is of no picture",
+            where=file,
+            now=f"use {', '.join(_FORMS)}; without -o, the picture is drawn in characters",
+        )
+    if theme is not None and theme not in THEMES:
+        raise UsageError(f"no theme {theme!r}", now=f"choose from: {', '.join(THEMES)}")
+    if form == PNG and theme == AUTO:
+        raise UsageError(
+            "a PNG cannot follow the reader's theme", now="choose light or dark, or write an SVG"
+        )
+    return form
+
+
+def plot(log: Log, asked: PlotRequest, *, place: str, progress: Progress | None = None) -> Plot:
+    """Draw a log over time.
+
+    :param place: the log's path or URL, for the title.
+    :param progress: called with (position, last position).
+    :raises UsageError: there is no such plot, period, resource or name, or options do not go
+        together. :raises ObjectNotFound: there is no such gang.
+    """
+    if asked.what not in _MAKERS:
+        raise UsageError(f"no plot {asked.what!r}", now=f"choose from: {', '.join(KINDS)}")
+    if asked.resource is not None and asked.what not in {QUEUES, NODES}:
+        raise UsageError(
+            f"--resource does not go with {asked.what}", now="it is for queues and nodes"
+        )
+    if asked.namespace is not None and asked.what != GANG:
+        raise UsageError(f"-n does not go with {asked.what}", now="it is for gang")
+    span = span_of(log, asked.from_, asked.to, whole=asked.what == WAITS)
+    picture = _MAKERS[asked.what](log, span, asked, log_name(place), progress)
+    if asked.what != SESSIONS and picture.panels:
+        picture = picture._replace(notes=(*picture.notes, *_notes_of_gaps(log, picture, span)))
+    return Plot(picture)
+
+
+def _notes_of_gaps(log: Log, picture: Picture, span: ShownPeriod) -> list[str]:
+    """Return between which times changes are drawn in the middle, as it is not known when."""
+    from ..coverage.coverage import SCHEDULING, unknown_between  # noqa: PLC0415 -- only here
+
+    period, clock = picture.period, log.clock(span.end)
+    first = max(clock.revision_at(period.begin), 0)
+    bounds = {
+        (one.after_within.latest, one.before_within.latest)
+        for one in unknown_between(log, first, span.end, SCHEDULING)
+        if one.after_within is not None and one.before_within is not None
+        if _has_unsure_times(clock, one.gap, _SEEN * period.step)
+    }
+    whole = sorted((low, high) for low, high in bounds if low is not None and high is not None)
+    inside = [(low, high) for low, high in whole if low < period.end and high > period.begin]
+    if not inside:
+        return []
+    said = [f"{clock_text(low)} and {clock_text(high)}" for low, high in inside[:_GAPS]]
+    more = f", and {counted(len(inside) - _GAPS, 'more gap')}" if inside[_GAPS:] else ""
+    where = f"between {', '.join(said)}{more}"
+    return [f"in a gap of the log, times of changes are not known, drawn in the middle: {where}"]
+
+
+def _has_unsure_times(clock: Clock, gap: KnownGap, length: int) -> bool:
+    """Return whether the time of a change in a gap, or of its end, is not known to a length."""
+    revision, last = gap.after, gap.before
+    for _ in range(_LOOKED_AT):
+        revision = None if revision is None else clock.next_revision(revision)
+        if revision is None or last is None or revision > last:
+            return False
+        span = clock.span_of(revision)
+        if span.earliest is None or span.latest is None or span.latest - span.earliest > length:
+            return True
+    return False
+
+
+def plot_of(
+    log: Log,
+    found: Why | Fidelity | Forecast,
+    *,
+    place: str,
+    moment: Moment | None = None,
+    progress: Progress | None = None,
+) -> Plot:
+    """Draw an answer of a log over time.
+
+    :param place: the log's path or URL, for the title. :param moment: that of the answer to why.
+    :param progress: called with (position, last position).
+    :raises UsageError: there is nothing to draw.
+    """
+    from ..answers.answer import Why  # noqa: PLC0415 -- only what is drawn
+    from ..fidelity.report import Fidelity  # noqa: PLC0415
+
+    if isinstance(found, Fidelity):
+        from .fidelity_picture import fidelity_picture  # noqa: PLC0415
+
+        return Plot(fidelity_picture(found, log_name(place)))
+    if isinstance(found, Why):
+        from .why_plot import plot_of_why  # noqa: PLC0415
+
+        asked = plot_of_why(log, found, moment or log.moment(found.asked.at))
+        return plot(log, asked, place=place, progress=progress)
+    from .forecast_picture import forecast_picture  # noqa: PLC0415
+
+    return Plot(forecast_picture(found, log_name(place)))
+
+
+def _queues(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
+    from ..series.queue_shares import queue_shares  # noqa: PLC0415 -- only what is drawn
+    from .compose import queues_picture  # noqa: PLC0415
+
+    resource = asked.resource or "cpu"
+    found = queue_shares(log, span, resource, names=asked.names, progress=progress)
+    return queues_picture(found, name)
+
+
+def _nodes(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
+    from ..series.node_use import node_use  # noqa: PLC0415 -- only what is drawn
+    from .compose import nodes_picture  # noqa: PLC0415
+
+    resource = asked.resource or "cpu"
+    return nodes_picture(node_use(log, span, resource, names=asked.names, progress=progress), name)
+
+
+def _gang(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
+    from ..series.gang_counts_over_time import gang  # noqa: PLC0415 -- only what is drawn
+    from .compose import gang_picture  # noqa: PLC0415
+
+    if len(asked.names) != 1:
+        raise UsageError("gang draws one job or PodGroup", now="plinian plot gang job/NAME")
+    whole = asked.from_ is not None or asked.to is not None
+    named = log.object(asked.names[0], span.end)
+    found = gang(log, span, named, namespace=asked.namespace, whole=whole, progress=progress)
+    return gang_picture(found, name)
+
+
+def _sessions(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, _progress: Progress | None
+) -> Picture:
+    from ..series.session_runs import session_runs  # noqa: PLC0415 -- only what is drawn
+    from .compose import sessions_picture  # noqa: PLC0415
+
+    if asked.names:
+        raise UsageError(f"sessions has no {asked.names[0]!r}", now="plinian plot sessions")
+    return sessions_picture(session_runs(log, span), name)
+
+
+def _waits(
+    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
+) -> Picture:
+    from ..series.waits import waits  # noqa: PLC0415 -- only what is drawn
+    from .compose import waits_picture  # noqa: PLC0415
+
+    return waits_picture(waits(log, span, names=asked.names, progress=progress), name)
+
+
+_Maker = Callable[[Log, ShownPeriod, PlotRequest, str, Progress | None], Picture]
+_MAKERS: Mapping[str, _Maker] = MappingProxyType(
+    {QUEUES: _queues, NODES: _nodes, GANG: _gang, SESSIONS: _sessions, WAITS: _waits}
+)
+"""What makes each picture."""

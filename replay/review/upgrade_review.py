@@ -1,0 +1,80 @@
+"""What another release would decide differently, as a review: a rule is a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.kubernetes.counts import counted
+from ..compare import verdict
+from ..compare.upgrade import CauseGroup, Upgrade
+from ..render.comparison import cause_text, value_text
+from ..render.upgrade import point_text, verdict_text
+from .review_records import Level, Result, Review, ReviewRule
+
+PAGE = "docs/behaviours.md"
+NOT_FOUND = "cause-not-found"
+SAME = "sessions-decide-the-same"
+
+_SHOWN = 5
+"""The decisions of a cause that a result names."""
+
+
+def upgrade_review(found: Upgrade, *, unfold: bool) -> Review:
+    """Return the differences as a review; each cause is one result.
+
+    :param unfold: also differences that no user notices count as failures.
+    """
+    judged = verdict.verdict_of(found)
+    one, other = found.releases
+    unknown = judged.level == verdict.UNKNOWN
+    fails = bool(found) if unfold else judged.noticed
+    return Review(
+        "upgrade-check",
+        f"{counted(found.sessions, 'session')} as {one} and as {other}: "
+        f"{verdict_text(judged, found)}",
+        (*([] if fails or unknown else [_same(found)]), *_rules(found)),
+        tuple(_result(group, found, unfold=unfold) for group in found.groups),
+        unknown=verdict_text(judged, found) if unknown else "",
+    )
+
+
+def _same(found: Upgrade) -> ReviewRule:
+    one, other = found.releases
+    about = f"Sessions as {other} decide as those of {one}, as far as users notice."
+    return ReviewRule(SAME, about, "", "docs/how-to/compare-releases.md")
+
+
+def _rules(found: Upgrade) -> Iterator[ReviewRule]:
+    """Yield a rule for each cause that was found, with what its behaviours do."""
+    why = {one.behaviour: one.why for one in found.behaviours}
+    for group in found.groups:
+        names = list(dict.fromkeys(name for cause in group.causes for name in cause))
+        about = " ".join(why.get(name, "") for name in names).strip()
+        cause = cause_text(group.causes)
+        more = f"The behaviour that makes the difference: {cause}."
+        yield ReviewRule(_id(group), about or "The cause was not found.", more, PAGE)
+
+
+def _id(group: CauseGroup) -> str:
+    return cause_text(group.causes).replace(" ", "-") if group.causes else NOT_FOUND
+
+
+def _result(group: CauseGroup, found: Upgrade, *, unfold: bool) -> Result:
+    noticed = any(verdict.level_of(one) in verdict.NOTICED for one in group.changed)
+    one, other = found.releases
+    examples = [
+        f"{point_text(each)} {each.kind} {each.about}: {value_text(each.values[0])} → "
+        f"{value_text(each.values[1])}"
+        for each in group.changed[:_SHOWN]
+    ]
+    count = counted(len(group.changed), "decision")
+    return Result(
+        rule=_id(group),
+        level=Level.ERROR if noticed else Level.NOTE,
+        key=f"{one} {other}",
+        object="",
+        message=f"{count} in {counted(group.sessions, 'session')} differ as {other} "
+        f"from {one}: {'; '.join(examples)}",
+        fails=noticed or unfold,
+        more={"decisions": len(group.changed), "sessions": group.sessions},
+    )

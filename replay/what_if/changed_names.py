@@ -1,0 +1,91 @@
+"""Names of fields and resources in changes: one that does not exist changes nothing in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...engine.errors import UsageError
+from ...engine.model.resource_names import PODS, is_scalar_name
+from ..answers.cluster_resources import no_such_resource, resources_in, there_are
+from ..lint.lint_fields import unknown_fields
+from ..lint.objects import Manifest, amounts_in
+from ..logs.log import Log
+from ..moments.moment import Moment
+from ..objects.kinds import ObjectName
+from ..simulate.changed_scenario import Patch, parse_patch
+from .changed_world import Document
+from .cluster_changes import Apply, SetField, WhatIfChange
+from .unread import unread_of, unread_texts
+
+_COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
+
+
+def checked(changes: Iterable[WhatIfChange]) -> Iterator[WhatIfChange]:
+    """Yield changes whose fields exist.
+
+    :raises UsageError: a kind has no such field; the error lists those that it has there.
+    """
+    for change in changes:
+        if isinstance(change, SetField):
+            check_fields(change.named, change.document)
+            found = unread_of(change)
+            if found is not None and found.similar:
+                what = f"a {found.kind} has no field {found.field}"
+                last = found.field.removeprefix(found.before)
+                raise UsageError(what, now=there_are(last, found.known, before=found.before))
+        elif isinstance(change, Apply):
+            named = Manifest(change.document, None).group_kind
+            check_fields(ObjectName(*named, ""), change.document)
+        yield change
+
+
+def checked_patches(texts: Iterable[str]) -> list[Patch]:
+    """Return the patches of scenarios that texts stand for.
+
+    :raises UsageError: one has another form, or its kind has no such field.
+    """
+    patches = [parse_patch(text) for text in texts]
+    for patch in patches:
+        check_fields(patch.named, patch.change)
+    return patches
+
+
+def check_fields(named: ObjectName, document: Document) -> None:
+    """Refuse a part of an object with a field that its kind does not have.
+
+    :raises UsageError: there is one; the error lists the fields that there are in its place.
+    """
+    for field in unknown_fields(named.group, named.kind, document):
+        before = field.path[: len(field.path) - len(field.name)]
+        what = f"a {named.kind} has no field {field.path}"
+        raise UsageError(what, now=there_are(field.name, field.there, before=before))
+
+
+def remarks(log: Log, moment: Moment, changes: Iterable[WhatIfChange]) -> tuple[str, ...]:
+    """Return a sentence for each change that changes nothing, or names a resource not there.
+
+    :raises UsageError: sessions do not count a resource of that name.
+    """
+    some = list(changes)
+    named = [change for change in some if isinstance(change, SetField | Apply)]
+    wanted = dict.fromkeys(name for change in named for name in _resources(change))
+    known = resources_in(log.truth(moment)) if wanted.keys() - _COUNTED else frozenset[str]()
+    texts = list(unread_texts(some))
+    for name in wanted:
+        if name in known or name in _COUNTED:
+            continue
+        advice = there_are(name, known)
+        if not is_scalar_name(name):
+            raise UsageError(f"sessions do not count a resource {name!r}", now=advice)
+        texts.append(f"{no_such_resource(name)}; {advice}")
+    return tuple(dict.fromkeys(texts))
+
+
+def _resources(change: SetField | Apply) -> Iterator[str]:
+    """Yield the resources that a change names."""
+    document = change.document
+    if isinstance(change, SetField):
+        group = f"{change.named.group}/v1" if change.named.group else "v1"
+        document = {"apiVersion": group, "kind": change.named.kind, **document}
+    for _, amounts in amounts_in(Manifest(document, None)):
+        yield from amounts

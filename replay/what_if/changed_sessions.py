@@ -1,0 +1,224 @@
+"""One session of a moment as it was, and with changes, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.objects import Pod
+from ...engine.model.panic import Panic
+from ...engine.session.framework.session_outcome import SessionResult
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.faults import mended
+from ...engine.volcano.session.history import resolve
+from ..answers.answering_session import Run, run_of
+from ..answers.target import Target
+from ..answers.tasks import job_spec
+from ..answers.why import closely
+from ..belief.stored_belief import CacheBasis, believed
+from ..compare.decisions import DifferingDecision, decisions_of, differing
+from ..coverage.coverage import SCHEDULING, unknown_at
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
+from ..moments.moment import Moment
+from ..moments.unknown import Unknown
+from ..sessions.next_sessions import NextSession, next_sessions
+from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
+from ..tabular.column_table import ColumnTable, texts
+from ..tabular.tabular import Tabular
+from .changed_names import remarks
+from .changed_world import Beginning
+from .cluster_changes import WhatIfChange
+
+ORIGINAL = "original"
+
+
+class Variant(NamedTuple):
+    """What is otherwise in one session.
+
+    :param name: of its column. :param conf: a configuration instead of that of the original.
+    :param release: another release. :param mended: the behaviours of the release whose faults it
+        does not have here.
+    """
+
+    name: str
+    changes: tuple[WhatIfChange, ...] = ()
+    conf: ConfText | None = None
+    release: str | None = None
+    mended: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is otherwise, in a few words each."""
+        conf = () if self.conf is None else (f"configuration {self.conf.source}",)
+        release = () if self.release is None else (f"release {self.release}",)
+        return (*(change.text for change in self.changes), *conf, *release)
+
+
+class SideSession(NamedTuple):
+    """A session that was run. :param texts: what is otherwise; empty in the original."""
+
+    name: str
+    texts: tuple[str, ...]
+    answer: SessionAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf(Tabular):
+    """Sessions side by side; the first one is the original.
+
+    :param decisions: those that are not the same on all sides.
+    :param unread: sentences: changed fields that no session reads, resources that nothing has.
+    """
+
+    sides: tuple[SideSession, ...]
+    decisions: tuple[DifferingDecision, ...]
+    not_known: tuple[Unknown, ...]
+    unread: tuple[str, ...] = ()
+
+    def tables(self) -> Mapping[str, ColumnTable]:
+        """Return the decisions that differ, with a column for each session."""
+        heads = ["decision", "object", *(side.name for side in self.sides)]
+        return {"decisions": texts(heads, ((*row[:2], *row.values) for row in self.decisions))}
+
+
+class ChangedSessions:
+    """Runs sessions at a moment with changes; releases with the same cache behaviour share one."""
+
+    def __init__(self, log: Log, moment: Moment, release: str, conf: ConfText | None) -> None:
+        self.log, self.moment, self.release = log, moment, release
+        self._scene = scene_at(log, moment, conf)
+        self._beginnings: dict[CacheBasis, Beginning] = {}
+
+    @property
+    def cache(self) -> SchedulerCache:
+        """The scheduler's cache of the original, which callers must not change."""
+        return self._beginning(resolve(self.release)).cache
+
+    def _beginning(self, behaviours: Behaviours) -> Beginning:
+        basis = believed(behaviours)
+        if basis not in self._beginnings:
+            self._beginnings[basis] = Beginning(self.log, self.moment, behaviours)
+        return self._beginnings[basis]
+
+    def original(self) -> SessionAnswer:
+        """Run the session of the moment as it was."""
+        return self.run(Variant(ORIGINAL))
+
+    def run(self, variant: Variant) -> SessionAnswer:
+        """Run the session with changes.
+
+        :raises ObjectNotFound: a change is of an object that does not exist.
+        :raises UsageError: a change has no effect on sessions, or its result is no valid object.
+        """
+        behaviours = mended(variant.release or self.release, variant.mended)
+        begin, scene = self._beginning(behaviours), self._scene_of(variant)
+        if not variant.changes:
+            return session_in(scene, behaviours, begin.cache)
+        world = begin.world()
+        try:
+            for change in variant.changes:
+                change.apply(world)
+        except Panic as panic:
+            answer = session_in(scene, behaviours, begin.cache)
+            return replace(answer, result=SessionResult(panic=panic))
+        return session_in(scene, behaviours, world.cache)
+
+    def next_after(
+        self, variant: Variant, answer: SessionAnswer, created: Sequence[Pod] = ()
+    ) -> Iterator[NextSession]:
+        """Yield the next sessions after one that was run; see :func:`.next_sessions`."""
+        behaviours = mended(variant.release or self.release, variant.mended)
+        scene = self._scene_of(variant)
+        return next_sessions(scene, behaviours, answer.cache, answer.result, created)
+
+    def followed(self, variant: Variant, target: Target) -> Run:
+        """Run the session with changes, and follow what an object needs, as ``why`` does.
+
+        :raises PlinianError: as of :meth:`run`.
+        """
+        behaviours = mended(variant.release or self.release, variant.mended)
+        world = self._beginning(behaviours).world()
+        for change in variant.changes:
+            change.apply(world)
+        names, fully = closely(world.cache, target), {target.podgroup} - {""}
+        scene = self._scene_of(variant)
+        specs = partial(job_spec, self.log, self.moment)
+        return run_of(
+            scene, behaviours, world.cache, names, fully=fully, goes_on=False, job_specs=specs
+        )
+
+    @property
+    def confs(self) -> Sequence[ConfText]:
+        """The scheduler's configurations up to the moment, newest first."""
+        return self._scene.confs
+
+    def _scene_of(self, variant: Variant) -> SessionInputs:
+        return self._scene if variant.conf is None else self._scene._replace(confs=(variant.conf,))
+
+
+def what_if(
+    log: Log,
+    at: str | Moment,
+    variants: Sequence[Variant],
+    *,
+    release: str,
+    conf: ConfText | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> WhatIf:
+    """Run the session at a moment as it was and with each variant, and compare the decisions.
+
+    Changes reach the scheduler's cache before the session begins. What controllers would do because
+    of them does not happen.
+
+    :param release: of the original. :param conf: instead of that in the log at the moment.
+    :param progress: called with (sessions run, all).
+    :raises ObjectNotFound: a change is of an object that does not exist then.
+    :raises UsageError: a release is not known; a change is of an object that sessions do not see,
+        or makes it invalid; it names a resource that sessions do not count.
+    """
+    moment = log.moment(at) if isinstance(at, str) else at
+    sessions = ChangedSessions(log, moment, release, conf)
+    sides = [SideSession(ORIGINAL, (), sessions.original())]
+    for number, variant in enumerate(variants, start=1):
+        sides.append(SideSession(variant.name, variant.texts, sessions.run(variant)))
+        if progress is not None:
+            progress(number, len(variants))
+    return WhatIf(
+        tuple(sides),
+        tuple(differing([decisions_of(side.answer) for side in sides])),
+        tuple(unknown_at(log, moment, SCHEDULING)),
+        remarks(log, moment, (change for one in variants for change in one.changes)),
+    )
+
+
+def what_if_document(found: WhatIf) -> dict[str, Any]:
+    """Return the result for JSON."""
+    return {
+        "at": found.sides[0].answer.at,
+        "not_known": found.not_known,
+        "unread": list(found.unread),
+        "sides": [
+            {"name": side.name, "changes": list(side.texts), **_short(side.answer)}
+            for side in found.sides
+        ],
+        "decisions": [
+            {
+                "decision": row.kind,
+                "object": row.about,
+                **{side.name: value for side, value in zip(found.sides, row.values, strict=True)},
+            }
+            for row in found.decisions
+        ],
+    }
+
+
+def _short(answer: SessionAnswer) -> dict[str, Any]:
+    left_out = {"at", "trace", "node_scores", "not_known", "unsure", "metrics"}
+    whole = answer_document(answer)
+    return {name: msgspec.to_builtins(one) for name, one in whole.items() if name not in left_out}

@@ -1,0 +1,235 @@
+"""A moment of a log that can be changed: the objects then, and the scheduler's cache of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.projector import WATCHED, Projector
+from ...engine.cache.restored import unpack
+from ...engine.cache.stored import pack
+from ...engine.errors import EventMalformed, ObjectNotFound, UsageError
+from ...engine.events import OwnerName, Reference, is_owner
+from ...engine.kubernetes.object_store import fault_of
+from ...engine.kubernetes.objects import Object, decode
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
+from ...engine.volcano.session.behaviours import Behaviours
+from ..answers.answering_session import JOB, POD, PODGROUP
+from ..belief.belief import projector_at
+from ..logs.job_groups import groups_named
+from ..logs.log import Log
+from ..moments.moment import Moment
+from ..objects.kinds import plain_name
+
+Document = dict[str, Any]
+Place = tuple[GroupKind, str, str]
+"""A kind, a namespace (empty if it has none) and a name."""
+
+
+class Changeable(Protocol):
+    """A cluster at a moment, which changes can be made to."""
+
+    def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
+        """Return an object as it is now; None if there is none. Callers must not change it."""
+
+    def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
+        """Return an object as it is now; callers must not change it.
+
+        :raises ObjectNotFound: there is none.
+        """
+
+    def of(self, kind: str) -> Iterator[Object]:
+        """Yield the objects of a kind that the scheduler watches, by key."""
+
+    def put(self, document: Document) -> None:
+        """Create an object, or replace it.
+
+        :raises UsageError: a change of such an object has no effect, or it is not valid.
+        """
+
+    def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
+        """Delete an object and what belongs to it.
+
+        :raises ObjectNotFound: there is none.
+        """
+
+
+class Beginning:
+    """A moment of a log with the cache of a release, from which any number of worlds begin.
+
+    :param behaviours: of the release, or of another one whose cache behaves the same.
+    """
+
+    def __init__(self, log: Log, moment: Moment, behaviours: Behaviours) -> None:
+        self.log, self.moment = log, moment
+        self._behaviours = behaviours
+        self._projector = projector_at(log.store, moment, behaviours, recent=log.recent_beliefs)
+        self._packed = b""
+        self._payloads: dict[int, bytes] = {}
+
+    @property
+    def cache(self) -> SchedulerCache:
+        """The scheduler's cache at the moment; callers must not change it."""
+        return self._projector.cache
+
+    def world(self) -> ChangedWorld:
+        """Return a world in which nothing is changed yet."""
+        if not self._packed:
+            self._packed = pack(self._projector)
+        return ChangedWorld(self, unpack(self._packed, self._behaviours, self._read))
+
+    def _read(self, positions: Sequence[int]) -> Mapping[int, bytes]:
+        new = [position for position in positions if position not in self._payloads]
+        if new:
+            self._payloads.update(self.log.store.payloads(new, self.moment.branch))
+        return self._payloads
+
+
+class ChangedWorld:
+    """The cluster at a moment, with changes.
+
+    :ivar projector: drives the scheduler's cache, which gets each change at once.
+    """
+
+    def __init__(self, beginning: Beginning, projector: Projector) -> None:
+        self._begin = beginning
+        self._changed: dict[Place, Document | None] = {}
+        self.projector = projector
+
+    @property
+    def cache(self) -> SchedulerCache:
+        """The scheduler's cache, after all changes."""
+        return self.projector.cache
+
+    def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
+        """Return an object as it is now; None if there is none. Callers must not change it."""
+        place = _place(pair, namespace, name)
+        if place in self._changed:
+            return self._changed[place]
+        begin = self._begin
+        try:
+            (held,) = begin.log.get(pair, name, at=begin.moment, namespace=place[1] or None)
+        except ObjectNotFound:
+            return None
+        return held
+
+    def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
+        """Return an object as it is now; callers must not change it.
+
+        :raises ObjectNotFound: there is none.
+        """
+        held = self.find(pair, namespace, name)
+        if held is None:
+            where = _key(_place(pair, namespace, name))
+            raise ObjectNotFound(
+                f"the log shows no {plain_name(*pair)} {where} at {self._begin.moment.label}",
+                now="name one that exists then",
+            )
+        return held
+
+    def of(self, kind: str) -> Iterator[Object]:
+        """Yield the objects of a kind that the scheduler watches, by key."""
+        yield from (item for _, item in sorted(self.cache.stores.of(kind).items()))
+
+    def put(self, document: Document) -> None:
+        """Create an object, or replace it.
+
+        :raises UsageError: sessions do not see objects of its kind, or it is no valid object.
+        """
+        pair = _pair(document)
+        kind = _watched(pair)
+        if lacks := fault_of(document):
+            raise UsageError(f"not a valid object: {lacks}", now="correct the change")
+        document = _next_version(document)
+        try:
+            item = decode(kind, document)
+        except EventMalformed as fault:
+            raise UsageError(f"not a valid object: {fault}", now="correct the change") from fault
+        self._changed[_place(pair, item.namespace, item.name)] = document
+        self.projector.driver.deliver(kind.__name__, item)
+        self.projector.driver.work()
+
+    def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
+        """Delete an object; with a job also its PodGroup, and with a PodGroup also its pods.
+
+        :raises ObjectNotFound: there is none.
+        :raises UsageError: sessions do not see objects of its kind.
+        """
+        uid = self.get(pair, namespace, name)["metadata"].get("uid", "")
+        if pair == JOB:
+            place = _place(pair, namespace, name)
+            self._changed[place] = None
+            self._job_gone(Reference(*pair, place[1], name, uid))
+        elif pair == PODGROUP:
+            self._group_gone(namespace, name)
+        else:
+            self._gone(pair, namespace, name)
+
+    def _job_gone(self, job: Reference) -> None:
+        """Delete the PodGroups and the pods that a job owns.
+
+        If it owns no PodGroup, its uid or its pods name one, as where objects have no owners.
+        """
+        begin = self._begin
+        groups = [one.name for one in self.of(PODGROUP[1]) if _is_owned(one, job)]
+        if not groups:
+            named = groups_named(begin.log.truth(begin.moment), job)
+            groups = [one.reference.name for one in named]
+        for name in groups:
+            self._group_gone(job.namespace, name)
+        for pod in [one for one in self.of(POD[1]) if _is_owned(one, job)]:
+            self._gone(POD, pod.namespace, pod.name)
+
+    def _group_gone(self, namespace: str, name: str) -> None:
+        job = self.cache.jobs.get(_key(_place(PODGROUP, namespace, name)))
+        for pod in sorted(task.key for task in job.tasks.values()) if job else ():
+            self._gone(POD, *pod.split("/"))
+        self._gone(PODGROUP, namespace, name)
+
+    def _gone(self, pair: GroupKind, namespace: str, name: str) -> None:
+        kind = _watched(pair).__name__
+        place = _place(pair, namespace, name)
+        self._changed[place] = None
+        held = self.cache.stores.get(kind, _key(place))
+        if held is not None:
+            self.projector.driver.deliver_deletion(kind, held)
+            self.projector.driver.work()
+
+
+def _watched(pair: GroupKind) -> type[Object]:
+    kind = WATCHED.get(pair)
+    if kind is None:
+        raise UsageError(
+            f"sessions do not see a {plain_name(*pair)}, so a change of it has no effect on them",
+            now="change the pods, podgroups, queues or nodes that it stands for",
+        )
+    return kind
+
+
+def _pair(document: Document) -> GroupKind:
+    group = str(document.get("apiVersion", "")).rpartition("/")[0]
+    return group, str(document.get("kind", ""))
+
+
+def _place(pair: GroupKind, namespace: str, name: str) -> Place:
+    return pair, "" if pair in CLUSTER_SCOPED else namespace or "default", name
+
+
+def _key(place: Place) -> str:
+    return "/".join(filter(None, place[1:]))
+
+
+def _next_version(document: Document) -> Document:
+    """Return an object with another resourceVersion: handlers skip a version that they know."""
+    metadata = document["metadata"]
+    before = str(metadata.get("resourceVersion", ""))
+    version = int(before) + 1 if before.isascii() and before.isdigit() else 1
+    return {**document, "metadata": {**metadata, "resourceVersion": str(version)}}
+
+
+def _is_owned(item: Object, owner: Reference) -> bool:
+    return item.namespace == owner.namespace and any(
+        is_owner(owner, OwnerName(one.api_version, one.kind, one.name, one.uid))
+        for one in item.metadata.owner_references
+    )
