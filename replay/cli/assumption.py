@@ -76,21 +76,16 @@ def named_release(asked: str | None, log: Log, moment: Moment) -> str | None:
     return found.release
 
 
-UNNAMED = "the default; choose another with --release"
-
-
 def note_session(answer: SessionRun, *, recorded: bool, named: bool = True) -> None:
     """Note on standard error what a session was run on.
 
     :param named: the release was named on the command line.
     :param recorded: its configuration is the log's: note as well which ones it rejected.
     """
-    from ..sessions.assumed import kept_text
+    from ..sessions.remarks import session_remarks
 
-    for fault in answer.rejected if recorded else ():
-        note(kept_text(answer.release, fault, answer.conf))
-    release = answer.release if named else f"{answer.release} ({UNNAMED})"
-    note(f"session at {answer.at} as {release}, configuration {answer.conf}")
+    for text in session_remarks(answer, recorded=recorded, named=named):
+        note(text)
 
 
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:

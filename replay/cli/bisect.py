@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..questions.defaults import DEFAULT_RELEASE
+from ..sessions.remarks import UNNAMED
 from . import options
-from .assumption import UNNAMED, check_confs, chosen
+from .assumption import check_confs, chosen
 from .command import command
 from .coverage_warnings import warn_sessions
 from .shell import BROKEN, note, shows_progress, style, write_lines

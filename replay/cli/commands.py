@@ -24,7 +24,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "get": "Show objects as they were at a moment.",
         "describe": "Describe objects as they were at a moment.",
         "history": QUESTIONS["history"].help,
-        "diff": "Show what differs between two moments.",
+        "diff": QUESTIONS["diff"].help,
         "digest": "Print the digest of the state at a moment.",
         "belief": "Show the scheduler's cache at a moment.",
         "drift": QUESTIONS["drift"].help,

@@ -48,6 +48,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
     from ...engine.log.location import shown_place
     from .. import demo as recording
     from ..logs.log import opened
+    from ..questions.diff import DiffQuestion
     from ..questions.history import HistoryQuestion
     from ..render.differences import diff_lines
     from ..render.histories import history_lines
@@ -66,8 +67,8 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
         _tables(opened_log, at)
         ignore = " ".join(f"--ignore {path}" for path in recording.QUIET)
         _shown(f"diff {at} {later} --kind nodes,podgroups {ignore} --log {place}")
-        kinds = ["nodes", "podgroups"]
-        found = opened_log.diff(at, later, kinds=kinds, ignore=recording.QUIET)
+        kinds = ("nodes", "podgroups")
+        found = DiffQuestion(at, later, kinds=kinds, ignore=recording.QUIET).answer(opened_log)
         write_lines(diff_lines(found, style=_style()))
         _shown(f"history {recording.JOB} {ignore} --log {place}")
         past = HistoryQuestion(recording.JOB, ignore=recording.QUIET).answer(opened_log)

@@ -63,10 +63,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian play to 10:42:07",
             "plinian play speed 5x",
         ),
-        "diff": (
-            "plinian diff -5m end",
-            "plinian diff rv:1042 rv:1100 --kind nodes",
-        ),
         "digest": ("plinian digest --at rv:1042",),
         "belief": (
             "plinian belief --at rv:1042 --release v1.12.1",

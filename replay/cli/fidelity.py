@@ -11,8 +11,9 @@ import click
 
 from ...engine.kubernetes.counts import counted
 from ..questions.defaults import DEFAULT_RELEASE
+from ..sessions.remarks import UNNAMED
 from . import options
-from .assumption import UNNAMED, check_confs, chosen, note_rejected
+from .assumption import check_confs, chosen, note_rejected
 from .command import command
 from .coverage_warnings import warn_sessions
 from .reviews import REVIEWS, write_review

@@ -14,6 +14,7 @@ import msgspec
 from ..questions.question import (
     DeclaredField,
     Door,
+    PointText,
     Question,
     QuestionOfMoment,
     QuestionOfRelease,
@@ -21,7 +22,7 @@ from ..questions.question import (
     lacking,
 )
 from . import options
-from .coverage_warnings import note_assumed, warn_sessions, warn_unknown
+from .coverage_warnings import first_of, note_assumed, warn_sessions, warn_unknown
 from .examples import epilog
 from .reviews import REVIEWS, write_review
 from .shell import fail, guarded, note, shows_progress, style, write_lines
@@ -70,16 +71,20 @@ def command_of(kind: Kind) -> click.Command:
         given |= {name: "/".join(given[name]) for name in in_words}
         if "jobs" in given:
             given["jobs"] = given["jobs"] or os.cpu_count() or 1
-        with opened_or_read(
-            log, inputs, branch=branch, cluster=cluster, as_known_at=as_known_at
-        ) as opened_log:
-            given["at"] = opened_log.moment(given["at"])
-            asked = kind(**given)
+        asked = kind.of_command(given)
+        narrowed: dict[str, Any] = {
+            "branch": branch,
+            "cluster": cluster,
+            "as_known_at": as_known_at,
+        }
+        with opened_or_read(log, inputs, **narrowed) as opened_log:
+            asked = _dated(asked, opened_log)
             question, found = _ask(asked, opened_log, "" if inputs else log)
             assumed = _assumed(asked)
             _write(question, found, assumed, _Form(output, no_headers, exit_code))
             if plot:
-                write_answer_plot(opened_log, ", ".join(inputs) or log, found, given["at"])
+                moment = getattr(asked, "at", None)
+                write_answer_plot(opened_log, ", ".join(inputs) or log, found, moment)
 
     run.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
     made: Callable[..., Any] = guarded(run)
@@ -140,11 +145,25 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
     return click.option(*names, field.name, metavar=about.metavar, help=about.help, **kept)
 
 
+def _dated(question: Question[Any], log: Log) -> Question[Any]:
+    """Return a question with the moments of its points, each read once, as reading may be noted."""
+    moments, strict = {}, getattr(question, "strict", False)
+    for field in declared_fields(type(question)):
+        point = getattr(question, field.name)
+        if field.of is PointText and point is not None:
+            begins = field.about.begins
+            moments[field.name] = (
+                first_of(log, point, strict=strict) if begins else log.moment(point)
+            )
+    return msgspec.structs.replace(question, **moments)
+
+
 def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], Any]:
     """Ask a question, and say on standard error what it assumes, and what makes it uncertain.
 
     :param place: of the log; empty if it exists only for this question.
     """
+    question = question.prepared(log, note)
     if not isinstance(question, QuestionOfRelease):
         found = question.answer(log)
         if isinstance(question, QuestionOfMoment):
@@ -157,8 +176,7 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
     from ..render.progress import counting
     from .store_beliefs import store_beliefs
 
-    ready = question.prepared(log, note)
-    moment = log.moment(ready.at)
+    ready, moment = question, question.moment(log)
     bare, strict = ready.needs_conf, ready.strict
     warn_sessions(log, moment, ready.unknown(log), unconfigured=bare, strict=strict)
     for text in ready.remarks(log):

@@ -110,23 +110,27 @@ def style() -> Style:
     """
     from ..render.tables import Style
 
+    wide = _asked_wide()
     if not is_terminal():
-        return Style()
+        return Style(wide=bool(wide))
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = _columns(sys.stdout)
+    return Style(colour, width) if wide is None else Style(colour, width, wide, _WIDE, wide)
+
+
+_WIDE = "-o wide shows all"
+
+
+def _asked_wide() -> bool | None:
+    """Return whether ``-o wide`` is given; None if the command has no such form."""
     context = click.get_current_context(silent=True)
-    if context is None or not _has_wide(context.command):
-        return Style(colour, width)
-    return Style(colour, width, context.params.get("output") == "wide", "-o wide shows all")
-
-
-def _has_wide(command: click.Command) -> bool:
-    """Return whether a command has the output form ``wide``."""
-    return any(
-        option.name == "output" and "wide" in (option.metavar or "").split("|")
-        for option in command.params
-        if isinstance(option, click.Option)
-    )
+    if context is None:
+        return None
+    for option in context.command.params:
+        if isinstance(option, click.Option) and option.name == "output":
+            has_wide = "wide" in (option.metavar or "").split("|")
+            return context.params.get("output") == "wide" if has_wide else None
+    return None
 
 
 def _columns(terminal: TextIO) -> int:

@@ -379,6 +379,17 @@ def beginning_of(log: LogStates, moment: Moment) -> SchedulingBegin:
     )
 
 
+def unknown_at_ends(
+    log: LogStates,
+    ends: tuple[Moment, Moment],
+    kinds: Sequence[Pair],
+    namespace: str | None = None,
+) -> list[Unknown]:
+    """Return which of some kinds the log does not fully know at one of two moments."""
+    found = (unknown_at(log, end, kinds, namespace) for end in ends)
+    return list(dict.fromkeys(one for some in found for one in some))
+
+
 def known_from(
     log: LogStates, before: Moment, after: Moment, kinds: Iterable[Pair]
 ) -> Moment | None:

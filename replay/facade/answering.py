@@ -14,12 +14,12 @@ from ..logs.scheduler_release import release_at
 from ..moments.moment import Moment
 from ..questions.blame import BlameQuestion
 from ..questions.defaults import DEFAULT_RELEASE
-from ..questions.question import Question, check_known
+from ..questions.question import Names, Question, check_known, several
 from ..questions.what_would_help import WouldHelpQuestion
 from ..questions.why import WhyQuestion
 from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
-from .options import FilePath, Names, paths_of, release_of, several
+from .options import FilePath, paths_of, release_of
 from .question_method import method_of
 from .stored import StoredLog
 from .variants import Changes, Tried, variants_of

@@ -20,6 +20,7 @@ from ..compare.subjects import case_subject
 from ..logs.given_confs import Conf, conf_text
 from ..parallel import Progress
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.question import Names, several
 from ..simulate import batch
 from ..simulate.changed_scenario import ScenarioChanges, changed
 from ..simulate.results import case_result
@@ -28,7 +29,7 @@ from ..simulate.simulation import simulate as sessions_of
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from ..what_if.changed_names import checked_patches
-from .options import FilePath, Names, paths_of, present_time, release_of, several
+from .options import FilePath, paths_of, present_time, release_of
 
 ALL = "all"
 """The name that stands for all releases of Volcano."""

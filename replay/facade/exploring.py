@@ -36,9 +36,10 @@ from ..explore.window_words import ToldWrite, windows_in
 from ..explore.written_branch import write_branch
 from ..logs.log import Log, opened
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.question import Names, several
 from ..render.race_files import files_of
 from .cases import Document
-from .options import FilePath, Names, release_of, several
+from .options import FilePath, release_of
 
 
 def explore(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..logs.given_confs import Conf
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.question import Names, several
 from ..truth.points import Point
 from .answering import AnsweringLog
-from .options import FilePath, Names, several
+from .options import FilePath
 from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from ..lint.known_background import Background
 from ..lint.lint_rules import RULES, Rule
 from ..lint.lint_task import ALL, LintTask, Report, check
 from ..lint.manifest_reading import read_conf, read_files
-from .options import FilePath, Names, paths_of, release_of, several
+from ..questions.question import Names, several
+from .options import FilePath, paths_of, release_of
 
 
 def lint(

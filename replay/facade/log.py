@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ...engine.errors import UsageError
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
 from ..logs.given_confs import Conf
 from ..logs.log import Progress
+from ..questions.compare_moments import MomentsComparisonQuestion
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.drift import DriftQuestion
+from ..questions.question import Names, several
 from ..questions.upgrade_check import UpgradeCheckQuestion
 from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
 from .forecasting import ForecastingLog
-from .options import FilePath, Names, conf_texts, release_of, several
+from .options import FilePath, conf_texts, release_of
 from .question_method import method_of
 
 if TYPE_CHECKING:
@@ -141,33 +142,7 @@ class Log(ForecastingLog):
             self._check(moment, conf, strict=strict)
         return compare_variants(self, moment, names, given, trace=trace)
 
-    def compare_moments(
-        self,
-        before: Point,
-        after: Point = "end",
-        *,
-        releases: Names = DEFAULT_RELEASE,
-        assume: bool = False,
-        strict: bool = False,
-    ) -> Comparison:
-        """Return what sessions decide differently at two moments: ``diff`` with ``--release``.
-
-        :param releases: one for both moments, or the first one's and the second one's.
-        :raises UsageError: there are more than two, or one is not known.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from ..compare.sessions import compare_moments  # noqa: PLC0415
-
-        names = [release_of(name, assume=assume) for name in several(releases)]
-        if len(names) not in {1, 2}:
-            raise UsageError(
-                f"two moments, but {len(names)} releases",
-                now="compare more releases at one moment with Log.compare",
-            )
-        moments = (self.moment(before), self.moment(after))
-        for moment in moments:
-            self._check(moment, None, strict=strict)
-        return compare_moments(self, moments, (names[0], names[-1]))
+    compare_moments = method_of(MomentsComparisonQuestion)
 
     def bisect(
         self,

@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 
 FilePath: TypeAlias = str | PathLike[str]
 
-Names: TypeAlias = str | Sequence[str]
-"""One name, or several."""
-
-
-def several(names: Names) -> list[str]:
-    """Return names as a list; a single one need not be in one."""
-    return [names] if isinstance(names, str) else list(names)
-
 
 def paths_of(paths: FilePath | Iterable[FilePath]) -> list[str]:
     """Return paths as a list of texts; a single one need not be in one."""

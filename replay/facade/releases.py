@@ -17,8 +17,9 @@ from ..compare.releases import (
     unproven_rows,
 )
 from ..compare.releases import release_diff as differences
+from ..questions.question import Names, several
 from ..tabular.tabular import Records
-from .options import Names, release_of, several
+from .options import release_of
 
 
 def releases() -> Records[ReleaseLine]:

@@ -18,10 +18,12 @@ from ..logs.log import Log, Progress
 from ..moments.unknown import Unknown
 from ..objects.manifests import manifest
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.diff import DiffQuestion
 from ..questions.history import HistoryQuestion
+from ..questions.question import Names, several
 from ..tabular.tabular import Records
 from ..truth.points import Point
-from .options import FilePath, Names, paths_of, several
+from .options import FilePath, paths_of
 from .question_method import method_of
 
 if TYPE_CHECKING:
@@ -205,27 +207,7 @@ class StoredLog(Log):
         asked = [self.kind(one, moment) if isinstance(one, str) else one for one in some]
         return unknowns(unknown_at(self, moment, asked or usual_kinds(self, moment), namespace))
 
-    def diff(
-        self,
-        before: Point,
-        after: Point = "end",
-        *,
-        kinds: Sequence[str] = (),
-        namespace: str | None = None,
-        ignore: Sequence[str] = (),
-        strict: bool = False,
-    ) -> Diff:
-        """Return the differences between two moments: objects, fields, used resources.
-
-        :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
-        :param strict: raise if not all is known at both moments; else see ``not_known``,
-            ``first_seen`` and ``begun`` of the result.
-        :raises NotKnown: not all is known, and ``strict`` is set.
-        """
-        found = super().diff(before, after, kinds=kinds, namespace=namespace, ignore=ignore)
-        if strict:
-            refuse(found.not_known)
-        return found
+    diff = method_of(DiffQuestion)
 
     def digest(self, at: Point = "end", *, strict: bool = False) -> str:
         """Return the digest of the state at a moment; equal states have equal digests anywhere.

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..logs.given_confs import Conf
+from ..questions.question import Names, several
 from ..sessions.assumed import accepted_conf
-from .options import FilePath, Names, conf_texts, paths_of, release_of, several
+from .options import FilePath, conf_texts, paths_of, release_of
 
 if TYPE_CHECKING:
     from ..logs.scheduler_confs import ConfText

@@ -67,6 +67,12 @@ class Who(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[Reference, Sequence[Maker]]
 
 
+class AttributedDiff(Diff, frozen=True, kw_only=True):
+    """The difference of two moments, and who made it."""
+
+    who: Who
+
+
 def who_made(store: LogStore, found: Diff, before: Moment, after: Moment) -> Who:
     """Return who made each difference, as far as the log knows by the second moment.
 

@@ -20,9 +20,10 @@ from ...engine.state.fold import FoldRecord
 from ...engine.state.log_coverage import Pair, UnknownCause
 from ...engine.state.truth import Truth
 from ...engine.state.truth_tables import queue_by_podgroup, queue_parents, queues_from
-from ..coverage.coverage import gaps_at
+from ..coverage.coverage import gaps_at, unknown_at_ends, usual_kinds
 from ..moments.moment import Moment
 from ..moments.verbs import VersionPlace, is_only_seen, place_of, verbs_at
+from ..objects.kinds import kind_named
 from .diff import (
     Diff,
     DiffSummary,
@@ -48,6 +49,30 @@ _QUEUE: Pair = ("scheduling.volcano.sh", "Queue")
 _NODE_READS = (_NODE, _POD)
 _QUEUE_READS = (_QUEUE, ("scheduling.volcano.sh", "PodGroup"), _POD)
 """The kinds that the resources of nodes, and of queues, are added up from."""
+
+
+def diff_at(
+    log: LogStates,
+    ends: tuple[Moment, Moment],
+    kinds: Iterable[str] = (),
+    *,
+    namespace: str | None = None,
+    ignore: Iterable[str] = (),
+) -> Diff:
+    """Return the differences between two moments: objects, fields, used resources.
+
+    A kind that is known only from a later moment on is compared from there.
+
+    :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
+    """
+    before, after = ((moment, log.truth(moment)) for moment in ends)
+    known = [kind for _, truth in (before, after) for kind in truth.kinds()]
+    some = tuple(kind_named(kind, known) for kind in kinds)
+    scope = Scope(kinds=some, namespace=namespace, ignore=tuple(ignore))
+    asked = scope.kinds or usual_kinds(log, after[0])
+    found = diff_of_known(log, before, after, scope, asked)
+    unknown = unknown_at_ends(log, ends, asked, namespace)
+    return msgspec.structs.replace(found, not_known=tuple(unknown))
 
 
 def diff_of_known(

@@ -7,19 +7,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import msgspec
-
 from ...engine.events import Recorded
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, HeadInfo, Query, VerifyReport, open_log
-from ..objects.kinds import kind_named
 from ..truth.log_states import LogStates
 from ..truth.points import Point
 from ..truth.truth import state_digest
 
 if TYPE_CHECKING:
     from ...engine.kubernetes.expressions.selectors import Selector
-    from ..histories.diff import Diff
     from ..moments.moment import Moment
     from ..objects.field_selectors import FieldSelector
 
@@ -74,38 +70,6 @@ class Log(LogStates):
         narrowed.setdefault("branch", self.branch)
         narrowed.setdefault("cluster", self.cluster)
         return self.store.read(Query(**narrowed))
-
-    def diff(
-        self,
-        before: Point,
-        after: Point = "end",
-        *,
-        kinds: Sequence[str] = (),
-        namespace: str | None = None,
-        ignore: Sequence[str] = (),
-    ) -> Diff:
-        """Return the differences between two moments: objects, fields, used resources.
-
-        A kind that is known only from a later moment on is compared from there.
-
-        :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
-        """
-        from ..coverage.coverage import unknown_at, usual_kinds  # noqa: PLC0415 -- only needed here
-        from ..histories.diff import Scope  # noqa: PLC0415
-        from ..histories.first_seen import diff_of_known  # noqa: PLC0415
-
-        sides = [(moment, self.truth(moment)) for moment in map(self.moment, (before, after))]
-        known = [kind for _, truth in sides for kind in truth.kinds()]
-        scope = Scope(
-            kinds=tuple(kind_named(kind, known) for kind in kinds),
-            namespace=namespace,
-            ignore=tuple(ignore),
-        )
-        asked = scope.kinds or usual_kinds(self, sides[-1][0])
-        found = diff_of_known(self, sides[0], sides[1], scope, asked)
-        unknown = (unknown_at(self, moment, asked, namespace) for moment, _ in sides)
-        gaps = tuple(dict.fromkeys(one for some in unknown for one in some))
-        return msgspec.structs.replace(found, not_known=gaps)
 
     def digest(self, at: Point = "end") -> str:
         """Return the digest of the state at a moment; equal states have equal digests anywhere."""

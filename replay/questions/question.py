@@ -7,7 +7,7 @@ question is made in one place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Flag, auto
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -18,6 +18,7 @@ from typing import (
     Generic,
     NamedTuple,
     Self,
+    TypeAlias,
     TypeVar,
     Union,
     get_args,
@@ -43,6 +44,15 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 
+Names: TypeAlias = str | Sequence[str]
+"""One name, or several."""
+
+
+def several(names: Names) -> list[str]:
+    """Return names as a list; a single one need not be in one."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 class Door(Flag):
     """A door of a question; doors that do not have a field give it a value by themselves."""
 
@@ -63,6 +73,7 @@ class Field(NamedTuple):
     :param only: the doors that have it.
     :param is_argument: commands take it without a name, although it may be left out.
     :param least: and ``most``: the bounds of a number; the command has only the lower one.
+    :param begins: a range begins there: the command takes the first moment of a log if it is later.
     :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
     """
 
@@ -74,6 +85,7 @@ class Field(NamedTuple):
     is_argument: bool = False
     least: int | None = None
     most: int | None = None
+    begins: bool = False
     in_words: bool = False
 
 
@@ -82,6 +94,8 @@ AT = Field(
     "with a branch: what-if@1042.",
     metavar="POINT",
 )
+BEFORE = Field("The first moment.", metavar="A", begins=True)
+AFTER = Field("The second moment; by default the end.", metavar="[B]", is_argument=True)
 NAMESPACE = Field("The namespace to look in.", metavar="NAME", short="n")
 RELEASE = Field("The release of Volcano, as in v1.12.1.", metavar="RELEASE")
 RELEASE_OF_IMAGE = Field(
@@ -155,7 +169,9 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     people read its answers as a table, and not as lines; ``forms``, how the command writes them, if
     they are no table; ``is_drawn``, whether it can also draw them; ``reads_inputs``, whether it can
     answer from files, without a log; ``exit_code``, when it exits with 1, if that can be asked for;
-    ``reads_all``, what it finds by reading the whole log.
+    ``reads_all``, what it finds by reading the whole log; ``is_tool``, whether agents are offered
+    it; ``point``, the field whose moment it is about; ``at_end``, whether that is the end of the
+    log if a request does not name it.
     """
 
     command: ClassVar[str]
@@ -171,6 +187,21 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     reads_inputs: ClassVar[bool] = False
     exit_code: ClassVar[str] = ""
     reads_all: ClassVar[str] = ""
+    is_tool: ClassVar[bool] = True
+    point: ClassVar[str] = "at"
+    at_end: ClassVar[bool] = False
+
+    @classmethod
+    def of_command(cls, given: Mapping[str, Any]) -> Question[Any]:
+        """Return the question that the options of its command ask, by their names."""
+        return cls(**given)
+
+    def prepared(self, _log: Log, _remark: Remark = unsaid) -> Self:
+        """Return the question as the command asks it: with its moments, and what it takes of a log.
+
+        :param remark: called with what people should know of that.
+        """
+        return self
 
     def answer(self, log: Log) -> A:
         """Return the answer, of which doors write the document or the lines."""
@@ -250,9 +281,10 @@ class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
         return None
 
 
-class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
-    """A question about a moment whose answer depends on the release of Volcano."""
+class QuestionOfRelease(Question[A], Generic[A], frozen=True, kw_only=True):
+    """A question whose answer depends on the release of Volcano."""
 
+    strict: Annotated[bool, STRICT] = False
     assume: Annotated[bool, ASSUME] = False
 
     def ask(self, log: Log) -> A:
@@ -264,16 +296,12 @@ class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=Tr
         """
         ready = self.prepared(log)
         if self.strict:
-            moment, unknown = log.moment(ready.at), ready.unknown(log)
+            moment, unknown = ready.moment(log), ready.unknown(log)
             check_known(log, moment, unknown, is_configured=not ready.needs_conf)
         return ready.answer(log)
 
-    def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
-        """Return the question with its moment, and what it takes from the log.
-
-        :param remark: called with sentences of what was taken, and why.
-        :raises UsageError: as :meth:`ask`.
-        """
+    def moment(self, log: Log) -> Moment:
+        """Return the moment at which the log must know what the answer needs."""
         raise NotImplementedError
 
     @property
@@ -295,7 +323,7 @@ class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=Tr
         """Return what the answer needs and the log does not know."""
         from ..coverage.coverage import SCHEDULING, unknown_at  # noqa: PLC0415 -- seldom needed
 
-        return unknown_at(log, log.moment(self.at), SCHEDULING)
+        return unknown_at(log, self.moment(log), SCHEDULING)
 
     def remarks(self, _log: Log) -> Iterable[str]:
         """Return what else is said before the answer, on standard error."""
@@ -305,8 +333,13 @@ class QuestionOfRelease(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=Tr
 class QuestionOfScheduler(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
     """A question about the scheduler at a moment: about its cache, or what its sessions decide."""
 
+    at: Annotated[Point, AT] = "end"
     release: Annotated[str, RELEASE] = DEFAULT_RELEASE
     progress: Annotated[Progress | None, PROGRESS] = None
+
+    def moment(self, log: Log) -> Moment:
+        """Return the moment that it is about."""
+        return log.moment(self.at)
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
         """Return the question with its moment and a known release."""
@@ -327,8 +360,13 @@ class QuestionOfScheduler(QuestionOfRelease[A], Generic[A], frozen=True, kw_only
 class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
     """A question that sessions answer: of the release that runs, with a given configuration."""
 
+    at: Annotated[Point, AT] = "end"
     release: Annotated[str | None, RELEASE_OF_IMAGE] = None
     conf: Annotated[Conf | None, CONF] = None
+
+    def moment(self, log: Log) -> Moment:
+        """Return the moment that it is about."""
+        return log.moment(self.at)
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
         """Return the question with its moment, the release that runs, and a configuration."""
@@ -422,15 +460,21 @@ def declared_fields(kind: type[Question[Any]]) -> list[DeclaredField]:
     return sorted(found, key=lambda field: not field.is_required)
 
 
+class PointText(str):
+    """Stands for the type of a point, which takes long to load."""
+
+    __slots__ = ()
+
+
 def _declared(name: str, hint: Any, default: Any, *, is_named: bool) -> DeclaredField:
     """Read ``Annotated[T, Field]``: T is a plain type, a list of one, or either or None."""
     value, about = get_args(hint)
     is_union = get_origin(value) in {Union, UnionType}
     kinds = [kind for kind in (get_args(value) if is_union else (value,)) if kind is not NoneType]
     many = any(get_origin(kind) is not None for kind in kinds)
-    of = next((kind for kind in kinds if kind in {bool, int}), str)
+    of = next((kind for kind in kinds if kind in {bool, int, PointText}), str)
     return DeclaredField(name, about, of, default, many, is_named)
 
 
-_LATE = MappingProxyType({"Conf": str, "ObjectName": str, "Point": str, "Progress": object})
+_LATE = MappingProxyType({"Conf": str, "ObjectName": str, "Point": PointText, "Progress": object})
 """What stands for types whose modules take long to load, by the names that fields use."""

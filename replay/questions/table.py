@@ -24,6 +24,8 @@ class Listed(NamedTuple):
 
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
     {
+        "diff": Listed("DiffQuestion", "Show what differs between two moments."),
+        "compare-moments": Listed("MomentsComparisonQuestion"),
         "history": Listed("HistoryQuestion", "Show all that is known about an object."),
         "blame": Listed("BlameQuestion", "Show which events make up a number."),
         "drift": Listed(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..compare.upgrade import Upgrade
     from ..logs.given_confs import Conf
     from ..logs.log import Log, Progress
+    from ..moments.moment import Moment
     from ..moments.unknown import Unknown
     from ..render.tables import Style
     from ..review.review_records import Review
@@ -94,6 +95,10 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
     ] = False
     jobs: Annotated[int, JOBS] = 1
     progress: Annotated[Progress | None, PROGRESS] = None
+
+    def moment(self, log: Log) -> Moment:
+        """Return the moment by which the sessions opened."""
+        return log.moment(self.at)
 
     @property
     def named_releases(self) -> Sequence[str]:

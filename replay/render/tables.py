@@ -87,12 +87,14 @@ class Style(NamedTuple):
     never cut or wrapped.
     :param whole: nothing is left out and shortened, as with ``-o wide``.
     :param advice: where columns that are left out are shown.
+    :param wide: ``-o wide`` is given, on a terminal or not: more columns, and full names.
     """
 
     colour: bool = False
     width: int | None = None
     whole: bool = False
     advice: str = "a wider terminal and a pipe show all"
+    wide: bool = False
 
     def narrower(self, by: int) -> Style:
         """Return the style of text that is indented by so many spaces."""

@@ -14,6 +14,7 @@ from ...engine.state.truth import Truth
 from ..answers.answer import Why
 from ..answers.why import whys_at
 from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
+from ..histories.first_seen import diff_at
 from ..logs.scheduler_confs import has_no_conf
 from ..moments.log_clock import when_is
 from ..moments.moment import remarks_on
@@ -176,7 +177,7 @@ def _change(question: ReportRequest, commands: MomentCommands) -> Change | None:
     if later is not None:
         remarks.append(f"nothing is known before {later.label}: the range begins there")
         before = later
-    found = log.diff(before, after)
+    found = diff_at(log, (before, after))
     return Change(found, commands.of_log("diff", before.label, after.label), tuple(remarks))
 
 

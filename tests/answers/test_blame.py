@@ -14,6 +14,7 @@ from plinian.engine.state.truth_tables import node_table, queue_table
 from plinian.replay.answers.blame import blame_at
 from plinian.replay.answers.blamed import Blame
 from plinian.replay.logs.log import Log
+from plinian.replay.questions.diff import DiffQuestion
 from sessions import group, node, pod, queue
 
 
@@ -111,7 +112,7 @@ def test_get_describe_and_diff_count_the_pods_of_queues_below_as_well(tmp_path: 
             row = table.names.index(queue)
             assert table.allocated[row, table.resources.index("cpu")] == int(cpu) * 1000
             assert table.pods[row] == pods
-        changed = {one.name: one for one in more.diff("rv:11").queues}
+        changed = {one.name: one for one in DiffQuestion("rv:11").ask(more).queues}
         assert sorted(changed) == ["leaf", "top"]
 
 

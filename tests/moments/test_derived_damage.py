@@ -14,6 +14,7 @@ from tampering import Tamper, tampering
 
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.logs.log import Log
+from plinian.replay.questions.diff import DiffQuestion
 from plinian.replay.questions.history import HistoryQuestion
 from plinian.replay.truth.truth import build_index
 
@@ -82,7 +83,7 @@ def answers(place: str) -> tuple[list[Any], list[str]]:
         log = Log(store)
         told = HistoryQuestion("pod/web-1", namespace="shop").ask(log)
         found += [msgspec.to_builtins(line) for line in told.happenings]
-        found.append(msgspec.to_builtins(log.diff("rv:10", "rv:50").changed))
+        found.append(msgspec.to_builtins(DiffQuestion("rv:10", "rv:50").ask(log).changed))
         found.append(store.extent(known=LAST, cluster="default"))
     return found, remarks
 

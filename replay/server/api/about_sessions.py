@@ -6,10 +6,8 @@ from .asking import bisect, explore, method
 from .operation import Operation
 from .parameters import Parameter, ParameterType
 from .words import (
-    AFTER,
     ASSUME,
     AT,
-    BEFORE,
     BUDGET,
     CHANGES,
     CONF,
@@ -109,18 +107,6 @@ THE_SCHEDULER = (
         runs_sessions=True,
         ask=method("compare"),
         takes=(AT, RELEASES),
-    ),
-    Operation(
-        name="compare-moments",
-        about="What sessions decide differently at two moments.",
-        is_tool=False,
-        method="Log.compare_moments",
-        command=("diff",),
-        runs_sessions=True,
-        ask=method("compare_moments", "before", "after"),
-        takes=(BEFORE, AFTER, RELEASES),
-        point="after",
-        default="end",
     ),
     Operation(
         name="belief",

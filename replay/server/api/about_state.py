@@ -6,14 +6,9 @@ from .asking import events, kinds, method, objects
 from .operation import Operation
 from .parameters import Parameter, ParameterType
 from .words import (
-    AFTER,
     AT,
-    BEFORE,
-    IGNORE,
-    KINDS,
     NAMESPACE,
     SINCE,
-    STRICT,
     UNTIL,
 )
 
@@ -147,15 +142,5 @@ THE_STATE = (
             *_OBJECTS,
         ),
         is_list=True,
-    ),
-    Operation(
-        name="diff",
-        about="What differs between two moments: objects, fields, used resources.",
-        method="Log.diff",
-        command=("diff",),
-        ask=method("diff", "before", "after"),
-        takes=(BEFORE, AFTER, KINDS, NAMESPACE, IGNORE, STRICT),
-        point="after",
-        default="end",
     ),
 )

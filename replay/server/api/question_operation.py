@@ -15,17 +15,17 @@ from ...questions.question import (
 )
 from .operation import Operation, OperationRequest
 from .parameters import Parameter, ParameterType
-from .words import BUDGET, CONF, TIME, TRY_CONF
+from .words import BUDGET, CONF, RELEASES, TIME, TRY_CONF
 
 _KINDS: Mapping[type, ParameterType] = MappingProxyType(
-    {bool: ParameterType.FLAG, int: ParameterType.NUMBER, str: ParameterType.TEXT}
+    {bool: ParameterType.FLAG, int: ParameterType.NUMBER}
 )
 
 _OF_SESSIONS = frozenset({"assume", "strict"})
 """The parameters of all operations that run sessions, which need not name them."""
 
 _OWN: Mapping[str, Parameter] = MappingProxyType(
-    {one.name: one for one in (BUDGET, CONF, TRY_CONF)}
+    {one.keyword: one for one in (BUDGET, CONF, RELEASES, TRY_CONF)}
 )
 """Parameters whose values a request gives in another way than a command."""
 
@@ -56,17 +56,19 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
         long=kind.is_long,
         runs_sessions=runs_sessions,
         reads_all=kind.reads_all,
-        default="end" if kind.reads_all else "",
+        is_tool=kind.is_tool,
+        point=kind.point,
+        default="end" if kind.reads_all or kind.at_end else "",
     )
 
 
 def _parameter(field: DeclaredField) -> Parameter:
     about, name = field.about, field.about.name or field.name
     as_in = ", as in job/train or pod/ml/train-0." if about.in_words else ""
-    return _OWN.get(name) or Parameter(
+    return _OWN.get(field.name) or Parameter(
         name=name,
         about=f"{about.help.removesuffix('.')}{as_in}" if as_in else about.help,
-        kind=_KINDS[field.of],
+        kind=_KINDS.get(field.of, ParameterType.TEXT),
         required=field.is_required,
         default=field.default if about.is_argument else None,
         many=field.many,
