@@ -131,7 +131,7 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
         if not self.what_would_help:
             return
         from ..render.tables import paragraph  # noqa: PLC0415
-        from ..render.why import help_lines  # noqa: PLC0415
+        from ..render.would_help import help_lines  # noqa: PLC0415
         from ..what_if.help import HelpedWhy  # noqa: PLC0415
 
         if isinstance(found, HelpedWhy) and found.would_help is not msgspec.UNSET:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import MappingProxyType
 
-import msgspec
-
-from ...engine.kubernetes.counts import counted
-from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import in_order
 from ..answers.answer import Why
 from ..answers.records import (
@@ -26,12 +21,8 @@ from ..answers.records import (
 )
 from ..answers.since import begins_of
 from ..answers.stages import Stage
-from ..what_if.help import WouldHelp
-from ..what_if.suggestion import GONE, RELEASE
-from ..what_if.trial import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy
 from .blocks import (
     Block,
-    Folded,
     ItemList,
     ListItem,
     Marked,
@@ -44,7 +35,6 @@ from .blocks import (
     object_ref,
 )
 from .session import number_text, step_table
-from .simulation import spans
 from .tables import NONE, PLAIN, Style, Table, TableColumn, table_of
 
 SENTENCE, NUMBERS, STEPS = 0, 1, 2
@@ -60,130 +50,7 @@ _HOLDING = frozenset({"allocated", "inqueue", "deserved", "guarantee", "capabili
 NUMBERS_COMPARED = "Numbers that the session compared"
 
 
-def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the changes with which the object starts, and how many were tried.
-
-    :param depth: from 1 on, also those that do not help.
-    """
-    listed = "; -v lists those that do not help" if found.in_vain and not depth else ""
-    yield "\n"
-    yield from block_lines(
-        help_sections(found, ": --budget gives more", vain=depth > 0, listed=listed), style=style
-    )
-
-
-def help_sections(
-    found: WouldHelp, more: str = "", *, vain: bool = True, listed: str = ""
-) -> list[Section]:
-    """Return the changes with which the object starts, and how many were tried.
-
-    :param more: how to try more of them. :param vain: also list those that do not help; else
-        ``listed`` says how to.
-    """
-    blocks: list[Block] = []
-    if said := _UNCHANGED.get(found.unchanged):
-        blocks.append(Sentence(said, "blank"))
-    if found.found:
-        table = table_of(_HELPING, few(found.found)[0], "Changes with which it starts")
-        paid = [at for at in (2, 3) if any(row[at] != NONE for row in table.rows)]
-        keep = ("STARTS", *(table.headers[at] for at in paid[:1]))
-        blocks.append(table._replace(keep=keep))
-    if tried := _tried_text(found):
-        blocks.append(Sentence(f"{tried}{listed}.", "" if found.found else "blank"))
-    sections = [Section(blocks)]
-    if found.by_fault:
-        title = "Releases with which it starts only by a fault"
-        sections.append(Section([table_of(_FAULTY, few(found.by_fault)[0], title)]))
-    if vain and found.in_vain:
-        table = Table(("DOES NOT HELP",), [(text,) for text in _listed_in_vain(found)])
-        sections.append(
-            Section([Folded(f"Changes that do not help: {len(found.in_vain)}", [table])])
-        )
-    if found.left:
-        left = counted(found.left, "other change was", "other changes were")
-        left = f"{left} not tried, for lack of time{more}."
-        sections[-1] = Section([*sections[-1].blocks, Sentence(left)])
-    return sections
-
-
-def _tried_text(found: WouldHelp) -> str:
-    """Return how many changes were tried, without a full stop; empty if none was."""
-    if not found.tried:
-        return ""
-    singles = found.tried - found.pairs
-    tried = f"{singles} {'change' if singles == 1 else 'changes'}"
-    if found.pairs:
-        tried += f" and {found.pairs} {'pair' if found.pairs == 1 else 'pairs'} of them"
-    if found.found:
-        _, more = few(found.found)
-        helps = "more job helps" if more == 1 else "more jobs help"
-        rest = f"; {more} {helps}, too" if more else ""
-        return f"Found by running the session with each of {tried}{rest}"
-    sooner = " sooner" if found.unchanged else ""
-    faults = ", except by a fault of a release" if found.by_fault else ""
-    if found.tried == 1:
-        return f"The one change that was tried does not make it start{sooner}{faults}"
-    return f"None of {tried} makes it start{sooner}{faults}"
-
-
-def _listed_in_vain(found: WouldHelp) -> Iterator[str]:
-    """Yield the changes that do not help: releases together."""
-    prefix = f"{RELEASE} "
-    names = {text.removeprefix(prefix) for text in found.in_vain if text.startswith(prefix)}
-    yield from (text for text in found.in_vain if not text.startswith(prefix))
-    if names:
-        yield f"{prefix}{spans([str(one) for one in RELEASES if str(one) in names])}"
-
-
-def few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
-    """Return the changes to show, and how many are not: of jobs a few, releases together."""
-    shown: list[Remedy] = []
-    gone = [one for one in found if one.kind == GONE]
-    releases: dict[tuple[object, ...], list[Remedy]] = {}
-    for one in found:
-        if one.kind == RELEASE:
-            same_as = (one.starts, one.evicts, one.no_longer, one.faults)
-            releases.setdefault(same_as, []).append(one)
-        elif one.kind != GONE:
-            shown.append(one)
-    shown += gone[:_JOBS]
-    for same in releases.values():
-        names = {one.text.removeprefix("release ") for one in same}
-        ordered = [str(release) for release in RELEASES if str(release) in names]
-        shown.append(msgspec.structs.replace(same[0], text=f"release {spans(ordered)}"))
-    return shown, len(gone) - len(gone[:_JOBS])
-
-
-def _names(some: Sequence[str]) -> str:
-    if not some:
-        return NONE
-    rest = len(some) - _NAMES
-    return ", ".join(some[:_NAMES]) + (f" and {rest} more" if rest > 0 else "")
-
-
-_UNCHANGED = MappingProxyType(
-    {
-        NOW: "No change is needed: this session lets it start.",
-        AFTER_EVICTIONS: "No change is needed: it starts when the pods that leave are gone.",
-        ENQUEUED: "No change is needed: this session enqueues it, and then its pods are created.",
-    }
-)
-_NAMES = 3
-_JOBS = 3
 _HYPERNODES = 6
-
-
-_HELPING: Sequence[TableColumn[Remedy]] = (
-    TableColumn("WOULD HELP", lambda one: one.text),
-    TableColumn("STARTS", lambda one: one.starts, keep=True),
-    TableColumn("EVICTS", lambda one: _names(one.evicts)),
-    TableColumn("NO LONGER PLACED", lambda one: _names(one.no_longer)),
-)
-_FAULTY: Sequence[TableColumn[Remedy]] = (
-    TableColumn("ONLY BY A FAULT", lambda one: one.text),
-    TableColumn("STARTS", lambda one: one.starts),
-    TableColumn("FAULT", lambda one: " ".join(one.faults), keep=True),
-)
 
 
 def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Iterator[str]:

@@ -17,7 +17,7 @@ from plinian.engine.errors import UsageError
 from plinian.replay.answers.records import Gang
 from plinian.replay.answers.why import why_at
 from plinian.replay.cli.main import app
-from plinian.replay.render.why import help_lines
+from plinian.replay.render.would_help import help_lines
 from plinian.replay.what_if.help import WouldHelp
 from sessions import group, node, pod, queue
 

@@ -14,7 +14,7 @@ from plinian.engine.volcano.session.faults import faults_of, mended, sound
 from plinian.engine.volcano.session.history import HISTORY, SUPPORTED, resolve
 from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
-from plinian.replay.render.why import help_lines
+from plinian.replay.render.would_help import help_lines
 from plinian.replay.what_if.changed_sessions import Variant
 from plinian.replay.what_if.help import WouldHelp, what_would_help
 from plinian.replay.what_if.release_faults import FaultSearch, TimeOver

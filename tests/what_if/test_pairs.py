@@ -9,7 +9,7 @@ import pytest
 from answer_worlds import CAPACITY, NODES, PROPORTION
 from helping import helped, texts_of
 
-from plinian.replay.render.why import help_lines
+from plinian.replay.render.would_help import help_lines
 from plinian.replay.what_if.cluster_changes import AddNodes
 from plinian.replay.what_if.pairs import MOST_PAIRS, Single, pairs_of
 from plinian.replay.what_if.suggestion import GANG, GONE, MORE, RELEASE, SWITCH, single

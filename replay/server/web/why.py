@@ -34,7 +34,8 @@ from ...render.blocks import (
 )
 from ...render.simulation import spans
 from ...render.tables import TableColumn, table_of
-from ...render.why import event_table, help_sections, reasons_section, since_blocks, step_rows
+from ...render.why import event_table, reasons_section, since_blocks, step_rows
+from ...render.would_help import help_sections
 from ...what_if.help import WouldHelp
 from ..reach import reach_cache
 from .blocks import answer
