@@ -34,7 +34,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "bisect": "Find the first moment or release with another answer.",
         "why": QUESTIONS["why"].help,
         "blame": QUESTIONS["blame"].help,
-        "what-if": "Run the session of a moment with something changed.",
+        "what-if": QUESTIONS["what-if"].help,
         "upgrade-check": QUESTIONS["upgrade-check"].help,
         "simulate": "Run scenarios as releases of Volcano would run them.",
         "explore": "Search for an order of a cluster's steps that ends badly.",

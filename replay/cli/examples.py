@@ -34,12 +34,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian describe podgroup bert -n ml --at rv:1042",
             "plinian describe node/node-1 queue/gold",
         ),
-        "what-if": (
-            "plinian what-if --at -5m --set queue/gold.spec.capability.cpu=40",
-            "plinian what-if --at -5m --each --add-node like=node-3 --delete job/big",
-            "plinian what-if --at -5m --for 10m --add-node like=node-3 --run-for job/big=5m",
-            "plinian what-if -f queue.yaml --release v1.12.1 --release v1.13.0",
-        ),
         "plot": (
             "plinian plot queues --from 2026-01-02T10:00:00Z --to 2026-01-02T12:00:00Z",
             "plinian plot nodes --resource nvidia.com/gpu -o nodes.svg",

@@ -59,7 +59,6 @@ def command_of(kind: Kind) -> click.Command:
         cluster: str | None,
         branch: str,
         inputs: tuple[str, ...] = (),
-        plot: bool = False,
         no_headers: bool = False,
         exit_code: bool = False,
         **given: Any,
@@ -67,6 +66,7 @@ def command_of(kind: Kind) -> click.Command:
         from .open_log import opened_or_read
         from .pictures import check_plot, write_answer_plot
 
+        plot = given.pop("plot", False) if kind.is_drawn else given.get("plot", False)
         check_plot(output, plot=plot)
         given |= {name: "/".join(given[name]) for name in in_words}
         if "jobs" in given:
@@ -136,11 +136,14 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
         return click.option(*names, field.name, help=about.help, is_flag=True)
     if field.of is int and not about.metavar:
         return click.option(*names, field.name, help=about.help, count=True)
-    shown: dict[str, Any] = {"default": field.default, "show_default": field.default is not None}
+    shown: dict[str, Any] = {
+        "default": field.default,
+        "show_default": field.default not in {None, ""},
+    }
     if field.is_required:
         shown = {"required": True}
     if field.of is int:
-        shown["type"] = click.IntRange(min=about.least)
+        shown["type"] = click.IntRange(about.least, about.most)
     kept = {"multiple": True} if field.many else shown
     return click.option(*names, field.name, metavar=about.metavar, help=about.help, **kept)
 

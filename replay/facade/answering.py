@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from ..answers.answer import Why
@@ -22,74 +22,17 @@ from ..truth.points import Point
 from .options import FilePath, paths_of, release_of
 from .question_method import method_of
 from .stored import StoredLog
-from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:
     from ..fidelity.report import Fidelity
     from ..forecast.forecast_run import Forecast
     from ..plot.plot_run import Plot
-    from ..what_if.changed_sessions import WhatIf
 
 A = TypeVar("A")
 
 
 class AnsweringLog(StoredLog):
     """A log that says why."""
-
-    def what_if(
-        self,
-        *,
-        at: Point = "end",
-        fields: Names = (),
-        files: FilePath | Sequence[FilePath] = (),
-        add_nodes: Names = (),
-        count: int = 1,
-        cordon: Names = (),
-        uncordon: Names = (),
-        delete: Names = (),
-        conf: Conf | None = None,
-        try_conf: Conf | None = None,
-        release: str | None = None,
-        try_release: str | None = None,
-        each: bool = False,
-        namespace: str | None = None,
-        assume: bool = False,
-        strict: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> WhatIf:
-        """Return the session of a moment as it was, and with something changed.
-
-        :param fields: as in ``queue/x.spec.capability.cpu=40``. :param files: with manifests.
-        :param add_nodes: names of nodes; ``count`` empty ones are added like each.
-        :param cordon: nodes that take no more pods. :param uncordon: that take pods again.
-        :param delete: objects that do not exist, as in ``job/train``.
-        :param conf: of the original instead of the log's. :param release: of the original; both as
-            of :meth:`why`. They are also those of the variants, unless another one is tried.
-        :param try_conf: another configuration. :param try_release: another release.
-        :param each: every change alone.
-        :param namespace: of objects that name none.
-        :param assume: use the nearest release for an unknown one.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        :param progress: called with (variants run, all).
-        :raises ObjectNotFound: a change is of an object that does not exist then.
-        :raises UsageError: nothing is changed, or a change is wrong or has no effect on sessions.
-        """
-        from ..what_if.changed_sessions import what_if  # noqa: PLC0415 -- only needed here
-
-        changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
-        moment = self.moment(at)
-        release = release or release_at(self, moment) or DEFAULT_RELEASE
-        tried = Tried(conf, try_conf, release, try_release, each, assume)
-        asked = variants_of(changes, tried)
-        self._check(moment, conf, strict=strict)
-        return what_if(
-            self,
-            moment,
-            asked.variants,
-            release=asked.release,
-            conf=asked.conf,
-            progress=progress,
-        )
 
     def ask(self, question: Question[A]) -> A:
         """Return the answer to a question.

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import TYPE_CHECKING
 
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
-from ..logs.given_confs import Conf
+from ..logs.given_confs import Conf, conf_texts
 from ..logs.log import Progress
 from ..questions.compare_moments import MomentsComparisonQuestion
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.drift import DriftQuestion
+from ..questions.forecast import ForecastQuestion
 from ..questions.question import Names, several
 from ..questions.upgrade_check import UpgradeCheckQuestion
+from ..questions.what_if import WhatIfQuestion
 from ..sessions.assumed import accepted_conf
 from ..truth.points import Point
-from .forecasting import ForecastingLog
-from .options import FilePath, conf_texts, release_of
+from .answering import AnsweringLog
+from .options import FilePath, release_of
 from .question_method import method_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .believed import Belief
 
 
-class Log(ForecastingLog):
+class Log(AnsweringLog):
     """An open log of one cluster on one branch; use it in a ``with`` block, or close it.
 
     Moments (``at``, ``before``, ``since`` …) are strings as on the command line, datetimes with a
@@ -135,7 +136,7 @@ class Log(ForecastingLog):
         from ..compare.sessions import compare_variants  # noqa: PLC0415
 
         names = [release_of(name, assume=assume) for name in several(releases)]
-        read = conf_texts(_confs(confs))
+        read = conf_texts(confs)
         given = [accepted_conf(conf, names, assume=assume) for conf in read]
         moment = self.moment(at)
         for conf in read:
@@ -305,6 +306,8 @@ class Log(ForecastingLog):
 
     drift = method_of(DriftQuestion)
     upgrade_check = method_of(UpgradeCheckQuestion)
+    what_if = method_of(WhatIfQuestion)
+    forecast = method_of(ForecastQuestion)
 
     def check(
         self,
@@ -364,15 +367,6 @@ class Log(ForecastingLog):
             namespace=namespace,
             assume=assume,
         )
-
-
-def _confs(confs: Conf | Sequence[Conf | None] | None) -> Sequence[Conf | None]:
-    """Return configurations as a list; a single one, or None, need not be in one."""
-    from ..logs.scheduler_confs import ConfText  # noqa: PLC0415
-
-    if confs is None or isinstance(confs, str | PathLike | ConfText):
-        return [confs]
-    return confs or [None]
 
 
 def opened(

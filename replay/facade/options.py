@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_time
-from ..logs.given_confs import Conf, conf_files
 from ..sessions.assumed import taken_release
 from ..truth.points import point_text
-
-if TYPE_CHECKING:
-    from ..logs.scheduler_confs import ConfText
 
 FilePath: TypeAlias = str | PathLike[str]
 
@@ -34,13 +29,6 @@ def release_of(name: str, *, assume: bool, pre_releases: bool = False) -> str:
     :raises UsageError: it is not known, and nothing may be assumed.
     """
     return taken_release(name, assume=assume, pre_releases=pre_releases).release
-
-
-def conf_texts(confs: Sequence[Conf | None]) -> list[ConfText | None]:
-    """Return configurations as :func:`conf_text` does; those of several files differ in source."""
-    paths = [Path(one) for one in confs if isinstance(one, str | PathLike)]
-    read = iter(conf_files(paths))
-    return [next(read) if isinstance(one, str | PathLike) else one for one in confs]
 
 
 def present_time(now: str | datetime | None) -> int | None:

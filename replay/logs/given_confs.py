@@ -32,6 +32,18 @@ def conf_text(conf: Conf | None) -> ConfText | None:
     return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
 
 
+def conf_texts(confs: Conf | Sequence[Conf | None] | None) -> list[ConfText | None]:
+    """Return configurations as :func:`conf_text` does; those of several files differ in source.
+
+    :param confs: one, or several; none at all is the log's.
+    """
+    if confs is None or isinstance(confs, str | PathLike | ConfText):
+        confs = [confs]
+    some = confs or [None]
+    read = iter(conf_files([Path(one) for one in some if isinstance(one, str | PathLike)]))
+    return [next(read) if isinstance(one, str | PathLike) else one for one in some]
+
+
 def conf_files(paths: Sequence[Path]) -> list[ConfText]:
     """Read configurations from files; their sources differ, although their names may not.
 

@@ -72,7 +72,7 @@ class Field(NamedTuple):
         in the JSON API and for agents, if it is another than in Python.
     :param only: the doors that have it.
     :param is_argument: commands take it without a name, although it may be left out.
-    :param least: and ``most``: the bounds of a number; the command has only the lower one.
+    :param least: and ``most``: the bounds of a number.
     :param begins: a range begins there: the command takes the first moment of a log if it is later.
     :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
     """
@@ -117,6 +117,7 @@ JOBS = Field(
     '``if __name__ == "__main__":``.',
     only=Door.PYTHON,
 )
+PLOT = Field("Also draw it over time, in characters; only below text.", only=Door.COMMAND)
 PROGRESS = Field("Called with (done, total).", only=Door.PYTHON)
 STRICT = Field("Fail if the log does not know all that the question needs.")
 
@@ -171,7 +172,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     answer from files, without a log; ``exit_code``, when it exits with 1, if that can be asked for;
     ``reads_all``, what it finds by reading the whole log; ``is_tool``, whether agents are offered
     it; ``point``, the field whose moment it is about; ``at_end``, whether that is the end of the
-    log if a request does not name it.
+    log if a request does not name it; ``names_inputs``, whether its sentences may name inputs.
     """
 
     command: ClassVar[str]
@@ -190,6 +191,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     is_tool: ClassVar[bool] = True
     point: ClassVar[str] = "at"
     at_end: ClassVar[bool] = False
+    names_inputs: ClassVar[bool] = False
 
     @classmethod
     def of_command(cls, given: Mapping[str, Any]) -> Question[Any]:
@@ -449,13 +451,17 @@ def lacking(found: object) -> Sequence[Unknown]:
 
 
 def declared_fields(kind: type[Question[Any]]) -> list[DeclaredField]:
-    """Return the fields of a question in their order; those that must be given are the first."""
+    """Return the fields of a question in their order; those that must be given are the first.
+
+    A field without a :class:`Field` is not asked: the question finds it when it is prepared.
+    """
     hints = get_type_hints(kind, localns=_LATE, include_extras=True)
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     lacking = [msgspec.NODEFAULT] * (len(names) - len(defaults))
     found = [
         _declared(name, hints[name], default, is_named=name not in kind.__match_args__)
         for name, default in zip(names, [*lacking, *defaults], strict=True)
+        if get_origin(hints[name]) is Annotated
     ]
     return sorted(found, key=lambda field: not field.is_required)
 

@@ -33,6 +33,8 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         ),
         "why": Listed("WhyQuestion", "Say why an object waits."),
         "what-would-help": Listed("WouldHelpQuestion"),
+        "what-if": Listed("WhatIfQuestion", "Run the session of a moment with something changed."),
+        "forecast": Listed("ForecastQuestion"),
         "upgrade-check": Listed(
             "UpgradeCheckQuestion", "Show what another release would have decided differently."
         ),

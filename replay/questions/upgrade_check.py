@@ -82,7 +82,6 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
             f"log records, else {SAMPLE} of the moments at which something changed.",
             metavar="N",
             least=0,
-            most=100_000,
         ),
     ] = None
     unfold: Annotated[

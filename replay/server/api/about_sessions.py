@@ -9,74 +9,20 @@ from .words import (
     ASSUME,
     AT,
     BUDGET,
-    CHANGES,
     CONF,
     INVARIANTS,
-    NAMESPACE,
     RELEASE,
     RELEASES,
     SINCE,
     TIME,
-    TRY_CONF,
 )
 
-_FOR = Parameter(
-    name="for",
-    about="For how long, as in 10m.",
-    kind=ParameterType.DURATION,
-    least=0,
-    most=86_400,
-    required=True,
-    argument="for_",
-)
 _RANGE = (
     Parameter(name="since", about="Only sessions opened from this point on."),
     Parameter(name="until", about="Only sessions opened up to this point."),
 )
 
 THE_SCHEDULER = (
-    Operation(
-        name="what-if",
-        about="The session of a moment as it was, and with something changed.",
-        method="Log.what_if",
-        command=("what-if",),
-        runs_sessions=True,
-        ask=method("what_if", progress=True),
-        takes=(
-            *CHANGES,
-            AT,
-            NAMESPACE,
-            CONF,
-            TRY_CONF,
-            RELEASE,
-            Parameter(
-                name="try_release",
-                about="Another release, compared with release.",
-                option="--release",
-            ),
-            Parameter(name="each", about="Try every change alone.", kind=ParameterType.FLAG),
-        ),
-    ),
-    Operation(
-        name="forecast",
-        about="What happens for some time after a moment, as the cluster was and with something "
-        "changed.",
-        names_inputs=True,
-        method="Log.forecast",
-        command=("what-if",),
-        runs_sessions=True,
-        ask=method("forecast", "for_", progress=True),
-        takes=(
-            _FOR,
-            *CHANGES,
-            AT,
-            NAMESPACE,
-            CONF,
-            TRY_CONF,
-            RELEASE,
-            TIME,
-        ),
-    ),
     Operation(
         name="session",
         about="One scheduling session on the state at a moment: what it decides.",

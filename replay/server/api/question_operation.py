@@ -15,7 +15,7 @@ from ...questions.question import (
 )
 from .operation import Operation, OperationRequest
 from .parameters import Parameter, ParameterType
-from .words import BUDGET, CONF, RELEASES, TIME, TRY_CONF
+from .words import ADD_NODE, BUDGET, CONF, FOR, RELEASES, TIME, TRY_CONF, TRY_RELEASE
 
 _KINDS: Mapping[type, ParameterType] = MappingProxyType(
     {bool: ParameterType.FLAG, int: ParameterType.NUMBER}
@@ -25,9 +25,12 @@ _OF_SESSIONS = frozenset({"assume", "strict"})
 """The parameters of all operations that run sessions, which need not name them."""
 
 _OWN: Mapping[str, Parameter] = MappingProxyType(
-    {one.keyword: one for one in (BUDGET, CONF, RELEASES, TRY_CONF)}
+    {one.keyword: one for one in (ADD_NODE, BUDGET, CONF, FOR, RELEASES, TRY_CONF, TRY_RELEASE)}
 )
 """Parameters whose values a request gives in another way than a command."""
+
+_MOST: Mapping[str, int] = MappingProxyType({"count": 1_000, "sample": 100_000})
+"""The most that a request may ask for, where a terminal may ask for more."""
 
 
 def operation_of(kind: type[Question[Any]]) -> Operation:
@@ -57,6 +60,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
         runs_sessions=runs_sessions,
         reads_all=kind.reads_all,
         is_tool=kind.is_tool,
+        names_inputs=kind.names_inputs,
         point=kind.point,
         default="end" if kind.reads_all or kind.at_end else "",
     )
@@ -73,7 +77,7 @@ def _parameter(field: DeclaredField) -> Parameter:
         default=field.default if about.is_argument else None,
         many=field.many,
         least=about.least,
-        most=about.most,
+        most=_MOST.get(name, about.most),
         argument=field.name if name != field.name else "",
         option="" if field.is_argument else "--",
     )

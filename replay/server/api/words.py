@@ -98,28 +98,22 @@ TIME = Parameter(
     option=None,
 )
 PAGES = (LIMIT, CURSOR)
-CHANGES = (
-    Parameter(
-        name="set",
-        about="Another value of a field, as in queue/x.spec.capability.cpu=40.",
-        many=True,
-        argument="fields",
-    ),
-    Parameter(
-        name="add_node",
-        about="Add an empty node like this one.",
-        many=True,
-        argument="add_nodes",
-        prefix="like=",
-    ),
-    Parameter(
-        name="count",
-        about="How many nodes each add_node adds.",
-        kind=ParameterType.NUMBER,
-        least=1,
-        most=1_000,
-    ),
-    Parameter(name="cordon", about="This node takes no more pods.", many=True),
-    Parameter(name="uncordon", about="This node takes pods again.", many=True),
-    Parameter(name="delete", about="This object does not exist, as in job/train.", many=True),
+ADD_NODE = Parameter(
+    name="add_node",
+    about="Add an empty node like this one.",
+    many=True,
+    argument="add_nodes",
+    prefix="like=",
+)
+FOR = Parameter(
+    name="for",
+    about="For how long, as in 10m.",
+    kind=ParameterType.DURATION,
+    least=0,
+    most=86_400,
+    required=True,
+    argument="for_",
+)
+TRY_RELEASE = Parameter(
+    name="try_release", about="Another release, compared with release.", option="--release"
 )
