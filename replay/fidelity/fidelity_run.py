@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import chain
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
@@ -22,7 +25,27 @@ from .fidelity_scope import FidelityQuestion, numbered, only_requested
 from .known_inputs import UNRECORDED, is_doubtful, is_unrecorded
 from .report import Fidelity, SessionFidelity, fidelity_of_session
 from .rerun import RerunSession, planned_sessions, rerun_sessions
-from .taken_sessions import TakenSessions
+
+
+class TakenSessions(NamedTuple):
+    """The sessions that processes have taken; some sessions take a hundred times as long as others.
+
+    :param folder: of these processes: an empty file for each session that one of them has taken.
+    """
+
+    folder: str
+
+    def take(self, number: int) -> bool:
+        """Take a session; return whether no other process had taken it."""
+        with suppress(FileExistsError):
+            os.close(os.open(Path(self.folder, str(number)), os.O_CREAT | os.O_EXCL))
+            return True
+        return False
+
+    def taken(self) -> int:
+        """Return how many sessions were taken."""
+        return sum(1 for _ in Path(self.folder).iterdir())
+
 
 Progress = Callable[[int, int], None]
 

@@ -9,14 +9,33 @@ from typing import NamedTuple
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.snapshot import Snapshot
 from ...engine.model.panic import Panic
-from ...engine.session.framework.map_orders import Ascending, RecordedOrders, SeededOrders
+from ...engine.session.framework.map_orders import Ascending, MapWalk, RecordedOrders, SeededOrders
 from ...engine.session.framework.process_parts import ProcessState
 from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.session.session_run import SessionInput, run_session
 from ...engine.volcano.conf import SchedulerConf
 from ..recorded.recorded_sessions import RecordedSession
 from .attempts import Attempt, Following, compared
-from .recorded_walks import recorded_walks
+
+_PREEMPT = "preempt"
+
+
+def recorded_walks(
+    session: RecordedSession, cache: SchedulerCache
+) -> Mapping[MapWalk, tuple[str, ...]]:
+    """Return the nodes on which a session tried to preempt for each pod, in order.
+
+    The scheduler logs every pod that it tries as a victim, and for which pod.
+    """
+    jobs = cache.jobs.values()
+    node_of = {task.key: task.node_name for job in jobs for task in job.tasks.values()}
+    found: dict[MapWalk, dict[str, None]] = {}
+    for preemptor, victim in session.victims.get(_PREEMPT, ()):
+        node = node_of.get(victim)
+        if node:
+            found.setdefault(MapWalk(_PREEMPT, preemptor), {})[node] = None
+    return {walk: tuple(names) for walk, names in found.items()}
+
 
 _ALLOCATE, _BACKFILL = "allocate", "backfill"
 _BINDS_NOTHING_MORE = frozenset({"preempt", "reclaim", "shuffle", _BACKFILL})

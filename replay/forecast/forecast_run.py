@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
 import msgspec
@@ -12,7 +14,14 @@ from ...engine.errors import NotKnown, UsageError
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log import open_log
-from ...engine.machine.live import LiveCluster, MachineClock, WrittenObject, server_of, write_to
+from ...engine.machine.live import (
+    LiveCluster,
+    MachineClock,
+    Rhythm,
+    WrittenObject,
+    server_of,
+    write_to,
+)
 from ...engine.session.framework.process_parts import ProcessState
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
@@ -26,19 +35,145 @@ from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..parallel import run_beside
+from ..recorded.recorded_sessions import HowKnown
+from ..recorded.session_list import listed_sessions
 from ..sessions.logged_inputs import lend_inputs
 from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
 from ..what_if.changed_names import remarks
 from ..what_if.changed_sessions import ORIGINAL, Variant
 from ..what_if.changed_world import Beginning
 from .arrivals import CARRIED, Arrivals, arrivals
-from .calibration import Calibration, calibrated
 from .forecast_course import Course, Recorder
 from .keep import keep
 from .live_world import Cast, LiveWorld, existing_at, followed_owners
-from .pod_lives import recorded_lives
+from .pod_lives import PodLife, alike, recorded_lives
 from .recorded_durations import RecordedTimes, Wish
-from .rhythm import SessionRhythm, rhythm_of
+
+PERIOD_US = SECOND_US
+"""The default of the scheduler's flag ``--schedule-period``."""
+
+_FEWEST = 5
+"""So many sessions show a period."""
+
+
+class SessionRhythm(NamedTuple):
+    """When sessions run. :param text: a sentence that says why."""
+
+    rhythm: Rhythm
+    text: str
+
+
+def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -> SessionRhythm:
+    """Return when sessions run from a time on.
+
+    They run when the log's did, as far as the scheduler's log has them; a busy scheduler takes
+    longer than its period. Then they run each median of these, else each default period.
+
+    :param moment: the last position that counts. :param begin: microseconds since 1970.
+    :param period: as given, in microseconds: then nothing else counts.
+    """
+    if period is not None:
+        text = f"A session runs every {_seconds(period)} (as given)."
+        return SessionRhythm(Rhythm(begin, period), text)
+    listed = listed_sessions(log.store, moment)
+    known = [one.begin for one in listed if one.how is HowKnown.LOGGED]
+    pauses = [later - one for one, later in pairwise(known)]
+    if len(pauses) < _FEWEST or not median(pauses):
+        text = f"A session runs every {_seconds(PERIOD_US)} (Volcano's default)."
+        return SessionRhythm(Rhythm(_first(known, begin, PERIOD_US), PERIOD_US), text)
+    every = round(median(pauses))
+    then = f"every {_seconds(every)} (the median of {len(pauses)} recorded pauses)"
+    later = tuple(one for one in known if one >= begin)
+    if not later:
+        return SessionRhythm(Rhythm(_first(known, begin, every), every), f"A session runs {then}.")
+    recorded = "the recorded one" if len(later) == 1 else f"the {len(later)} recorded ones"
+    text = f"Sessions run when {recorded} did, then {then}."
+    return SessionRhythm(Rhythm(later[-1] + every, every, later), text)
+
+
+def _first(known: list[int], begin: int, period: int) -> int:
+    """Return when the first session runs: a period after the last one, or at once."""
+    last = max((opened for opened in known if opened <= begin), default=begin - period)
+    return max(last + period, begin)
+
+
+def _seconds(micros: int) -> str:
+    return f"{micros / SECOND_US:.3g} s"
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """Bindings of the cluster as it was, compared with the recorded ones.
+
+    :param until: the last moment that is compared, microseconds since 1970.
+    :param recorded: how many bindings the log records until then.
+    :param predicted: how many of these happen in the run. :param same_node: on the same node.
+    :param off: how far they are from the recorded time, microseconds: the median;
+        :param off_most: what nine in ten keep; None if none is predicted.
+    :param invented: bindings of the run that the log does not record.
+    """
+
+    until: int
+    recorded: int
+    predicted: int
+    same_node: int
+    off: int | None
+    off_most: int | None
+    invented: int
+
+
+def calibrated(
+    course: Course,
+    lives: Mapping[str, PodLife],
+    schedulers: Collection[str],
+    *,
+    begin: int,
+    recorded_until: int,
+) -> Calibration | None:
+    """Compare a course with the record, until the earlier of their ends; None if that is nothing.
+
+    Pods are compared by their names, of several of one name in order; those of ReplicaSets, whose
+    names are picked at random, by what has made them.
+
+    :param schedulers: only pods of these are compared.
+    """
+    until = min(course.until, recorded_until)
+    if until <= begin:
+        return None
+    recorded: dict[str, list[_Bound]] = {}
+    for life in lives.values():
+        bound = life.bound
+        if bound is not None and begin < bound <= until and life.scheduler in schedulers:
+            like = alike(life.key, life.template)
+            recorded.setdefault(like, []).append(_Bound(bound, life.node))
+    predicted: dict[str, list[_Bound]] = {}
+    for one in course.placements:
+        if one.at <= until:
+            predicted.setdefault(one.like, []).append(_Bound(one.at, one.node))
+    pairs = list(_pairs(recorded, predicted))
+    off = sorted(abs(one.at - other.at) for one, other in pairs)
+    return Calibration(
+        until=until,
+        recorded=sum(map(len, recorded.values())),
+        predicted=len(pairs),
+        same_node=sum(one.node == other.node for one, other in pairs),
+        off=round(median(off)) if off else None,
+        off_most=off[-(-len(off) * 9 // 10) - 1] if off else None,
+        invented=sum(map(len, predicted.values())) - len(pairs),
+    )
+
+
+class _Bound(NamedTuple):
+    at: int
+    node: str
+
+
+def _pairs(
+    recorded: Mapping[str, list[_Bound]], predicted: Mapping[str, list[_Bound]]
+) -> Iterator[tuple[_Bound, _Bound]]:
+    """Yield what is in both, in order of time."""
+    for like, some in sorted(recorded.items()):
+        yield from zip(sorted(some), sorted(predicted.get(like, ())), strict=False)
+
 
 Progress = Callable[[int, int], None]
 

@@ -29,7 +29,7 @@ from ...engine.ingest.registry import recognise
 from ...engine.ingest.unwrapping import recognise_document
 from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.counts import counted
-from ...engine.kubernetes.units import year_of
+from ...engine.kubernetes.units import format_time, year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..logs.assumptions import assumed_sentences
 from ..moments.contradicting_versions import contradiction_text, version_text
@@ -38,12 +38,43 @@ from .asserted import FORMATS as ASSERTABLE
 from .asserted import AssertedLists, until
 from .ingest_contradictions import CONTRADICTED, contradicted
 from .ingest_records import IngestOptions, IngestSummary, SkippedFile
-from .input_reach import Reach
 from .split_lists import SUMMING_UP, begun_before, split_lists, without_list
 from .unversioned import UnversionedObjects
 
 if TYPE_CHECKING:
     from ...engine.ingest.objects.redaction import Redaction
+
+
+class Reach:
+    """The least and the greatest revision and time of some events."""
+
+    def __init__(self) -> None:
+        self.revisions: tuple[int | None, int | None] = (None, None)
+        self._times: tuple[int | None, int | None] = (None, None)
+
+    def widen(self, batch: Sequence[Event]) -> None:
+        """Include more events."""
+        revisions = [event.revision for event in batch if event.revision is not None]
+        self.revisions = _widened(self.revisions, revisions)
+        found = [event.latest if event.earliest is None else event.earliest for event in batch]
+        times = [time for time in found if time is not None]
+        self._times = _widened(self._times, times)
+
+    def times(self) -> tuple[str | None, str | None]:
+        """Return the least and the greatest time as text."""
+        first, last = self._times
+        return (
+            None if first is None else format_time(first),
+            None if last is None else format_time(last),
+        )
+
+
+def _widened(
+    reach: tuple[int | None, int | None], values: list[int]
+) -> tuple[int | None, int | None]:
+    all_values = [*values, *(value for value in reach if value is not None)]
+    return (min(all_values), max(all_values)) if all_values else (None, None)
+
 
 __all__ = ["IngestOptions", "IngestSummary", "SkippedFile", "ingest", "ingest_at"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from ...engine.errors import PackDiffers
 from ...engine.events import KINDS as EVENT_KINDS
@@ -16,7 +17,6 @@ from ...engine.events.payloads import SliceBegan, SliceEnded
 from ...engine.log import open_log
 from ..logs.log import Log, opened
 from .file import Progress, counter, replacing, seal, write_events
-from .leftovers import left_over
 from .name_map import made_map, write_map
 from .pack_answer import Answered
 from .pack_events import about
@@ -25,6 +25,42 @@ from .pack_names import KNOWN_NAMES
 from .pack_proof import moments_of, prove, proven
 from .pack_reading import About, about_pack, summary_of
 from .redact import NameRedaction
+
+SHORTEST = 4
+"""Shorter names are not searched: they occur by accident."""
+
+
+def left_over(path: Path, names: Iterable[str], known: str) -> list[str]:
+    """Return which of some names occur anywhere in a file, sorted.
+
+    :param known: words that stay in the file; names that are part of one are not searched.
+    """
+    data = path.read_bytes()
+    wanted = {name.encode() for name in names if _is_searched(name, known)}
+    there = _starts(data)
+    likely = [name for name in wanted if _quick(name) <= there]
+    return sorted(name.decode() for name in likely if name in data)
+
+
+def _is_searched(name: str, known: str) -> bool:
+    """Return whether a name would not occur by accident: numbers do, and parts of known words."""
+    is_number = name.strip("0123456789.:-") == ""
+    return len(name.encode()) >= SHORTEST and not is_number and name not in known
+
+
+def _starts(data: bytes) -> set[int]:
+    """Return every run of four bytes in some bytes, as a number."""
+    if len(data) < SHORTEST:
+        return set()
+    found = np.frombuffer(data, np.uint8).astype(np.uint32)
+    runs = (found[:-3] << 24) | (found[1:-2] << 16) | (found[2:-1] << 8) | found[3:]
+    return set(np.unique(runs).tolist())
+
+
+def _quick(name: bytes) -> set[int]:
+    """Return the first and the last four bytes of a name, each as a number."""
+    return {int.from_bytes(name[:SHORTEST]), int.from_bytes(name[-SHORTEST:])}
+
 
 _OF_THE_PACK = frozenset({"slice.began", "slice.ended", "answer.expected"})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path, PurePath
@@ -10,25 +11,146 @@ from typing import TYPE_CHECKING
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.location import log_name
 from ...engine.state.clock import Clock
 from ...engine.state.log_coverage import KnownGap
+from ..answers.answer import Why
+from ..answers.records import Link, PodGroupState, QueuePath, QueueTree
 from ..export import write_file
 from ..logs.log import Log, Progress
+from ..moments.moment import Moment
 from ..series.period import ShownPeriod, span_of
+from ..truth.points import Point
 from .asked import GANG, KINDS, NODES, QUEUES, SESSIONS, WAITS, PlotRequest
 from .characters import lines_of_picture
-from .image import PNG, can_draw, image_of
+from .image import PNG, SVG, can_draw, image_of
 from .picture import Picture
-from .picture_page import page_of, svg_of
-from .picture_words import clock_text
-from .themes import AUTO, LIGHT, THEMES
+from .picture_words import clock_text, period_text
+from .themes import AUTO, COLOURS, DARK, LIGHT, THEMES, pairs
 
 if TYPE_CHECKING:
     from ..answers.answer import Why
     from ..fidelity.report import Fidelity
     from ..forecast.forecast_run import Forecast
     from ..moments.moment import Moment
+
+_LEAST_US = 60 * SECOND_US
+
+
+def plot_of_why(log: Log, found: Why, moment: Moment) -> PlotRequest:
+    """Return what to draw.
+
+    Of a queue its shares, of a node its use. Of a pod, a job or a PodGroup the queue that is full,
+    if that is the answer, and else how its gang comes together. The picture ends at the moment. It
+    begins with the log, or as long before the object began to wait as it has waited.
+
+    :raises UsageError: the object is a pod without a PodGroup, or the log has one time only.
+    """
+    clock = log.clock(moment)
+    if clock.first() == clock.last():
+        raise UsageError(
+            "the log has one time only", now="ingest a watch or an audit log to see it over time"
+        )
+    kind, name = found.asked.kind, found.asked.name
+    full = _full([link for link in found.chain if link.blocks])
+    if kind == "node":
+        return PlotRequest(NODES, (name,), None, moment)
+    if kind == "queue":
+        return PlotRequest(QUEUES, (name,), None, moment, full[1] if full is not None else None)
+    if full is not None:
+        return PlotRequest(QUEUES, full[:1], _begin(log, found, moment), moment, full[1])
+    if kind == "pod":
+        groups = [link.podgroup for link in found.chain if isinstance(link, PodGroupState)]
+        kind, name = "podgroup", groups[0] if groups else ""
+    namespace, _, name = name.rpartition("/")
+    if not name:
+        raise UsageError(
+            f"pod {found.asked.name} has no PodGroup, so it has no gang to draw",
+            now="plinian plot queues draws all queues",
+        )
+    return PlotRequest(GANG, (f"{kind}/{name}",), None, moment, None, namespace or None)
+
+
+def _full(blocking: list[Link]) -> tuple[str, str] | None:
+    """Return the queue that keeps an object waiting, and the resource that it lacks."""
+    queues = [link for link in blocking if isinstance(link, (QueuePath, QueueTree))]
+    last = queues[-1] if queues else None
+    if isinstance(last, QueueTree) and last.exceeded:
+        return last.queue, last.exceeded[0]
+    if isinstance(last, QueuePath):
+        for account in last.accounts:
+            if account.checked and account.exceeded:
+                return account.queue, account.exceeded[0]
+    return None
+
+
+def _begin(log: Log, found: Why, moment: Moment) -> Point | None:
+    clock = log.clock(moment)
+    revision = None if found.began is None else found.began.revision
+    began = None if revision is None else clock.time_of(revision)
+    first, last = clock.first(), moment.time or clock.time_of(moment.revision)
+    if began is None or first is None or last is None:
+        return None
+    begin = began - max(last - began, _LEAST_US)
+    return format_time(begin) if begin > first else None
+
+
+_SVG, _HEAD_ENDS = "<svg ", ">"
+_INDENT = re.compile(r"^ +", re.MULTILINE)
+_CHARACTERS = 100
+"""The width of the picture in characters, for those who cannot see it."""
+
+
+def svg_of(picture: Picture, theme: str = AUTO) -> str:
+    """Return a picture as SVG.
+
+    :param theme: ``auto`` follows the reader's; a program that cannot gets the light one.
+    """
+    drawn = image_of(picture, SVG, LIGHT if theme == AUTO else theme).decode()
+    # What comes before the element, and the spaces before lines, say nothing.
+    head, end, body = _INDENT.sub("", _SVG + drawn.partition(_SVG)[2]).partition(_HEAD_ENDS)
+    said = f"<title>{escape(_title(picture))}</title>\n"
+    said += f"<desc>{escape('; '.join(picture.notes or (picture.empty,)))}</desc>\n"
+    if theme == AUTO:
+        said += f"<style>{_dark_rules(drawn)}</style>"
+    return f"{head}{end}\n{said}{body}"
+
+
+def page_of(picture: Picture, theme: str = AUTO) -> str:
+    """Return a picture as a page: the SVG, and the same in characters for screen readers."""
+    light, dark = (COLOURS[name] for name in (LIGHT, DARK))
+    chosen = light if theme == AUTO else COLOURS[theme]
+    style = f"body{{margin:1.5rem;background:{chosen.paper};color:{chosen.ink};"
+    style += "font-family:sans-serif}svg{max-width:100%;height:auto}pre{overflow:auto}"
+    if theme == AUTO:
+        style += f"@media (prefers-color-scheme:dark){{body{{background:{dark.paper};"
+        style += f"color:{dark.ink}}}}}"
+    words = escape("".join(lines_of_picture(picture, width=_CHARACTERS)))
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width">\n'
+        f'<meta name="color-scheme" content="{"light dark" if theme == AUTO else theme}">\n'
+        f"<title>{escape(_title(picture))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{svg_of(picture, theme)}"
+        f"<details><summary>In characters</summary><pre>{words}</pre></details>\n</body>\n</html>\n"
+    )
+
+
+def _title(picture: Picture) -> str:
+    return f"{picture.title} ({picture.log}, {period_text(picture.period)})"
+
+
+def _dark_rules(drawn: str) -> str:
+    """Return rules that replace each light colour in an SVG by its dark one."""
+    rules = (
+        f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
+        for light, dark in pairs().items()
+        for what in ("fill", "stroke")
+        if f"{what}: {light}" in drawn
+    )
+    return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"
+
 
 _GAPS = 3
 """Gaps that a note names; further ones are only counted."""
@@ -188,8 +310,6 @@ def plot_of(
 
         return Plot(fidelity_picture(found, log_name(place)))
     if isinstance(found, Why):
-        from .why_plot import plot_of_why  # noqa: PLC0415
-
         asked = plot_of_why(log, found, moment or log.moment(found.asked.at))
         return plot(log, asked, place=place, progress=progress)
     from .forecast_picture import forecast_picture  # noqa: PLC0415

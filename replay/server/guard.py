@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http.cookies import CookieError, SimpleCookie
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -22,9 +22,49 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import login
 from .guesses import Guesses
-from .request_bodies import MOST_BYTES, Bodies
 from .settings import ServerSettings
 from .socket_token import token_of
+
+MOST_BYTES = 4 << 20
+"""The largest body of a request."""
+
+MOST_AT_ONCE = 96 << 20
+"""The bytes of bodies that are in memory: of requests that are sent, wait, or are answered."""
+
+_SMALL = 64 << 10
+"""A body that is always read: there are not more of them than connections."""
+
+
+class Bodies:
+    """Counts the bytes of the bodies that are in memory; the event loop uses it."""
+
+    def __init__(self) -> None:
+        self._held = 0
+
+    def has_room(self, length: int) -> bool:
+        """Return whether a body of a length may be read now."""
+        return length <= _SMALL or self._held + length <= MOST_AT_ONCE
+
+    @contextmanager
+    def counted(self, receive: Receive) -> Iterator[Receive]:
+        """Lend a channel that ends a request whose body is too long, alone or with all others."""
+        received = 0
+
+        async def counting() -> Message:
+            nonlocal received
+            message = await receive()
+            size = len(message.get("body", b""))
+            received += size
+            self._held += size
+            if received > MOST_BYTES or (received > _SMALL and self._held > MOST_AT_ONCE):
+                return {"type": "http.disconnect"}
+            return message
+
+        try:
+            yield counting
+        finally:
+            self._held -= received
+
 
 TOKEN_PREFIX = "/token/"  # noqa: S105 -- a path
 """A path may begin with the token: ``kubectl`` sends no token header over plain HTTP."""

@@ -9,13 +9,16 @@ import msgspec
 
 from ...engine import events
 from ...engine.cache.cache import SchedulerCache
-from ...engine.errors import UsageError
+from ...engine.errors import PlinianError, UsageError
+from ...engine.volcano.session.faults import faults_of
 from ...engine.volcano.session.history import resolve
 from ..answers.answer import Why
 from ..answers.answering_session import NODE, PODGROUP, QUEUE
 from ..answers.evidence import versions_of
 from ..answers.records import EvictionTry, Waiting
 from ..answers.target import Target, target_of
+from ..answers.why import finding_of
+from ..compare.causes import Cause, smallest
 from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
@@ -23,14 +26,181 @@ from ..objects.kinds import ObjectName
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .changed_sessions import ORIGINAL, ChangedSessions, Variant
-from .next_obstacle import next_pairs
-from .pairs import Single, contains, distinct, pairs_of
-from .release_faults import FaultSearch, TimeOver
-from .suggestion import KINDS, MORE, PAIR, RELEASE, SWITCH, Suggestion, WaitingObject
+from .ignored import Ignored
+from .pairs import Single, contains, distinct, joined, pairs_of
+from .suggestion import (
+    KINDS,
+    LIMIT,
+    MORE,
+    MOVE,
+    OPEN,
+    PAIR,
+    RELEASE,
+    RESTORE,
+    SWITCH,
+    Suggestion,
+    WaitingObject,
+)
 from .suggestions import in_turns, suggestions_for
-from .switches import Switches, factors_for
-from .together import SETS, switched, together
+from .switches import Switch, Switches, factors_for, said
 from .trial import ENQUEUED, NOW, ChangeTrial, Remedy, TriedChange, sure
+
+
+class TimeOver(Exception):
+    """There is no time for another session."""
+
+
+class FaultSearch:
+    """Finds the faults without which a release would not help.
+
+    Releases mostly share faults: those that were found are tried first.
+    """
+
+    def __init__(
+        self,
+        helps: Callable[[Variant], bool],
+        go_on: Callable[[], bool],
+        ignored_in: Callable[[str], Sequence[Ignored]] = lambda _: (),
+    ) -> None:
+        self._helps, self._go_on, self._ignored_in = helps, go_on, ignored_in
+        self._found: list[Cause] = []
+        self._starts_without: dict[Ignored, bool] = {}
+
+    def needed(self, variant: Variant) -> tuple[str, ...]:
+        """Return the faults of a release that helps, in words, if it does not help without them.
+
+        :raises TimeOver: it could not be found out.
+        """
+        if variant.release is None:
+            return ()
+        faults = faults_of(variant.release)
+
+        def goes(names: Cause) -> bool:
+            if not self._go_on():
+                raise TimeOver
+            return not self._helps(variant._replace(mended=names))
+
+        known = (one for one in self._found if faults.keys() >= set(one))
+        cause = next((one for one in known if goes(one)), None) or smallest(tuple(faults), goes)
+        if cause and cause not in self._found:
+            self._found.append(cause)
+        said = dict.fromkeys(faults[name].fault for name in cause)
+        return tuple(said) or tuple(self._ignored(variant.release))
+
+    def _ignored(self, release: str) -> Iterator[str]:
+        """Yield the fields that a release ignores, if the object starts in its own without one."""
+        for one in self._ignored_in(release):
+            if one not in self._starts_without:
+                if not self._go_on():
+                    raise TimeOver
+                self._starts_without[one] = self._helps(Variant(ORIGINAL, (one.without,)))
+            if self._starts_without[one]:
+                yield one.fault
+
+
+SETS = 1_000
+"""The size of several changes of the configuration: after single ones."""
+
+
+def switched(settings: Switches, some: Sequence[Switch], rank: int) -> Iterator[Suggestion]:
+    """Yield the configuration with some changes, unless it is rejected then."""
+    conf = settings.changed(some)
+    if conf is not None:
+        text = said(some) + settings.blind(conf)
+        yield Suggestion(SWITCH, rank, text, Variant(text, conf=conf))
+
+
+def together(
+    trial: ChangeTrial, settings: Switches, go_on: Callable[[], bool]
+) -> Iterator[TriedChange]:
+    """Yield the smallest set of changes of the configuration with which the object starts.
+
+    All are made at once; if that helps, those are left out without which it still does. If it does
+    not, they are made with each plugin moved to another tier, with gangs that protect their pods
+    and without: where a plugin comes to decide, it matters which others choose victims beside it.
+    """
+    every = [one for one in settings.singles if one.combines]
+    protected = [one for one in every if not one.exposes]
+    sets = [every]
+    for move in settings.moves if settings.evicting else ():
+        sets += [[move, *protected], *([[move, *every]] if protected != every else [])]
+    for some in sets:
+        least = _least(trial, settings, some) if len(some) > 1 and go_on() else {}
+        if least:
+            yield from least.values()
+            return
+
+
+def _least(
+    trial: ChangeTrial, settings: Switches, some: Sequence[Switch]
+) -> dict[Cause, TriedChange]:
+    """Return the smallest part of some changes that helps, and a milder form; none if none does."""
+    known = {one.text: one for one in (*some, *settings.singles)}
+    ran: dict[Cause, TriedChange] = {}
+
+    def helps(names: Cause) -> bool:
+        for one in switched(settings, [known[name] for name in names], SETS):
+            ran[names] = trial.tried(one)
+            return ran[names].remedy is not None
+        return False
+
+    least = smallest(tuple(one.text for one in some), helps)
+    if not least:
+        return {}
+    milder = {one.milder_than: one.text for one in settings.singles if one.milder_than}
+    other = tuple(milder.get(name, name) for name in least)
+    wanted = dict.fromkeys((least, *((other,) if other != least and helps(other) else ())))
+    return {names: ran[names] for names in wanted}
+
+
+_FIRST = (OPEN, RESTORE, LIMIT, MOVE, SWITCH)
+"""The kinds of changes with which an object may meet another obstacle."""
+
+_FOLLOWED = 3
+"""After so many changes it is asked what keeps the object waiting then."""
+
+_EACH = 12
+"""So many pairs are tried with each of them."""
+
+
+def next_pairs(
+    trial: ChangeTrial,
+    asked: WaitingObject,
+    tried: Sequence[TriedChange],
+    go_on: Callable[[], bool],
+) -> list[Suggestion]:
+    """Return pairs to try: a change that does not suffice, and one for what it uncovers.
+
+    :param tried: single changes, of which none helps.
+    """
+    firsts = [one.suggestion for one in tried if one.nearer and one.suggestion.kind in _FIRST]
+    firsts.sort(key=lambda one: (_FIRST.index(one.kind), one.size))
+    found: dict[str, Suggestion] = {}
+    for first in firsts[:_FOLLOWED]:
+        if go_on():
+            for pair in _after(trial, asked, first):
+                found.setdefault(pair.text, pair)
+    return list(found.values())
+
+
+def _after(trial: ChangeTrial, asked: WaitingObject, first: Suggestion) -> Iterator[Suggestion]:
+    """Yield pairs of a change with those that the answer after it suggests."""
+    try:
+        run = trial.sessions.followed(first.variant, trial.target)
+    except PlinianError:
+        return
+    finding = finding_of(run, trial.target)
+    if finding is None or finding.cause == asked.why.cause:
+        return
+    why = msgspec.structs.replace(asked.why, cause=finding.cause, chain=finding.chain)
+    placed = {**run.binds, **run.pipelined}
+    then = asked._replace(why=why, cache=run.cache, placed=placed)
+    left_out = {RELEASE, first.kind} - {LIMIT}
+    others = [one for one in suggestions_for(then) if one.kind not in left_out]
+    for rank, other in enumerate(others[:_EACH]):
+        if other.text != first.text:
+            yield joined(first, other, rank)
+
 
 ASK_INSTEAD = "ask about a pod, a job or a podgroup that waits"
 _NEVER_START = frozenset({QUEUE, NODE})

@@ -9,8 +9,7 @@ import pytest
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.fidelity.attempts import Aspect
-from plinian.replay.fidelity.rerun import rerun_sessions
-from plinian.replay.fidelity.session_services import job_services
+from plinian.replay.fidelity.rerun import job_services, rerun_sessions
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.logs.scheduler_confs import ConfText

@@ -10,6 +10,7 @@ from plinian.engine.events import Event, Reference
 from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.replay.fidelity.attempts import Aspect, Attempt, DifferingResult
 from plinian.replay.fidelity.deliveries import Arrival, Deliveries
+from plinian.replay.fidelity.fidelity_run import TakenSessions
 from plinian.replay.fidelity.nearest_run import (
     GIVEN_UP,
     LEADS_AWAY,
@@ -18,7 +19,6 @@ from plinian.replay.fidelity.nearest_run import (
     _Places,
 )
 from plinian.replay.fidelity.one_run import OneRun
-from plinian.replay.fidelity.taken_sessions import TakenSessions
 
 START = 10
 

@@ -13,8 +13,8 @@ from plinian.engine.state.clock import span_at
 from plinian.engine.state.fold import FoldRecord
 from plinian.engine.state.truth import Truth
 from plinian.replay.moments.moment import Moment
-from plinian.replay.truth import kept_truths
-from plinian.replay.truth.kept_truths import MOST_TRUTHS, KeptTruths
+from plinian.replay.truth import log_states as kept_truths
+from plinian.replay.truth.log_states import MOST_TRUTHS, KeptTruths
 from plinian.replay.truth.truth import truth_at
 
 

@@ -25,8 +25,8 @@ from plinian.engine.events.payloads import (
     UsageMeasured,
     WatchFollowed,
 )
-from plinian.replay.pack.leftovers import left_over
 from plinian.replay.pack.redact import NameRedaction
+from plinian.replay.pack.redacting import left_over
 from sessions import document, group, node, pod, queue
 
 pytestmark = pytest.mark.slow

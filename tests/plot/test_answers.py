@@ -19,7 +19,7 @@ from plinian.replay.answers.records import QueuePath
 from plinian.replay.cli.main import app
 from plinian.replay.plot.asked import GANG, QUEUES
 from plinian.replay.plot.picture import Chart, Role
-from plinian.replay.plot.why_plot import plot_of_why
+from plinian.replay.plot.plot_run import plot_of_why
 
 FULL = "2026-11-21T01:53:36Z"
 

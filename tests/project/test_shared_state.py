@@ -30,7 +30,7 @@ WITH_THREADS = {
     "engine/log/postgres_check.py": "a thread has a separate connection",
     "engine/log/sqlite_check.py": "a thread has a separate connection",
     "engine/log/event_packing.py": "a lock: threads may share a log, but not a decompressor",
-    "replay/truth/kept_truths.py": "a lock around what threads keep of truths",
+    "replay/truth/log_states.py": "a lock around what threads keep of truths",
     "replay/belief/recent_beliefs.py": "a lock around what threads keep of beliefs",
     "replay/server/readers.py": "threads share a log; counts are of the loop",
     "replay/server/shared_log.py": "a lock around which log is open, and how many use it",

@@ -140,7 +140,7 @@ def test_every_exception_from_purity_still_exists() -> None:
 HEAD = '"""About."""\n\nfrom __future__ import annotations\n\n'
 
 BREAKERS = [
-    (laws.lengths, "engine/a.py", "x = 1\n" * 501, "split the module"),
+    (laws.lengths, "engine/a.py", "x = 1\n" * 801, "split the module"),
     (laws.lengths, "engine/a.py", f"x = '{'y' * 100}'\n", "break the line"),
     (laws.lengths, "engine/a.py", "def f():\n" + "    x = 1\n" * 50, "split the function"),
     (laws.lengths, "engine/a.py", "def f(\n" + "\n" * 50 + "):\n    x = 1\n", "split the function"),

@@ -13,8 +13,8 @@ import pytest
 from serving import Running, ended, run, serving
 from starlette.responses import PlainTextResponse
 
+from plinian.replay.server import guard as bodies
 from plinian.replay.server import guesses
-from plinian.replay.server import request_bodies as bodies
 from plinian.replay.server.guard import Guard
 from plinian.replay.server.settings import ServerSettings
 

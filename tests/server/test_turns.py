@@ -52,7 +52,7 @@ def test_of_a_large_log_one_cache_is_in_memory_at_a_time(
 
 
 def test_a_state_gives_way_to_a_cache(demo_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plinian.replay.truth.kept_truths.LARGE", 1)
+    monkeypatch.setattr("plinian.replay.truth.log_states.LARGE", 1)
 
     async def run() -> tuple[bool, bool]:
         found = Readers(ServerSettings(place=str(demo_log)))

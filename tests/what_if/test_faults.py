@@ -16,8 +16,7 @@ from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.would_help import help_lines
 from plinian.replay.what_if.changed_sessions import Variant
-from plinian.replay.what_if.help import WouldHelp, what_would_help
-from plinian.replay.what_if.release_faults import FaultSearch, TimeOver
+from plinian.replay.what_if.help import FaultSearch, TimeOver, WouldHelp, what_would_help
 from sessions import group, node, pod, queue
 
 Document = dict[str, Any]

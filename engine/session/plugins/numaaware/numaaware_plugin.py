@@ -8,11 +8,13 @@ Source: pkg/scheduler/plugins/numaaware/numaaware.go.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import ClassVar
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from ....kubernetes.quantity import parse
 from ....model.panic import NIL_POINTER, Panic
@@ -26,7 +28,6 @@ from ..shared.pod_qos import GUARANTEED, pod_qos
 from .cpu_assignment import NONE, take_by_topology
 from .cpu_topology import CpuSet
 from .hints import admit, assign_cpus, cpu_hints
-from .node_memo import NodeMemo
 from .scheduler_numa import (
     CPU_MANAGER_POLICY,
     TOPOLOGY_MANAGER_POLICY,
@@ -34,6 +35,24 @@ from .scheduler_numa import (
     SchedulerNuma,
     refresh_all,
 )
+
+
+class NodeMemo:
+    """Verdicts by node row, each with the version of its node."""
+
+    def __init__(self, nodes: int) -> None:
+        self._verdicts = np.zeros(nodes, dtype=np.int32)
+        self._versions = np.full(nodes, -1, dtype=np.int64)
+
+    def verdicts(self, rows: Rows, versions: NDArray[np.int64], find: Callable[[int], int]) -> Ints:
+        """Return the verdicts of rows; ``find`` computes those with another version."""
+        stale = rows[self._versions[rows] != versions[rows]]
+        for node in stale.tolist():
+            self._verdicts[node] = find(node)
+        self._versions[stale] = versions[stale]
+        found: Ints = self._verdicts[rows]
+        return found
+
 
 MAX_NODE_SCORE = 100
 CPU = "cpu"
