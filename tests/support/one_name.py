@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from laws import Finding, Source
@@ -25,12 +25,11 @@ def file_names(paths: Iterable[PurePosixPath]) -> Counter[str]:
     return Counter(path.name for path in paths if not path.name.startswith("__"))
 
 
-def split_classes(shipped: Iterable[Source]) -> Iterator[Finding]:
+def split_classes(sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield classes that one class of their folder alone extends, and that nothing else names.
 
     Such a base is a part of that class. A base beside others is a part of a record that many make.
     """
-    sources = list(shipped)
     bases = [
         (source, node, base)
         for source in sources
@@ -52,7 +51,8 @@ def split_classes(shipped: Iterable[Source]) -> Iterator[Finding]:
         place, of = places.get(base, (source, node))
         alone = extended[base] == 1 and uses[base] == 1
         if of is not node and alone and place.path.parent == source.path.parent:
-            yield Finding(place.path, of.lineno, f"only {node.name} is a {base}: make them one class")
+            what = f"only {node.name} extends {base}: make them one class"
+            yield Finding(place.path, of.lineno, what)
 
 
 def _named(base: ast.expr) -> str:
