@@ -66,7 +66,7 @@ class Panic(Exception):
         return f"the scheduler panics{when}: {self.message}"
 
     @property
-    def told(self) -> str:
+    def in_context(self) -> str:
         """The message, and what the scheduler does when it panics; without its place."""
         return f"{self.message}, while {self.during}" if self.during else self.message
 

@@ -141,8 +141,8 @@ def estimates_of(bounds: Bounds) -> Int64s:
         low, high, likely = bounds.earliest[part], bounds.latest[part], bounds.likely[part]
         half = (np.where(high == EVER, low, high) - low) // 2
         # If only a person's word to the second is known, it is that second, not its end.
-        told = np.where((high + 1) % SECOND_US == 0, high - (SECOND_US - 1), high)
-        middle = np.where(low == NO_TIME, told, low + half)
+        as_written = np.where((high + 1) % SECOND_US == 0, high - (SECOND_US - 1), high)
+        middle = np.where(low == NO_TIME, as_written, low + half)
         middle = np.where(middle == EVER, NO_TIME, middle)
         within = np.maximum(np.minimum(likely, high), low)
         # A stamp before the lower bound is of an earlier write.

@@ -132,10 +132,10 @@ def _told_better(columns: EventColumns, times: EventTimes, places: Int32s, count
     """
     audited = (times.marks & VersionMark.AUDITED) != 0
     written = audited & (columns.revisions >= 0) & np.isin(columns.effects, _WRITTEN)
-    told = np.zeros(count, np.bool_)
-    told[places[written]] = True
+    is_written = np.zeros(count, np.bool_)
+    is_written[places[written]] = True
     about = np.isin(columns.effects, (*_WRITTEN, Effect.TIMED)) & ~audited
-    found: Mask = about & told[places] if count else about
+    found: Mask = about & is_written[places] if count else about
     return found
 
 

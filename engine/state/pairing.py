@@ -313,19 +313,21 @@ def _with_all_inputs(columns: EventColumns, times: EventTimes, places: Int32s) -
     """
     dated = columns.revisions >= 0
     shown = np.flatnonzero(dated & (columns.effects == Effect.VERSION))
-    told = np.flatnonzero(dated & np.isin(columns.effects, _TELLING))
-    if not len(told):
+    dated_rows = np.flatnonzero(dated & np.isin(columns.effects, _TELLING))
+    if not len(dated_rows):
         return times
     count = int(places.max()) + 1
     # Objects without a resourceVersion share a revision: no event says which of them is meant.
     alone = np.bincount(places[shown], minlength=count) == 1
-    told = told[alone[places[told]]]
+    dated_rows = dated_rows[alone[places[dated_rows]]]
     marks, low = np.zeros(count, np.int64), np.full(count, NO_TIME)
     high = np.full(count, EVER)
     np.bitwise_or.at(
-        marks, places[told], times.marks[told] & (VersionMark.CREATED | VersionMark.UPDATED)
+        marks,
+        places[dated_rows],
+        times.marks[dated_rows] & (VersionMark.CREATED | VersionMark.UPDATED),
     )
-    stamped = told[(times.marks[told] & (VersionMark.AUDITED | VersionMark.FLOOR)) == 0]
+    stamped = dated_rows[(times.marks[dated_rows] & (VersionMark.AUDITED | VersionMark.FLOOR)) == 0]
     np.maximum.at(low, places[stamped], times.earliest[stamped])
     over = stamped[times.latest[stamped] != NO_TIME]
     np.minimum.at(high, places[over], times.latest[over])

@@ -145,7 +145,7 @@ def _unseen(ask: NumberAsked, summed: Summed, held: dict[Reference, float]) -> I
     for reference in gone:
         ending = ending_of(ask.log.store, ask.moment, reference)
         if ending is not None:
-            (event,) = evidence_of(ask.log, ask.moment, [ending.told])
+            (event,) = evidence_of(ask.log, ask.moment, [ending.event])
             estimate = ending.span.estimate if ending.request is None else event.estimate
             place = LossPlace(estimate, ending.key, event.position)
             yield Loss(place, event, held[reference])

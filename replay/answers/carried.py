@@ -89,12 +89,12 @@ def carried(run: Run, finding: SessionFinding, title: str) -> SessionFinding:
         return finding
     kinds = joined((plural_of(*pair) for pair in lacking), "or")
     known = tuple(link for link in finding.chain if not link.blocks)
-    told = next((link for link in known if isinstance(link, Recorded)), None)
+    recorded = next((link for link in known if isinstance(link, Recorded)), None)
     asked = f"why {title} waits"
     if title.startswith(("node ", "queue ")):
         asked = f"what waits for {title}"
     sentence = f"it is not known {asked}: the log holds no {kinds}"
-    if told is not None:
-        sentence += f'; the cluster\'s scheduler wrote into {told.about}: "{told.message}"'
+    if recorded is not None:
+        sentence += f'; the cluster\'s scheduler wrote into {recorded.about}: "{recorded.message}"'
     note = Note(text=f"sessions need {kinds}, of which the log holds no list", blocks=True)
     return SessionFinding(sentence, None, "unknown", (*known, note), finding.about)

@@ -112,10 +112,10 @@ def with_recorded(
     :param events: the newest of each object of the question.
     """
     known = [link for link in finding.chain if isinstance(link, Recorded)]
-    told = [(one, written(run, target, one)) for one in events]
+    with_messages = [(one, written(run, target, one)) for one in events]
     found = [
         (event, messages)
-        for event, messages in told
+        for event, messages in with_messages
         if _contradicts(run, finding, target, event, messages) and _is_news(event, known)
     ]
     if not found:

@@ -205,10 +205,14 @@ def _reserved_by(run: Run, seen: ReservationCheck) -> str:
     names = seen.exceeded
     some = [one for one in seen.holders if any(one.reserved.get(name) for name in names)]
     some.sort(key=lambda one: (-sum(one.reserved.get(name, 0.0) for name in names), one.job))
-    told = [
+    held_texts = [
         f"{run.title(one.job)} has reserved "
         f"{words(one.reserved, [name for name in names if one.reserved.get(name)])}"
         for one in some[:HOLDERS]
     ]
     more = len(some) - HOLDERS
-    return f" ({joined([*told, f'{more} more'] if more > 0 else told)})" if told else ""
+    return (
+        f" ({joined([*held_texts, f'{more} more'] if more > 0 else held_texts)})"
+        if held_texts
+        else ""
+    )

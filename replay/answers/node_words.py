@@ -263,7 +263,7 @@ def _sizes(group: RefusingNodes, own: Demands) -> str:
         has = [own.has(node, name) for node in group.nodes]
         never = sum(much < own.request.get(name, 0.0) for much in has)
         none = sum(not much for much in has)
-        told = {
+        by_count = {
             "none at all": none,
             "too few even when empty": never - none,
             "too few free": len(has) - never,
@@ -271,7 +271,7 @@ def _sizes(group: RefusingNodes, own: Demands) -> str:
         if never and own.nodes:
             parts += [
                 f"{many} {'has' if many == 1 else 'have'} {what}"
-                for what, many in told.items()
+                for what, many in by_count.items()
                 if many
             ]
     return f": {joined(parts)}" if parts else ""

@@ -139,8 +139,8 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFindin
     if len(blocked) == 1:
         ((key, only),) = blocked.items()
         text = f"{run.title(key)} of {subject} waits because {only.because}"
-    told = order[: max(NAMED, len(causes))]
-    about = tuple(one for _, keys in told for one in blocked[keys[0]].about)
+    shown_causes = order[: max(NAMED, len(causes))]
+    about = tuple(one for _, keys in shown_causes for one in blocked[keys[0]].about)
     return SessionFinding(text, True, " ".join(causes[:NAMED]), (), about)
 
 

@@ -174,8 +174,8 @@ def changes_of(versions: Iterable[Recorded]) -> list[int]:
         if KINDS[recorded.event.kind].effect is not Effect.VERSION:
             continue
         status = msgspec.json.decode(recorded.event.payload).get("status") or {}
-        told = [one.get("message") for one in status.get("conditions") or []]
-        now = (status.get("phase"), told)
+        messages = [one.get("message") for one in status.get("conditions") or []]
+        now = (status.get("phase"), messages)
         if before != now and recorded.event.revision is not None:
             found.append(recorded.event.revision)
         before = now

@@ -66,7 +66,7 @@ class SessionClaim(NamedTuple):
         if self.kind == PANIC:
             panic = answer.result.panic
             alive = "alive" if answer.cache.nodes else "no panic; there is no node"
-            return ClaimAnswer(panic is not None, alive if panic is None else panic.told)
+            return ClaimAnswer(panic is not None, alive if panic is None else panic.in_context)
         found = self._of_pod(answer) if self.kind in {BOUND, PENDING} else self._of_group(answer)
         panic = answer.result.panic
         why = found.text if panic is None else f"{found.text}; {panic.sentence}"

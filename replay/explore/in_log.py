@@ -61,11 +61,11 @@ def compared_with_log(
         (one.invariant, _about(one.sentence)): one.in_log
         for one in shown_later(log, log.moment(at), release, asked)
     }
-    told = [
+    compared = [
         one._replace(in_log=shown.get((one.violation.invariant, _about(one.violation.sentence))))
         for one in found
     ]
-    return tuple(sorted(told, key=lambda one: one.in_log is None))
+    return tuple(sorted(compared, key=lambda one: one.in_log is None))
 
 
 def _shown(

@@ -100,8 +100,8 @@ def decoded(text: str) -> Token:
 
 def _unpacked(body: str) -> bytes:
     data = urlsafe_b64decode(body + "=" * (-len(body) % 4))
-    told, packed = data[:_SUM_BYTES], data[_SUM_BYTES:]
-    if told != _sum(packed):
+    given_sum, packed = data[:_SUM_BYTES], data[_SUM_BYTES:]
+    if given_sum != _sum(packed):
         raise _damaged()
     unpacker: Any = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_filters())
     return bytes(unpacker.decompress(packed, MOST_BYTES))

@@ -310,7 +310,7 @@ def _told(write: _Write) -> str:
     place = place_of(document)
     spec = document.get("spec") or {}
     verb = {ADDED: "creates", DELETED: "deletes"}.get(write.act.verb, "changes")
-    told = f"{verb} {place.kind} {short_key(place.key)}"
+    wording = f"{verb} {place.kind} {short_key(place.key)}"
     if write.act.verb == MODIFIED and set(spec) == {"replicas"}:
         return f"scales {place.kind} {short_key(place.key)} to {spec['replicas']}"
-    return told
+    return wording

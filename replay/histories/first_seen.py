@@ -193,9 +193,11 @@ def _made_between(
                 found.add(number)
             elif is_only_seen(chunk.kinds[row]):
                 seen[place_of(by_id[number], int(chunk.revisions[row]))] = number
-    told = verbs_at(log.store, after, seen)
+    known_verbs = verbs_at(log.store, after, seen)
     return frozenset(found) | {
-        seen[place] for place, some in told.items() if any(one.verb == _CREATED[1:] for one in some)
+        seen[place]
+        for place, some in known_verbs.items()
+        if any(one.verb == _CREATED[1:] for one in some)
     }
 
 

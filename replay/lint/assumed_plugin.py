@@ -54,13 +54,13 @@ def assumption(world: LintInputs) -> Assumption:
     if world.in_force is not None:
         return Assumption(())
     queues = {name: queue for name, queue in world.queues.items() if name != ROOT}
-    told: dict[LimitingPlugin, str] = {}
+    signs: dict[LimitingPlugin, str] = {}
     for name in sorted(queues):
         for plugin, field in _read_by_one(queues[name]):
-            told.setdefault(plugin, f"queue {name} has {field}, which only {plugin.value} reads")
-    if told:
-        plugins = tuple(plugin for plugin in LimitingPlugin if plugin in told)
-        return Assumption(plugins, ", and ".join(told[plugin] for plugin in plugins))
+            signs.setdefault(plugin, f"queue {name} has {field}, which only {plugin.value} reads")
+    if signs:
+        plugins = tuple(plugin for plugin in LimitingPlugin if plugin in signs)
+        return Assumption(plugins, ", and ".join(signs[plugin] for plugin in plugins))
     reserving = _guaranteed(queues)
     if reserving:
         because = f"queue {reserving} has guarantee, which both read"

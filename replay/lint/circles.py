@@ -10,10 +10,10 @@ def circles(waits: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
 
     :param waits: for which others each name waits.
     """
-    told: set[str] = set()
+    in_circles: set[str] = set()
     for start in waits:
-        circle = () if start in told else _circle(start, waits)
-        told.update(circle)
+        circle = () if start in in_circles else _circle(start, waits)
+        in_circles.update(circle)
         if circle:
             yield circle
 

@@ -133,11 +133,11 @@ def _joined(
 
 def _finding(rule: str, issue: Issue, nows: Mapping[str, str], plugin: str = "") -> Finding:
     """Return a finding of some releases, in which not the same may be to do about it."""
-    told: list[tuple[str, str]] = []
+    changes: list[tuple[str, str]] = []
     for release, now in nows.items():
-        if not told or told[-1][1] != now:
-            told.append((release, now))
-    since = [now if at == 0 else f"since {first}: {now}" for at, (first, now) in enumerate(told)]
+        if not changes or changes[-1][1] != now:
+            changes.append((release, now))
+    since = [now if at == 0 else f"since {first}: {now}" for at, (first, now) in enumerate(changes)]
     return Finding(rule, issue._replace(now="; ".join(since)), tuple(nows), plugin)
 
 

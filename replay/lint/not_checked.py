@@ -65,17 +65,17 @@ def malformed(
     :param undecided: rules that rest on such a field, and the objects that they are about.
     """
     every = tuple(world.malformed)
-    told: dict[RuleNotChecked, None] = {}
+    unchecked: dict[RuleNotChecked, None] = {}
     for rule, subject in undecided:
         for one in [subject] if subject in world.malformed else every:
-            told[RuleNotChecked(rule, _unread(world, one))] = None
+            unchecked[RuleNotChecked(rule, _unread(world, one))] = None
     for one in every:
         if world.is_read(one):
             continue
         for each in rules:
             if each.name.startswith(_STEMS.get(one.kind, ())):
-                told[RuleNotChecked(each.name, _unread(world, one))] = None
-    yield from told
+                unchecked[RuleNotChecked(each.name, _unread(world, one))] = None
+    yield from unchecked
 
 
 def _unread(world: LintInputs, subject: FindingSubject) -> str:

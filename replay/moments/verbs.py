@@ -64,8 +64,8 @@ def with_verbs(
     """
     source = iter(events)
     while some := list(islice(source, at_once)):
-        told = verbs_told(store, moment, some)
-        yield from (called(one, told, moment.known) for one in some)
+        by_place = verbs_told(store, moment, some)
+        yield from (called(one, by_place, moment.known) for one in some)
 
 
 def is_only_seen(kind: str) -> bool:
@@ -107,13 +107,13 @@ def verb_of_version(telling: Recorded) -> str:
 
 
 def called(
-    recorded: Recorded, told: Mapping[VersionPlace, Sequence[VersionVerb]], known: int
+    recorded: Recorded, by_place: Mapping[VersionPlace, Sequence[VersionVerb]], known: int
 ) -> Recorded:
     """Return an event with the kind that what is known by a position gives it."""
     kind = recorded.event.kind
-    if not told or not is_only_seen(kind):
+    if not by_place or not is_only_seen(kind):
         return recorded
-    verbs = [one.verb for one in told.get(_place(recorded), ()) if one.position <= known]
+    verbs = [one.verb for one in by_place.get(_place(recorded), ()) if one.position <= known]
     if not verbs:
         return recorded
     event = msgspec.structs.replace(

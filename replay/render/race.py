@@ -157,10 +157,10 @@ def writes_lines(story: Story, style: Style = PLAIN) -> Iterator[str]:
 
 def releases_line(anomaly: Anomaly) -> str:
     """Return in which releases the same order ends so, and in which not."""
-    told = anomaly.releases
-    breaks = spans(told.breaks) if told.breaks else "none"
-    holds = spans(told.holds) if told.holds else "none"
-    if not told.complete:
+    runs = anomaly.releases
+    breaks = spans(runs.breaks) if runs.breaks else "none"
+    holds = spans(runs.holds) if runs.holds else "none"
+    if not runs.complete:
         return f"In this order: breaks {breaks}; the other releases were not tried.\n"
     return f"In this order: breaks {breaks}; holds {holds}.\n"
 
@@ -341,7 +341,7 @@ def progress_line(plan: SearchPlan, now: Progress, passed: float) -> str:
 
 def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
     """Return an anomaly for programs."""
-    told = anomaly.releases
+    runs = anomaly.releases
     return {
         "invariant": anomaly.violation.invariant,
         "sentence": anomaly.violation.sentence,
@@ -352,9 +352,9 @@ def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
         "token": anomaly.token,
         "releases": {
             "order": "in this order",
-            "breaks": [*told.breaks],
-            "holds": [*told.holds],
-            "complete": told.complete,
+            "breaks": [*runs.breaks],
+            "holds": [*runs.holds],
+            "complete": runs.complete,
         },
         "cure": _cure_document(anomaly),
         "in_log": None if anomaly.in_log is None else _in_log_document(anomaly.in_log),

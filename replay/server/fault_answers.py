@@ -83,8 +83,8 @@ def fault_document(fault: PlinianError) -> dict[str, Any]:
     """Return an error for JSON, without what is only for the terminal of the server."""
     if status_of(fault) < 500 or isinstance(fault, _OURS):
         return {"error": {"what": fault.what, "where": fault.where, "now": fault.now}}
-    told = next((text for kind, text in _TOLD.items() if isinstance(fault, kind)), _FAILED)
-    return {"error": {"what": told, "where": "", "now": _SEE_TERMINAL}}
+    text = next((text for kind, text in _TOLD.items() if isinstance(fault, kind)), _FAILED)
+    return {"error": {"what": text, "where": "", "now": _SEE_TERMINAL}}
 
 
 def told_to_client(fault: PlinianError) -> dict[str, str]:

@@ -30,7 +30,7 @@ class Ending(NamedTuple):
     request: Recorded | None = None
 
     @property
-    def told(self) -> Recorded:
+    def event(self) -> Recorded:
         """The event that says most of it: a request names the actor and the time."""
         return self.recorded if self.request is None else self.request
 

@@ -63,7 +63,7 @@ class ObjectEvents(NamedTuple):
     """The events of all objects of one name.
 
     :param events: by position. :param namespace: empty for kinds without one.
-    :param told: what other events say that happened at versions.
+    :param verbs_told: what other events say that happened at versions.
     """
 
     store: LogStore
@@ -71,7 +71,7 @@ class ObjectEvents(NamedTuple):
     namespace: str
     clock: Clock
     events: tuple[Recorded, ...]
-    told: Mapping[VersionPlace, Sequence[VersionVerb]]
+    verbs_told: Mapping[VersionPlace, Sequence[VersionVerb]]
 
     def by(self, moment: Moment) -> list[PlacedEvent]:
         """Return the events that had happened by a moment, in order.
@@ -81,7 +81,7 @@ class ObjectEvents(NamedTuple):
         :param moment: known by no later position than these events.
         """
         events = [
-            called(one, self.told, moment.known)
+            called(one, self.verbs_told, moment.known)
             for one in self.events
             if one.position <= moment.known
         ]

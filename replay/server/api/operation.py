@@ -148,10 +148,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         for one in self.parameters:
             if one.option is None:
                 continue
-            told = _told(self, asked, one)
-            if one.absent and not told:
+            words = _told(self, asked, one)
+            if one.absent and not words:
                 options.append(one.absent)
-            for value in told:
+            for value in words:
                 if not one.flag:
                     names.append(str(value))
                 else:

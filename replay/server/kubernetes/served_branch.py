@@ -198,7 +198,7 @@ class Branch(Watching):
         """Append what a write decided: all that can refuse it came before.
 
         If something fails all the same, the branch is read from the log again: what is served is
-        what the log holds, and the client is not told that its write failed.
+        what the log holds, and the client does not learn that its write failed.
         """
         assert self._log is not None, "it was started"
         tables, branch = self.tables, self._settings.branch

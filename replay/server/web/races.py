@@ -199,14 +199,14 @@ def _watcher(watch: WorkWatch, form: Form) -> SearchWatcher:
 def _found(one: Anomaly) -> Found:
     from ...render.race import cure_line, in_log_line  # noqa: PLC0415 -- loads much
 
-    told = one.releases
+    runs = one.releases
     return Found(
         invariant=one.violation.invariant,
         sentence=one.violation.sentence,
         in_log=in_log_line(one),
         steps=len(one.steps),
-        breaks=spans(told.breaks) if told.breaks else "none",
-        holds=spans(told.holds) if told.holds else "none" if told.complete else "not tried",
+        breaks=spans(runs.breaks) if runs.breaks else "none",
+        holds=spans(runs.holds) if runs.holds else "none" if runs.complete else "not tried",
         cure=cure_line(one),
         token=one.token,
     )

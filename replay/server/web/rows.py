@@ -69,8 +69,8 @@ def rows_around(log: Log, look: Look) -> EventRows:
     fault, fields = "", {}
     try:
         fields = fields_of(log, look.filter)
-    except PlinianError as told:
-        fault = f"{told.what}{f'; {told.now}' if told.now else ''}"
+    except PlinianError as error:
+        fault = f"{error.what}{f'; {error.now}' if error.now else ''}"
     if fault:
         return EventRows(rows=[], filter=look.filter, fault=fault, before=None, after=None)
     earlier = list(log.events(**fields, until=look.position, newest_first=True, limit=HALF + 1))

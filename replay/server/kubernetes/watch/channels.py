@@ -160,32 +160,32 @@ class Channel:
         first = True
         for some in in_parts(entries, _AT_ONCE):
             bodies = state.bodies(some, self.resource)
-            told = [
+            seen = [
                 SeenChange(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)
             ]
-            yield b"".join(self._lines(state, told, columns=first))
+            yield b"".join(self._lines(state, seen, columns=first))
             first = False
 
     def past(self, state: ClusterState, changes: Iterable[ResourceChange]) -> Iterator[bytes]:
         """Yield lines for a watch that begins with some changes."""
-        first, told = True, list[SeenChange]()
+        first, seen = True, list[SeenChange]()
         for one in self._told(state, changes):
-            told.append(one)
-            if len(told) == _AT_ONCE:
-                yield b"".join(self._lines(state, told, columns=first))
-                first, told = False, []
-        if told:
-            yield b"".join(self._lines(state, told, columns=first))
+            seen.append(one)
+            if len(seen) == _AT_ONCE:
+                yield b"".join(self._lines(state, seen, columns=first))
+                first, seen = False, []
+        if seen:
+            yield b"".join(self._lines(state, seen, columns=first))
 
     def news(
         self, state: ClusterState, changes: Sequence[ResourceChange]
     ) -> list[tuple[ClientWatch, bytes]]:
         """Return what each watch is to see of some changes, in parts; all watches share them."""
-        told = list(self._told(state, changes))
-        if not told:
+        seen = list(self._told(state, changes))
+        if not seen:
             return []
-        usual = list(_parts(self._lines(state, told, columns=False)))
-        first = list(_parts(self._lines(state, told, columns=True))) if self._fresh else usual
+        usual = list(_parts(self._lines(state, seen, columns=False)))
+        first = list(_parts(self._lines(state, seen, columns=True))) if self._fresh else usual
         found = [
             (watcher, part)
             for watcher in self.watchers
@@ -216,11 +216,11 @@ class Channel:
         return at_revision(body, change.revision)
 
     def _lines(
-        self, state: ClusterState, told: Sequence[SeenChange], *, columns: bool
+        self, state: ClusterState, seen: Sequence[SeenChange], *, columns: bool
     ) -> Iterator[bytes]:
         when = state.when if self._form.shape is ObjectShape.TABLE else UNDATED
         shaper = Shaper(self._form, self.resource, when, state.shift)
-        for one in told:
+        for one in seen:
             yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
             columns = False
 

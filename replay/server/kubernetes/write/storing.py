@@ -122,10 +122,10 @@ class Storage:
         """
         place = self._hold(pod)
         now = format_time(self._now // SECOND_US * SECOND_US)
-        told = {"type": SCHEDULED, "status": "True", "lastTransitionTime": now}
+        condition = {"type": SCHEDULED, "status": "True", "lastTransitionTime": now}
         conditions = (pod.get("status") or {}).get("conditions") or []
         others = [one for one in conditions if one.get("type") != SCHEDULED]
-        also: Document = {"status": {"conditions": [*others, told]}}
+        also: Document = {"status": {"conditions": [*others, condition]}}
         if notes:
             also["metadata"] = {"annotations": dict(notes)}
         self._server.bind(place.key, node, uid, also)

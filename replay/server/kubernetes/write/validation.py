@@ -77,7 +77,7 @@ def validated(asking: WriteRequest, document: Document, held: Document | None) -
 
 
 def _directive(asking: WriteRequest) -> str:
-    """Return what to do about such fields; a server warns if it is not told."""
+    """Return what to do about such fields; a server warns if the request does not say it."""
     said = asking.query.get("fieldValidation") or WARN
     if said not in {STRICT, WARN, IGNORE}:
         raise invalid(
