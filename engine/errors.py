@@ -82,7 +82,18 @@ class EventMalformed(InputError):
     """One record of an input is wrong; the others may be fine.
 
     With ``--skip-malformed`` it is skipped and counted.
+
+    :param problem: what is wrong. :param path: of the field in the record, as in ``$.spec.queue``;
+        empty if the problem is of no field.
     """
+
+    def __init__(self, problem: str, *, path: str = "", where: str = "", now: str = "") -> None:
+        super().__init__(f"{path}: {problem}" if path else problem, where=where, now=now)
+        self.problem, self.path = problem, path
+
+    def path_from(self, root: str) -> str:
+        """Return the path of the field if the record itself has a path, as in ``$.items[3]``."""
+        return f"{root}{self.path[1:]}" if self.path else ""
 
 
 class LogError(PlinianError):

@@ -85,7 +85,7 @@ def violations_of(view: ClusterView, invariants: Sequence[Invariant]) -> tuple[S
     """Return what is wrong with a cluster as it is."""
     units = list(view.units())
     found = [
-        StateViolation(invariant.id, f"{one.kind} {one.name}: {one.message}")
+        StateViolation(invariant.id, one.message, one.kind, one.name)
         for invariant in invariants
         for kind, name in units
         if kind == invariant.unit

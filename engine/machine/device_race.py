@@ -12,7 +12,7 @@ from .machine_layout import ComponentPart
 from .natural import StateViolation
 from .state_search import EveryState, Exhaustive, FaultyState
 
-PART = "scheduler"
+PART, INVARIANT = "scheduler", "I-09b"
 WATCHED = "volcano.sh/vgpu-memory"
 DEVICES = (("",), (WATCHED, "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores"))
 """What shared GPUs and virtual GPUs put on the list up to v1.12; the first is a blank.
@@ -86,10 +86,10 @@ def explore_device_list(behaviours: CacheBehaviours, race: Race | None = None) -
 
     def check(state: State) -> tuple[StateViolation, ...]:
         wrong = wrong_with(memory_in(machine, state), race)
-        return (StateViolation("I-09b", wrong),) if wrong else ()
+        return () if wrong is None else (wrong,)
 
     search = Exhaustive(EveryState(machine), machine.start, check)
-    found = [_anomaly(machine, race, one) for one in search.run(lambda _: False)]
+    found = [_anomaly(machine, one) for one in search.run(lambda _: False)]
     return Explored(
         release=behaviours.release,
         form=setting.form,
@@ -127,34 +127,37 @@ def memory_in(machine: Machine, state: State) -> Memory:
     return held
 
 
-def wrong_with(memory: Memory, race: Race) -> str:
-    """Return in a sentence what a reader has wrong; empty if all are right."""
+def wrong_with(memory: Memory, race: Race) -> StateViolation | None:
+    """Return what a reader has wrong, of a :class:`ReaderFault`; None if all are right."""
     always = any(race.name in names for names in race.devices)
     for name, reader in zip(race.readers, memory.readers, strict=True):
         if reader.outcome is ReaderOutcome.BEYOND:
             held = len(memory.arrays[reader.pointer])
-            return (
-                f"{ReaderFault.TORN}: the {name} has the pointer to {_elements(held)} and the "
-                f"length {reader.length}, so it compares memory that is not the list's"
+            message = (
+                f"the {name} has the pointer to {_elements(held)} and the length {reader.length}, "
+                "so it compares memory that is not the list's"
             )
+            return StateViolation(INVARIANT, message, ReaderFault.TORN)
         if reader.outcome is ReaderOutcome.COUNTED and always:
-            return (
-                f"{ReaderFault.SILENT}: the {name} saw a list of length {reader.length} and counts"
-                f" {race.name}, which is ignored"
+            message = (
+                f"the {name} saw a list of length {reader.length} and counts {race.name}, which "
+                "is ignored"
             )
-    return ""
+            return StateViolation(INVARIANT, message, ReaderFault.SILENT)
+    return None
 
 
 def _elements(number: int) -> str:
     return f"{number} element" if number == 1 else f"{number} elements"
 
 
-def _anomaly(machine: Machine, race: Race, found: FaultyState) -> DeviceAnomaly:
+def _anomaly(machine: Machine, found: FaultyState) -> DeviceAnomaly:
     state, moments = machine.start, []
     for step in found.steps:
         state, _ = machine.after(state, step)
         memory = memory_in(machine, state)
         actor, _, verb = machine.step(step).name.partition(" ")
         moments.append(RaceStep(actor, verb, memory))
-    kind = ReaderFault(found.violation.sentence.partition(":")[0])
-    return DeviceAnomaly(kind, wrong_with(memory, race), tuple(moments))
+    return DeviceAnomaly(
+        ReaderFault(found.violation.kind), found.violation.sentence, tuple(moments)
+    )

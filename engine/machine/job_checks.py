@@ -157,8 +157,8 @@ def _without_job(server: ApiServer) -> Iterator[StateViolation]:
         owner = controller_of(pod)
         live = cache.phase_of(pod) not in ENDED and "deletionTimestamp" not in pod["metadata"]
         if live and owner is not None and owner["kind"] == "Job" and owner["uid"] not in jobs:
-            sentence = f"Pod {place_of(pod).key}: its job of uid {owner['uid']} does not exist"
-            yield StateViolation("I-02d", sentence)
+            message = f"its job of uid {owner['uid']} does not exist"
+            yield StateViolation("I-02d", message, "Pod", place_of(pod).key)
 
 
 def _pods_of(server: ApiServer, job: Document) -> list[Document]:

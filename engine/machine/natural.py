@@ -19,11 +19,20 @@ from .scheduler import SESSION
 class StateViolation(NamedTuple):
     """What is wrong with a state.
 
-    :param invariant: its id, as in ``I-04``. :param sentence: says what is wrong, with names.
+    :param invariant: its id, as in ``I-04``. :param message: what is wrong.
+    :param kind, name: of the object of which that is said; empty if the message names it.
     """
 
     invariant: str
-    sentence: str
+    message: str
+    kind: str = ""
+    name: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, with the object."""
+        about = f"{self.kind} {self.name}".rstrip()
+        return f"{about}: {self.message}" if about else self.message
 
 
 Check = Callable[[State], Sequence[StateViolation]]

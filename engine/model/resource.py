@@ -8,7 +8,7 @@ Source: pkg/scheduler/api/resource_info.go; pkg/scheduler/api/helpers/helpers.go
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from types import MappingProxyType
@@ -146,10 +146,14 @@ class Resource:
 
         Source: resource_info.go String.
         """
-        head = f"cpu {self.cpu:.2f}, memory {self.memory:.2f}"
-        return head + "".join(
-            f", {name} {amount:.2f}" for name, amount in sorted((self.scalars or {}).items())
-        )
+        return ", ".join(f"{name} {amount}" for name, amount in self.printed())
+
+    def printed(self) -> Iterator[tuple[str, str]]:
+        """Yield the names and the amounts as Go prints them."""
+        yield "cpu", f"{self.cpu:.2f}"
+        yield "memory", f"{self.memory:.2f}"
+        for name, amount in sorted((self.scalars or {}).items()):
+            yield name, f"{amount:.2f}"
 
     def __repr__(self) -> str:
         return f"Resource({self})"

@@ -14,7 +14,7 @@ from .framework.vote_details import FURTHER
 from .nodes.node_selection import Purpose
 from .nodes.node_views import NodeViews
 
-_CHECKED = ("predicate allocate", "predicate backfill")
+_CHECKED = (Purpose.ALLOCATE.value, Purpose.BACKFILL.value)
 
 
 def look_further(ssn: Session, views: NodeViews) -> None:

@@ -181,10 +181,15 @@ def _believed(cache: SchedulerCache, key: str) -> PodGroup | None:
 
 def title_of(key: str, group: PodGroup | None) -> str:
     """Return ``job ns/name`` for the PodGroup of a job of Volcano, else ``podgroup ns/name``."""
+    return " ".join(named_as(key, group))
+
+
+def named_as(key: str, group: PodGroup | None) -> tuple[str, str]:
+    """Return the kind and the name by which users know a PodGroup: its job's, if it has one."""
     owner = None if group is None else group.metadata.controller
     if owner is not None and owner.kind == "Job" and owner.api_version.startswith(JOB[0]):
-        return f"job {key.partition('/')[0]}/{owner.name}"
-    return f"podgroup {key}"
+        return "job", f"{key.partition('/')[0]}/{owner.name}"
+    return "podgroup", key
 
 
 def run_of(

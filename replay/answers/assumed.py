@@ -26,11 +26,12 @@ _WITHOUT = frozenset(
         *("open", "cordoned", "tainted", "not-ready", "out-of-sync"),
     }
 )
-"""The causes, by their first word, that are the same with every configuration."""
+"""The causes that are the same with every configuration."""
 
 
-UNNAMED = "no release was named"
-"""How the sentence begins that says that a release is assumed."""
+def unnamed(release: str) -> str:
+    """Return the sentence that says that a release is assumed."""
+    return f"no release was named: the answer is that of {release}"
 
 
 def marked(
@@ -41,10 +42,10 @@ def marked(
     :param built_in: whether the log holds no configuration, and none was given.
     :param assumed: what the caller assumed, as sentences.
     """
-    if finding.cause.partition(" ")[0] in _WITHOUT:
+    if finding.cause in _WITHOUT:
         return finding.sentence
     release, marks = run.answer.release, []
-    if any(one.startswith(UNNAMED) for one in assumed):
+    if unnamed(release) in assumed:
         marks.append(f"as {release}, which is assumed")
     if built_in:
         ignored = _ignored(run)

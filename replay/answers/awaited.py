@@ -13,9 +13,8 @@ from ...engine.session.framework.vote_details import (
 )
 from .action_order import before, does_not_run, not_run
 from .answering_session import Run
-from .carried import GANG_SHORT
 from .evicting import EVICTING, PREEMPTING, EvictingAction, NoRoom, asking_of, why_no_room
-from .finding import Blocked
+from .finding import Blocked, causes_of
 from .placing_reasons import PLACING, placed
 from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, on_nodes
 from .records import Note
@@ -72,7 +71,7 @@ def _too_early(run: Run, action: str, why: NoRoom) -> str:
 
 def _could_help(run: Run, blocked: Blocked, asked: EvictingAction) -> bool:
     """Return whether evictions could free what a pod waits for."""
-    cause = blocked.cause.removeprefix(f"{GANG_SHORT} ").partition(" ")[0]
+    cause = causes_of(blocked)[-1]
     if cause == "no-node":
         return _on_nodes(run, asked.pod)
     if cause == "overcommitted":
@@ -88,7 +87,7 @@ def _could_help(run: Run, blocked: Blocked, asked: EvictingAction) -> bool:
 def _on_nodes(run: Run, pod: str) -> bool:
     """Return whether nodes lack resources for a pod that they have when they are empty."""
     for action in PLACING:
-        seen = run.detail(NodesChecked, f"predicate {action}", pod, action)
+        seen = run.detail(NodesChecked, action, pod, action)
         if seen is not None:
             short = any(near.missing for group in seen.groups for near in group.nearest)
             return short and all(
@@ -136,7 +135,7 @@ def _could_have(full: QueueLevel, name: str, action: str) -> bool:
 
 def _known(gated: Gated | None, blocked: Blocked) -> bool:
     """Return whether a sentence says already what keeps an action from looking for victims."""
-    full = blocked.cause.partition(" ")[0] in _ACCOUNTS
+    full = blocked.cause in _ACCOUNTS
     return full and gated is not None and gated.gate in _OF_ACCOUNTS
 
 

@@ -20,11 +20,9 @@ from .answering_session import (
     VOLUME,
     Run,
 )
-from .finding import Blocked, SessionFinding
+from .finding import GANG_SHORT, Blocked, SessionFinding, causes_of
 from .records import Note, Recorded
-
-GANG_SHORT = "gang-incomplete"
-"""The cause of a gang of which only some pods have a place; that of the others follows it."""
+from .target import Target
 
 _ALL = (NODE, QUEUE, PODGROUP, POD)
 _FULL = (NODE, QUEUE, PODGROUP)
@@ -59,40 +57,31 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
         "unknown": (),
     }
 )
-"""By the first word of a cause: the kinds of which the log must hold a list."""
+"""By cause: the kinds of which the log must hold a list."""
 
 
 def carries(run: Run, blocked: Blocked) -> bool:
     """Return whether the log holds all kinds that a reason needs."""
-    return not _lacking(run, blocked.cause)
+    return not _lacking(run, blocked)
 
 
-def _lacking(run: Run, cause: str) -> list[Pair]:
-    """Return the kinds that a cause needs, and of which the log holds no list.
-
-    That of a gang of which some pods have a place names the cause of the others after its own.
-    """
-    first, _, rest = cause.partition(" ")
-    needed = _NEEDS.get(first, ())
-    if first == GANG_SHORT and rest:
-        needed = (*needed, *_NEEDS.get(rest.partition(" ")[0], ()))
+def _lacking(run: Run, found: SessionFinding | Blocked) -> list[Pair]:
+    """Return the kinds that a cause needs, and of which the log holds no list."""
+    needed = (pair for cause in causes_of(found) for pair in _NEEDS.get(cause, ()))
     return [pair for pair in dict.fromkeys(needed) if run.never_listed(pair)]
 
 
-def carried(run: Run, finding: SessionFinding, title: str) -> SessionFinding:
-    """Return a finding, or what is known instead if the log lacks a kind that it needs.
-
-    :param title: how sentences name the object.
-    """
-    lacking = _lacking(run, finding.cause)
+def carried(run: Run, finding: SessionFinding, target: Target) -> SessionFinding:
+    """Return a finding, or what is known instead if the log lacks a kind that it needs."""
+    lacking = _lacking(run, finding)
     if not lacking:
         return finding
     kinds = joined((plural_of(*pair) for pair in lacking), "or")
     known = tuple(link for link in finding.chain if not link.blocks)
     recorded = next((link for link in known if isinstance(link, Recorded)), None)
-    asked = f"why {title} waits"
-    if title.startswith(("node ", "queue ")):
-        asked = f"what waits for {title}"
+    asked = f"why {target.title} waits"
+    if target.pair in {NODE, QUEUE}:
+        asked = f"what waits for {target.title}"
     sentence = f"it is not known {asked}: the log holds no {kinds}"
     if recorded is not None:
         sentence += f'; the cluster\'s scheduler wrote into {recorded.about}: "{recorded.message}"'

@@ -21,6 +21,8 @@ from .limit_sources import asked_for, factor_words, stops_all
 from .queue_words import ENQUEUE, HOLDERS, beyond_nodes, full_queue, held_of, invalid_tree, path_of
 from .records import Link, Overcommitted, QueueState, Refusal
 
+QUEUE_CLOSED = "queue-closed"
+"""The cause of jobs that wait because their queue takes none."""
 _TREE = ("tree", "root")
 _QUOTA = ("", "ResourceQuota")
 _QUOTAS = "resourcequota"
@@ -44,7 +46,7 @@ def enqueue_links(run: Run, key: str) -> Iterator[Link]:
 def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
     """Return why a plugin refuses with a message alone."""
     message = str(step.numbers.get("message", ""))
-    seen = run.detail(Refused, f"{step.what} refused", " ".join(step.about), step.action)
+    seen = run.detail(Refused, f"{step.what}-refused", " ".join(step.about), step.action)
     code = None if seen is None or seen.by != step.by else seen.refused
     if code is Code.UNSOUND:
         fault = run.detail(TreeFault, *_TREE)
@@ -54,7 +56,7 @@ def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
     if code is Code.NOT_LEAF:
         text = f"its queue {queue} has queues below it, and only queues without any take jobs"
         state = QueueState(text=text, blocks=True, queue=queue, exists=True)
-        return Blocked(text, f"queue-not-leaf {queue}", (state,), ((QUEUE, queue),))
+        return Blocked(text, "queue-not-leaf", (state,), ((QUEUE, queue),), (queue,))
     text = f"plugin {step.by} refuses it" + (f": {message}" if message else "")
     link = Refusal(
         text=text,
@@ -64,7 +66,7 @@ def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
         plugin=step.by,
         message=message,
     )
-    return Blocked(text, f"refused {step.by}", (link,), ((QUEUE, queue),))
+    return Blocked(text, "refused", (link,), ((QUEUE, queue),), (step.by,))
 
 
 def state_words(run: Run, queue: str) -> str:
@@ -85,7 +87,7 @@ def closed(run: Run, queue: str) -> Blocked:
         state=state,
         parent=run.cache.queues[queue].parent,
     )
-    return Blocked(text, f"queue-closed {queue}", (link,), ((QUEUE, queue),))
+    return Blocked(text, QUEUE_CLOSED, (link,), ((QUEUE, queue),), (queue,))
 
 
 def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
@@ -126,7 +128,7 @@ def _beyond_quota(key: str, step: TraceStep, quota: QuotaCheck) -> Blocked:
     )
     place = key.partition("/")[0]
     about = ((_QUOTA, f"{place}/{quota.quota}"),)
-    return Blocked(text, f"quota-full {quota.quota}", (link,), about)
+    return Blocked(text, "quota-full", (link,), about, (quota.quota,))
 
 
 def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:

@@ -8,7 +8,13 @@ from typing import NamedTuple
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.counts import counted
 from ...engine.model.task_status import TaskStatus
-from ...engine.session.actions.eviction_details import GATE
+from ...engine.session.actions.eviction_details import (
+    GATE,
+    OWN_VICTIMS,
+    OWN_VOTES,
+    VICTIMS,
+    VOTES,
+)
 from ...engine.session.framework.vote_details import (
     Amounts,
     EvictionSearch,
@@ -31,7 +37,7 @@ from .victim_words import gate_words, short_words, spared_words
 EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
 _VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
 PREEMPTING = frozenset({"preempt", "gangpreempt"})
-_SEARCHES = (("victims", "votes"), ("victims in its job", "votes in its job"))
+_SEARCHES = ((VICTIMS, VOTES), (OWN_VICTIMS, OWN_VOTES))
 
 
 class EvictingAction(NamedTuple):
@@ -42,13 +48,16 @@ class EvictingAction(NamedTuple):
     job: str
 
 
-def eviction_links(run: Run, pod: str, job: str) -> Iterator[EvictionTry]:
-    """Yield whether the session looked for pods to evict for a pod, and why it found none."""
+def eviction_links(run: Run, pod: str, job: str, *, named: bool = False) -> Iterator[EvictionTry]:
+    """Yield whether the session looked for pods to evict for a pod, and why it found none.
+
+    :param named: the texts name the pod.
+    """
     if placed(run, pod) is not None:
         return
     for action in run.conf.actions:
         if action in EVICTING:
-            yield _tried(run, asking_of(run, action, pod, job))
+            yield _tried(run, asking_of(run, action, pod, job), named=named)
 
 
 def asking_of(run: Run, action: str, pod: str, job: str) -> EvictingAction:
@@ -84,11 +93,11 @@ class NoRoom(NamedTuple):
         return max((one.candidates for one in self.searches), default=0)
 
 
-def _tried(run: Run, asked: EvictingAction) -> EvictionTry:
+def _tried(run: Run, asked: EvictingAction, *, named: bool) -> EvictionTry:
     why, votes = why_no_room(run, asked), _votes_of(run, asked)
     gated, trials = why.gated, _trials(run, asked)
     return EvictionTry(
-        text=f"{asked.action}: {why.text}",
+        text=f"{asked.action}{f' for pod {asked.pod}' if named else ''}: {why.text}",
         action=asked.action,
         pod=asked.pod,
         tried=bool(why.searches),

@@ -16,9 +16,10 @@ class SessionFinding(NamedTuple):
     """What a session says about an object.
 
     :param sentence: the answer. :param waits: None if the data does not say.
-    :param cause: stays the same as long as the answer does.
+    :param cause: a code; with ``of`` it stays the same as long as the answer does.
     :param chain: the reasons, in the order in which the scheduler comes to them.
     :param about: the objects that the answer rests on.
+    :param of: the names that the cause is about, or the causes that come after it.
     """
 
     sentence: str
@@ -26,6 +27,12 @@ class SessionFinding(NamedTuple):
     cause: str
     chain: tuple[Link, ...] = ()
     about: tuple[ObjectKey, ...] = ()
+    of: tuple[str, ...] = ()
+
+    @property
+    def full_cause(self) -> str:
+        """The cause as documents have it."""
+        return " ".join((self.cause, *self.of))
 
     def after(self, links: Iterable[Link], *about: ObjectKey) -> SessionFinding:
         """Return the same with reasons before its own, and objects before its own."""
@@ -37,12 +44,14 @@ class Blocked(NamedTuple):
     """What keeps a job or a pod waiting: the words after "because", and its links.
 
     :param because: without the object; ``{}`` does not occur in it.
+    :param cause, of: as in :class:`SessionFinding`.
     """
 
     because: str
     cause: str
     links: tuple[Link, ...]
     about: tuple[ObjectKey, ...] = ()
+    of: tuple[str, ...] = ()
 
     def and_also(self, other: Blocked, says: str = "") -> Blocked:
         """Return this reason and another one that holds beside it; the cause stays.
@@ -58,4 +67,14 @@ class Blocked(NamedTuple):
     def finding(self, subject: str, *, verb: str = "waits because") -> SessionFinding:
         """Return what this means for an object."""
         begin = f"{subject} {verb}".rstrip()
-        return SessionFinding(f"{begin} {self.because}", True, self.cause, self.links, self.about)
+        sentence = f"{begin} {self.because}"
+        return SessionFinding(sentence, True, self.cause, self.links, self.about, self.of)
+
+
+GANG_SHORT = "gang-incomplete"
+"""The cause of a gang of which only some pods have a place; that of the others follows it."""
+
+
+def causes_of(found: SessionFinding | Blocked) -> tuple[str, ...]:
+    """Return the cause, and that of the pods of a gang that have no place though others have."""
+    return (found.cause, *(found.of[:1] if found.cause == GANG_SHORT else ()))

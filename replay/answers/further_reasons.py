@@ -29,7 +29,7 @@ _OF_QUEUE = frozenset(
         *("overcommitted", "quota-full", "refused", "attach-limit"),
     }
 )
-"""The causes, by their first word, with which a session compares a job's pods with no node."""
+"""The causes with which a session compares a job's pods with no node."""
 _OF_CLUSTER = frozenset({"overcommitted", "quota-full", "queue-closed"})
 """Those with which it does not compare them with the account of their queue either."""
 _OF_GANG = "gang-lacks-pods"
@@ -41,14 +41,13 @@ def with_further(run: Run, key: str, first: Blocked, *pods: str) -> Blocked:
 
     :param key: of the PodGroup. :param pods: by default, all of the job that wait.
     """
-    word = first.cause.partition(" ")[0]
     some = pods or run.waiting_pods(key)
     asked: list[Blocked | None] = []
-    if word == _OF_GANG:
+    if first.cause == _OF_GANG:
         asked += [_closed(run, key), gates_of(run, some)]
-    elif word in _OF_QUEUE:
+    elif first.cause in _OF_QUEUE:
         asked.append(_gang(run, key))
-    if word in _OF_CLUSTER or word == _OF_GANG:
+    if first.cause in _OF_CLUSTER or first.cause == _OF_GANG:
         asked.append(_first(queue_further(run, pod, key) for pod in some))
     if asked:
         asked.append(_first(nodes_further(run, pod) for pod in some))

@@ -45,7 +45,7 @@ def no_hypernode(run: Run, key: str) -> Blocked | None:
         links.append(nodes_link(run, nearest.pod, nearest.seen, own))
         few = [group for group in nearest.seen.groups if len(group.nodes) <= 2][:2]
         about += [(NODE, name) for group in few for name in group.nodes]
-    return Blocked(text, f"no-hypernode {seen.highest}", tuple(links), tuple(about))
+    return Blocked(text, "no-hypernode", tuple(links), tuple(about), (f"{seen.highest}",))
 
 
 def _needs(seen: HypernodesChecked, least: int) -> str:

@@ -18,11 +18,11 @@ from .carried import carries
 from .drifted_evidence import drift_links
 from .enqueueing import enqueue_links, not_enqueued
 from .evicting import eviction_links
-from .finding import Blocked, ObjectKey, SessionFinding
+from .finding import Blocked, ObjectKey, SessionFinding, causes_of
 from .further_reasons import lacking_pods, with_further
 from .gates import GATED, gates_of
 from .hypernodes import no_hypernode
-from .other_schedulers import cause_of, whose_they_are
+from .other_schedulers import OTHER_SCHEDULER, schedulers_of, whose_they_are
 from .outlook import releasing
 from .placing_reasons import (
     NO_NODE,
@@ -121,7 +121,7 @@ def missing_group(run: Run, key: str) -> Blocked:
     if not undecoded:
         text = f"its PodGroup {key} does not exist, and without it the scheduler ignores the pods"
     link = PodGroupState(text=text, blocks=True, podgroup=key, exists=False)
-    return Blocked(text, f"no-podgroup {key}", (link,), ((PODGROUP, key),))
+    return Blocked(text, "no-podgroup", (link,), ((PODGROUP, key),), (key,))
 
 
 def panics(run: Run) -> Blocked | None:
@@ -247,13 +247,13 @@ def _not_in_cache(key: str, group: PodGroup) -> Blocked:
         f"{group.metadata.creation_timestamp or 'an unknown time'}: sessions do not see the job"
     )
     state = PodGroupState(text=text, blocks=True, podgroup=key, exists=True)
-    return Blocked(text, f"stale-cache {key}", (state,), ((PODGROUP, key),))
+    return Blocked(text, "stale-cache", (state,), ((PODGROUP, key),), (key,))
 
 
 def _no_queue(run: Run, job: JobInfo) -> Blocked:
     text = f"its queue {job.queue} {absence(run, 'Queue', job.queue)}"
     link = QueueState(text=text, blocks=True, queue=job.queue, exists=False)
-    return Blocked(text, f"no-queue {job.queue}", (link,), ((QUEUE, job.queue),))
+    return Blocked(text, "no-queue", (link,), ((QUEUE, job.queue),), (job.queue,))
 
 
 def _still_pending(run: Run, key: str, *, enqueued: bool) -> Blocked | None:
@@ -281,7 +281,7 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
     found = partly or _of_pods(run, left, job.queue, key) or overused(run, job.queue, key)
     if found is None or of_nodes(found):
         found = no_hypernode(run, key) or found
-    if found is not None and gated is not None and not found.cause.endswith(f" {GATED}"):
+    if found is not None and gated is not None and causes_of(found)[1:] != (GATED,):
         return found.and_also(gated)
     return found or gated or _not_tried(run, key, left[0])
 
@@ -310,7 +310,8 @@ def _no_pods(run: Run, key: str) -> Blocked:
     if unseen:
         text = f"sessions see none of its pods: {whose_they_are(run, unseen)}"
         about = ((POD, unseen[0].key),)
-        return Blocked(text, cause_of(unseen), (Note(text=text, blocks=True),), about)
+        note = Note(text=text, blocks=True)
+        return Blocked(text, OTHER_SCHEDULER, (note,), about, schedulers_of(unseen))
     undecoded = undecoded_pods(run, key)
     if undecoded is not None:
         text = f"sessions see none of its pods: {undecoded.because}"

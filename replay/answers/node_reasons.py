@@ -51,7 +51,7 @@ def node_finding(run: Run, name: str) -> SessionFinding:
     if info is None or info.node is None:
         text = f"node {name} exists, but the scheduler's cache does not have it"
         stale = tuple(differences(run, [("Node", name)]))
-        return SessionFinding(text, True, f"stale-cache {name}", stale, about)
+        return SessionFinding(text, True, "stale-cache", stale, about, (name,))
     refused = dict(_refused(run, name))
     closed = _closed(info)
     links = [
@@ -63,7 +63,7 @@ def node_finding(run: Run, name: str) -> SessionFinding:
     if closed is not None:
         cause, because = closed
         text = f"node {name} takes no pods: {because}{waiting}"
-        return SessionFinding(text, True, f"{cause} {name}", tuple(links), about)
+        return SessionFinding(text, True, cause, tuple(links), about, (name,))
     dead = f", though {_unlike_ready(info)}" if _condition(info) not in {None, "True"} else ""
     text = f"node {name} takes pods{dead}: {_left(info)}{waiting}"
     return SessionFinding(text, False, "open", tuple(links), about)

@@ -23,9 +23,13 @@ def own_schedulers(run: Run) -> str:
     return joined(run.cache.options.scheduler_names, "or")
 
 
-def cause_of(pods: Sequence[Pod]) -> str:
-    """Return the cause of an answer about pods that wait for other schedulers."""
-    return f"other-scheduler {' '.join(sorted(set(map(scheduler_of, pods))))}"
+OTHER_SCHEDULER = "other-scheduler"
+"""The cause of an answer about pods that wait for other schedulers."""
+
+
+def schedulers_of(pods: Sequence[Pod]) -> tuple[str, ...]:
+    """Return the schedulers that have to place some pods, by name."""
+    return tuple(sorted(set(map(scheduler_of, pods))))
 
 
 def whose_they_are(run: Run, pods: Sequence[Pod]) -> str:
@@ -37,5 +41,5 @@ def whose_they_are(run: Run, pods: Sequence[Pod]) -> str:
     if len(pods) > _NAMED:
         shown.append(counted(len(pods) - _NAMED, "more", "more"))
     verb = "has" if len(pods) == 1 else "have"
-    theirs = joined(sorted(set(map(scheduler_of, pods))), "or")
+    theirs = joined(schedulers_of(pods), "or")
     return f"{joined(shown)} {verb} the schedulerName {theirs}, not {own_schedulers(run)}"

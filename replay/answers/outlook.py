@@ -75,19 +75,23 @@ def releasing(
     return SessionFinding(text, True, RELEASING, (*links, note), about)
 
 
-def leaving(run: Run, nodes: Collection[str]) -> str:
-    """Return the pods that go from nodes: evicted by the session, or being deleted; or nothing."""
+def leaving(run: Run, nodes: Collection[str]) -> tuple[int, str]:
+    """Return the pods that go from nodes: evicted by the session, or being deleted.
+
+    They are returned as (how many, which ones in words).
+    """
     evicted = [
         name
         for name, _ in run.answer.result.evictions
         if (pod := run.pod(name)) is not None and pod.spec.node_name in nodes
     ]
     if evicted:
-        return f"{_pods(evicted)}, which this session evicts,"
+        return len(evicted), f"{_pods(evicted)}, which this session evicts,"
     going = _being_deleted(run, nodes)
     if not going:
-        return ""
-    return f"{_pods(going)}, which {'is' if len(going) == 1 else 'are'} being deleted,"
+        return 0, ""
+    be = "is" if len(going) == 1 else "are"
+    return len(going), f"{_pods(going)}, which {be} being deleted,"
 
 
 def _being_deleted(run: Run, nodes: Collection[str]) -> list[str]:
@@ -106,9 +110,9 @@ def _starts(run: Run, subject: str, pods: Sequence[str], ahead: Outlook) -> str:
     to = sorted({bound[pod] for pod in pods if pod in bound})
     of_it = f"{counted(sum(pod in bound for pod in pods), 'pod')} of it"
     many = "it" if subject == f"pod {pods[0]}" else of_it
-    going = leaving(run, nodes)
+    count, going = leaving(run, nodes)
     if ahead.starts == 1 and going:
-        verb = "free" if going.startswith("pods") else "frees"
+        verb = "frees" if count == 1 else "free"
         return f"{subject} waits until {going} {verb} resources: {many} will go to {_to(to)}"
     if ahead.starts == 1:
         return f"{subject} waits only for the next session, which binds it to {_to(to)}"
@@ -147,7 +151,7 @@ def _fails(run: Run, subject: str, pods: Sequence[str], ahead: Outlook) -> str:
 
 
 def _not_known(run: Run, subject: str, nodes: list[str]) -> str:
-    going = leaving(run, nodes)
+    _, going = leaving(run, nodes)
     until = f" until {going} free resources" if going else ""
     return (
         f"{subject} waits: this session keeps {_to(nodes)} for it{until}; whether that is enough "

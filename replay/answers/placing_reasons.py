@@ -17,14 +17,15 @@ from ...engine.session.framework.vote_details import (
     Unprepared,
 )
 from ...engine.session.kube.claims import mounted_claims
+from ...engine.session.nodes.node_selection import Purpose
 from ...engine.session.plugins.predicates.filters import UNPREPARED
 from ...engine.session.reasons.objections import NodeCode, Objection
 from .amounts import amounts_of, in_order, joined, word
 from .answering_session import CSI_NODE, NODE, NUMA, PODGROUP, Run
-from .carried import GANG_SHORT, carries
+from .carried import carries
 from .demands import Demands, demands_of, unbound_claim
 from .enqueueing import refusal
-from .finding import Blocked
+from .finding import GANG_SHORT, Blocked, causes_of
 from .gates import gated_pod
 from .node_words import node_reason, refusals, skipped_words
 from .queue_words import ALLOCATE, ATTACH_LIMIT, OVERUSED, full_queue, path_of
@@ -69,7 +70,7 @@ def not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     if by_queue is not None:
         return by_queue
     for action in PLACING:
-        seen = run.detail(NodesChecked, f"predicate {action}", pod, action)
+        seen = run.detail(NodesChecked, action, pod, action)
         if seen is not None and not seen.passing:
             return _no_node(run, pod, seen)
     text = run.answer.result.fit_errors.get(pod, "")
@@ -84,7 +85,7 @@ def queue_further(run: Run, pod: str, own: str) -> Blocked | None:
 
 def nodes_further(run: Run, pod: str) -> Blocked | None:
     """Return why no node would take a pod that the session compared with none."""
-    seen = run.detail(NodesChecked, "predicate allocate", pod, FURTHER)
+    seen = run.detail(NodesChecked, Purpose.ALLOCATE.value, pod, FURTHER)
     return None if seen is None or seen.passing else _no_node(run, pod, seen)
 
 
@@ -105,13 +106,15 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
 
 def of_nodes(blocked: Blocked) -> bool:
     """Return whether a reason is that no node takes a pod, or too few take pods of a gang."""
-    return blocked.cause in {NO_NODE, GANG_SHORT, f"{GANG_SHORT} {NO_NODE}"}
+    return {NO_NODE, GANG_SHORT}.issuperset(causes_of(blocked))
 
 
 def _kind(blocked: Blocked) -> object:
     """Return what is equal for reasons that differ only in amounts."""
     groups = (each for link in blocked.links if isinstance(link, Nodes) for each in link.groups)
-    return blocked.cause, frozenset(reason for group in groups for reason in group.reasons)
+    return (blocked.cause, *blocked.of), frozenset(
+        reason for group in groups for reason in group.reasons
+    )
 
 
 def node_links(run: Run, pod: str) -> Iterator[Link]:
@@ -120,7 +123,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
         check = run.detail(QueueCheck, ALLOCATE, pod, action)
         if check is not None and check.permits:
             yield path_of(run, check, action, ALLOCATE)
-        seen = run.detail(NodesChecked, f"predicate {action}", pod, action)
+        seen = run.detail(NodesChecked, action, pod, action)
         if seen is not None and seen.passing:
             yield nodes_link(run, pod, seen, demands_of(run, pod))
     for step in run.steps(pod, "score"):
@@ -178,9 +181,10 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     parts = [f"pod {who} has none, because {one.because}" for who, one in failing]
     return Blocked(
         f"{text}: {'; '.join(parts)}",
-        f"{GANG_SHORT} {failing[0][1].cause}",
+        GANG_SHORT,
         tuple(link for _, one in failing for link in one.links),
         ((PODGROUP, key), *(about for _, one in failing for about in one.about)),
+        (failing[0][1].cause, *failing[0][1].of),
     )
 
 
@@ -211,7 +215,7 @@ def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
 
     Without CSINodes the session counts no volume as possible, and refuses what may be permitted.
     """
-    if not found.cause.startswith(ATTACH_LIMIT) or not run.never_listed(CSI_NODE):
+    if found.cause != ATTACH_LIMIT or not run.never_listed(CSI_NODE):
         return found
     claim = unbound_claim(run, run.pod(pod))
     if not claim:
@@ -220,7 +224,7 @@ def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
         text="the log holds no csinodes: it is not known how many volumes nodes may have"
     )
     links = (Note(text=claim, blocks=True), unknown)
-    return found._replace(because=claim, cause="unbound-claim", links=links)
+    return found._replace(because=claim, cause="unbound-claim", of=(), links=links)
 
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:

@@ -16,7 +16,7 @@ from .further_reasons import with_further
 from .gates import gated_pod
 from .hypernodes import no_hypernode
 from .job_reasons import SentenceSubject, job_finding, missing_group, panics, pod_conditions
-from .other_schedulers import cause_of, own_schedulers, scheduler_of
+from .other_schedulers import OTHER_SCHEDULER, own_schedulers, scheduler_of, schedulers_of
 from .outlook import releasing
 from .placing_reasons import (
     gang_short,
@@ -130,7 +130,7 @@ def _foreign(run: Run, subject: str, pod: Pod) -> SessionFinding | None:
     text = f"{subject} waits for another scheduler: its schedulerName is {name}, not {own}"
     own_words = f"its schedulerName is {name}, and sessions see only pods of {own}"
     note = Note(text=own_words, blocks=True)
-    return SessionFinding(text, True, cause_of([pod]), (note,))
+    return SessionFinding(text, True, OTHER_SCHEDULER, (note,), of=schedulers_of([pod]))
 
 
 def _in_group(run: Run, key: str, group: str) -> SessionFinding:
@@ -151,7 +151,7 @@ def _in_group(run: Run, key: str, group: str) -> SessionFinding:
         f"{with_job}, which", f"{with_job} because", f"{subject} waits, but {title}"
     )
     whole = job_finding(run, group, says)
-    return whole if whole.waits else whole._replace(waits=True, cause="not-tried")
+    return whole if whole.waits else whole._replace(waits=True, cause="not-tried", of=())
 
 
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-import msgspec
-
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.counts import counted
 from ...engine.model.task_status import TaskStatus
@@ -15,7 +13,7 @@ from .amounts import apart, in_order, joined, words
 from .answering_session import POD, PODGROUP, QUEUE, Run
 from .awaited import with_evictions
 from .drifted_evidence import differences
-from .enqueueing import state_words
+from .enqueueing import QUEUE_CLOSED, state_words
 from .evicting import eviction_links
 from .finding import Blocked, ObjectKey, SessionFinding
 from .job_reasons import first_waiting, job_blocked, panics
@@ -36,7 +34,7 @@ def queue_finding(run: Run, name: str) -> SessionFinding:
     if info is None:
         text = f"{subject} exists, but the scheduler's cache does not have it"
         stale = tuple(differences(run, [("Queue", name)]))
-        return SessionFinding(text, True, f"stale-cache {name}", stale, about)
+        return SessionFinding(text, True, "stale-cache", stale, about, (name,))
     state = QueueState(
         text=f"{subject} exists: {info.state or 'no state'}",
         queue=name,
@@ -54,12 +52,12 @@ def queue_finding(run: Run, name: str) -> SessionFinding:
     if not blocked:
         return _idle(run, subject, name).after(links, *about)
     if info.state != "Open" and all(
-        one.cause == f"queue-closed {name}" for one in blocked.values()
+        (one.cause, *one.of) == (QUEUE_CLOSED, name) for one in blocked.values()
     ):
         text = f"it is {state_words(run, name)}"
         many = counted(len(blocked), "job")
         sentence = f"{subject} lets {many} wait: {text} ({joined(_titles(run, blocked))})"
-        return SessionFinding(sentence, True, f"queue-closed {name}", tuple(links), about)
+        return SessionFinding(sentence, True, QUEUE_CLOSED, tuple(links), about, (name,))
     return _waits(run, subject, blocked).after(links, *about)
 
 
@@ -99,16 +97,14 @@ def _blocked(run: Run, key: str) -> Blocked | None:
 def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
     """Yield what the actions that evict did for the first job of each cause, each thing once."""
     said = set()
-    firsts = {found.cause: key for key, found in reversed(list(blocked.items()))}
+    firsts = {(found.cause, *found.of): key for key, found in reversed(list(blocked.items()))}
     for key in sorted(run.trace.fully.intersection(firsts.values())):
         group = run.group(key)
         waiting = "" if group is None else first_waiting(run, key, group)
-        for link in eviction_links(run, waiting, key) if waiting else ():
+        for link in eviction_links(run, waiting, key, named=True) if waiting else ():
             what = (link.action, link.gate, link.by, str(link.compared))
             if not link.gate or what not in said:
-                of_pod = f"{link.action} for pod {link.pod}"
-                text = link.text.replace(link.action, of_pod, 1)
-                yield msgspec.structs.replace(link, text=text)
+                yield link
             said.add(what)
 
 
@@ -118,9 +114,9 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFindin
     Reasons of one cause may have other numbers, and then they are other reasons; they come after
     those of other causes.
     """
-    by_cause: dict[str, dict[str, list[str]]] = {}
+    by_cause: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for key, found in blocked.items():
-        by_cause.setdefault(found.cause, {}).setdefault(found.because, []).append(key)
+        by_cause.setdefault((found.cause, *found.of), {}).setdefault(found.because, []).append(key)
     causes = sorted(by_cause, key=lambda cause: (-_count(by_cause[cause]), cause))
     groups = [
         sorted(by_cause[cause].items(), key=lambda reason: (-len(reason[1]), reason[1]))
@@ -141,7 +137,8 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFindin
         text = f"{run.title(key)} of {subject} waits because {only.because}"
     shown_causes = order[: max(NAMED, len(causes))]
     about = tuple(one for _, keys in shown_causes for one in blocked[keys[0]].about)
-    return SessionFinding(text, True, " ".join(causes[:NAMED]), (), about)
+    cause, *of = chain.from_iterable(causes[:NAMED])
+    return SessionFinding(text, True, cause, (), about, tuple(of))
 
 
 def _count(reasons: Mapping[str, Sequence[str]]) -> int:

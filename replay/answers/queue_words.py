@@ -108,7 +108,7 @@ def full_queue(
     if all(name.startswith(_ATTACHED) and _LOCAL not in name for name in full.exceeded):
         cause = ATTACH_LIMIT
     because = _full(run, full, held, _Said(check, point, f" (plugin {check.plugin})"))
-    return Blocked(because, f"{cause} {full.queue}", (path,), about)
+    return Blocked(because, cause, (path,), about, (full.queue,))
 
 
 def _ranked(
@@ -156,9 +156,10 @@ def invalid_tree(run: Run, fault: TreeFault) -> Blocked:
     about = (*((QUEUE, name) for name in queues), (NODE, ""))
     return Blocked(
         text,
-        f"queue-tree {fault.queue} {fault.what}" if fault.what else "queue-tree",
+        "queue-tree",
         (link,),
         about,
+        (fault.queue, fault.what) if fault.what else (),
     )
 
 

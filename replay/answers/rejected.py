@@ -35,7 +35,7 @@ def none_admitted(run: Run, key: str) -> Blocked | None:
         f"{found.name} does not exist"
     )
     about = ((PODGROUP, key), (PRIORITY_CLASS, found.name))
-    return Blocked(text, f"{CAUSE} {found.name}", (Note(text=text, blocks=True),), about)
+    return Blocked(text, CAUSE, (Note(text=text, blocks=True),), about, (found.name,))
 
 
 def not_known_whether(run: Run, key: str) -> str:

@@ -201,7 +201,7 @@ def _stages(log: Log, plan: EarlierMoments, samples: Sequence[SampledSession]) -
     begins = [
         number
         for number, sample in enumerate(samples)
-        if not number or samples[number - 1].finding.cause != sample.finding.cause
+        if not number or samples[number - 1].finding.full_cause != sample.finding.full_cause
     ]
     for begin, end in zip_longest(begins, begins[1:], fillvalue=len(samples)):
         first, last = samples[begin], samples[end - 1]
@@ -209,7 +209,7 @@ def _stages(log: Log, plan: EarlierMoments, samples: Sequence[SampledSession]) -
             crossed(plan.holes, _revision(first), last.moment.revision) if first != last else ()
         )
         yield Stage(
-            cause=first.finding.cause,
+            cause=first.finding.full_cause,
             sentence=first.finding.sentence,
             since=_since(log, plan, samples[begin - 1] if begin else None, first),
             gaps=tuple((one.after, one.before) for one in inside),

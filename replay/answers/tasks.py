@@ -20,7 +20,7 @@ from .target import Target
 def with_dependencies(run: Run, target: Target, finding: SessionFinding) -> SessionFinding:
     """Return a finding about a gang without enough pods, with what its tasks depend on."""
     gang = run.detail(GangCounts, "gang", target.podgroup)
-    if not finding.cause.startswith("gang-lacks-pods") or gang is None:
+    if finding.cause != "gang-lacks-pods" or gang is None:
         return finding
     says = joined(_dependencies(run.job_spec(target.podgroup), gang.lacking))
     return finding._replace(sentence=f"{finding.sentence}, and {says}") if says else finding

@@ -40,7 +40,7 @@ def undecoded_finding(run: Run, target: Target) -> SessionFinding | None:
     if target.scheduled != (target.pair, target.key):
         text = f"{target.title} waits because its {kind} {key} {said}"
     note = Note(text=text, blocks=target.waits)
-    return SessionFinding(text, target.waits, f"{CAUSE} {key}", (note,), (target.scheduled,))
+    return SessionFinding(text, target.waits, CAUSE, (note,), (target.scheduled,), (key,))
 
 
 def with_job_fault(
@@ -67,7 +67,7 @@ def undecoded_pods(run: Run, group: str) -> Blocked | None:
     found = {key: one for key, one in _of(run, "Pod").items() if one.within == group}
     text = _together("pod", found)
     about: tuple[ObjectKey, ...] = tuple((POD, key) for key in list(found)[:1])
-    return Blocked(text, f"{CAUSE} pods", (Note(text=text, blocks=True),), about) if text else None
+    return Blocked(text, CAUSE, (Note(text=text, blocks=True),), about, ("pods",)) if text else None
 
 
 def undecoded_groups(run: Run, queue: str) -> Blocked | None:
@@ -77,7 +77,7 @@ def undecoded_groups(run: Run, queue: str) -> Blocked | None:
     }
     text = _together("podgroup", found)
     about: tuple[ObjectKey, ...] = tuple((PODGROUP, key) for key in list(found)[:1])
-    return Blocked(text, f"{CAUSE} groups", (Note(text=text),), about) if text else None
+    return Blocked(text, CAUSE, (Note(text=text),), about, ("groups",)) if text else None
 
 
 def undecoded_nodes(run: Run) -> Blocked | None:
@@ -85,7 +85,9 @@ def undecoded_nodes(run: Run) -> Blocked | None:
     found = _of(run, "Node")
     text = _together("node", found)
     about: tuple[ObjectKey, ...] = tuple((NODE, key) for key in list(found)[:1])
-    return Blocked(text, f"{CAUSE} nodes", (Note(text=text, blocks=True),), about) if text else None
+    return (
+        Blocked(text, CAUSE, (Note(text=text, blocks=True),), about, ("nodes",)) if text else None
+    )
 
 
 def undecoded_names(run: Run) -> dict[str, str]:

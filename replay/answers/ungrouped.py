@@ -24,7 +24,7 @@ def without_group(run: Run, target: Target) -> SessionFinding:
     blocked = (
         missing_group(run, target.podgroup) if _has_pods(run, target) else _to_come(run, target)
     )
-    return carried(run, blocked.finding(target.title).after((), about), target.title)
+    return carried(run, blocked.finding(target.title).after((), about), target)
 
 
 def _running(run: Run, target: Target) -> SessionFinding:
@@ -57,4 +57,4 @@ def _to_come(run: Run, target: Target) -> Blocked:
         f"{phase}"
     )
     link = PodGroupState(text=text, blocks=True, podgroup=key, exists=False)
-    return Blocked(text, f"no-podgroup {key}", (link,), ((PODGROUP, key),))
+    return Blocked(text, "no-podgroup", (link,), ((PODGROUP, key),), (key,))

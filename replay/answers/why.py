@@ -35,7 +35,7 @@ from .answering_session import (
     pending,
     run_of,
 )
-from .assumed import UNNAMED, marked
+from .assumed import marked, unnamed
 from .carried import carried
 from .contradicting import with_recorded
 from .evidence import first_version, last_versions, of_the_last, versions_of
@@ -217,7 +217,7 @@ class _Asking:
             ),
             sentence=marked(run, finding, built_in=question.built_in, assumed=question.assumed),
             waits=finding.waits,
-            cause=finding.cause,
+            cause=finding.full_cause,
             chain=finding.chain,
             began=first_version(log, moment, (target.pair, target.key), target.uid),
             stages=stages_of(log, self.plan, self._samples) if finding.waits else (),
@@ -308,7 +308,7 @@ def finding_of(run: Run, target: Target) -> SessionFinding | None:
         return _of_ended(target)
     if run.cache.stores.get(pair[1], key) is None:
         return without_group(run, target) if target.ungrouped else None
-    return carried(run, _FINDERS[target.pair](run, target), target.title)
+    return carried(run, _FINDERS[target.pair](run, target), target)
 
 
 def _settled(target: Target) -> SessionFinding | None:
@@ -380,7 +380,7 @@ def assumed_of(asked: str | None, used: str) -> list[str]:
     :param asked: the release that was named; None if none was. :param used: the one that is used.
     """
     if asked is None:
-        return [f"{UNNAMED}: the answer is that of {used}"]
+        return [unnamed(used)]
     return [] if asked == used else [f"release {asked} is taken as {used}"]
 
 

@@ -139,7 +139,7 @@ class Bisection(Tabular):
 
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the answers in order."""
-        rows = (AnswerRow(probe.at, *probe.answer) for probe in self.probes)
+        rows = (AnswerRow(probe.at, *probe.answer[:2]) for probe in self.probes)
         return {"answers": table_of(AnswerRow, rows)}
 
 

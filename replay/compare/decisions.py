@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
+from ..sessions.step_words import stop_text
 
 CRASH, STOP, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (
     *("crash", "stop", "enqueue", "bind"),
@@ -70,8 +71,8 @@ def decisions_of(answer: SessionAnswer) -> dict[Decision, str]:
     """
     result = answer.result
     found = {} if result.panic is None else {Decision(CRASH, ""): result.panic.message}
-    if result.stopped:
-        found[Decision(STOP, "")] = result.stopped.partition(": ")[0]
+    if result.stopped is not None:
+        found[Decision(STOP, "")] = stop_text(result.stopped)
     found |= {Decision(ENQUEUE, key): "yes" for key in result.enqueued}
     found |= {Decision(BIND, pod): node for pod, node in result.binds}
     found |= {Decision(EVICT, pod): reason for pod, reason in result.evictions}

@@ -36,10 +36,12 @@ class ClaimAnswer(NamedTuple):
     """A session's answer.
 
     :param holds: yes or no. :param text: the node, the phase, or the reason.
+    :param absent: there is no such object.
     """
 
     holds: bool
     text: str
+    absent: bool = False
 
 
 class SessionClaim(NamedTuple):
@@ -70,12 +72,12 @@ class SessionClaim(NamedTuple):
         found = self._of_pod(answer) if self.kind in {BOUND, PENDING} else self._of_group(answer)
         panic = answer.result.panic
         why = found.text if panic is None else f"{found.text}; {panic.sentence}"
-        return ClaimAnswer(found.holds, why)
+        return found._replace(text=why)
 
     def _of_group(self, answer: SessionAnswer) -> ClaimAnswer:
         phase = phases_after(answer).get(self.about)
         if phase is None:
-            return ClaimAnswer(False, "no such PodGroup")
+            return ClaimAnswer(False, "no such PodGroup", absent=True)
         if self.kind == PHASE:
             return ClaimAnswer(phase == self.value, phase or "no phase")
         return ClaimAnswer(phase not in _NOT_ENQUEUED, phase or "no phase")
@@ -94,7 +96,7 @@ class SessionClaim(NamedTuple):
     def _of_pod(self, answer: SessionAnswer) -> ClaimAnswer:
         pod = answer.cache.stores.get("Pod", self.about)
         if not isinstance(pod, Pod):
-            return ClaimAnswer(False, "no such pod")
+            return ClaimAnswer(False, "no such pod", absent=True)
         node = dict(answer.result.binds).get(self.about) or _node(answer, pod)
         if node:
             return ClaimAnswer(self.kind == BOUND, f"on {node}")

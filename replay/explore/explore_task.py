@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.machine.checks import checked_ids
+from ...engine.machine.natural import StateViolation
 from ...engine.machine.state_search import Progress
 from ..invariants.check_task import chosen_invariants
 from ..parallel import run_all
@@ -158,7 +159,7 @@ def _in_parallel(
                     watcher.notice(each.violation)
     except KeyboardInterrupt:
         interrupted = True
-    anomalies: dict[tuple[str, str], Anomaly] = {}
+    anomalies: dict[StateViolation, Anomaly] = {}
     for result in results:
         for each in result.anomalies:
             anomalies.setdefault(each.violation, each)

@@ -14,7 +14,7 @@ from ...engine.machine.machine_layout import MachineStep
 from ...engine.machine.natural import USER, StateViolation
 from ...engine.machine.scheduler import SchedulerComponent
 from .scenario_world import ScenarioWorld, digest_of, server_in
-from .step_writes import sentence_of, short_key
+from .step_writes import seen_in, short_key
 from .story import SERVER, StoryStep, moment_of, what_waits
 
 
@@ -152,9 +152,7 @@ class Walk:
     def _waiting(self, notice: int) -> str:
         transitions = self._world.machine.transitions
         verb, kind, key, _ = transitions.notices[notice]
-        return sentence_of(WatchEvent(verb, kind, key, transitions.document(notice))).partition(
-            " "
-        )[2]
+        return seen_in(WatchEvent(verb, kind, key, transitions.document(notice)))
 
     def _objects(self) -> Iterator[tuple[str, str]]:
         for place, document in server_in(self._world, self.state).kept().objects:

@@ -25,6 +25,7 @@ class LoggedFault(NamedTuple):
     invariant: str
     kind: str
     key: str
+    message: str
     sentence: str
     in_log: InLog
 
@@ -58,11 +59,11 @@ def compared_with_log(
         return found
     asked = {one.violation.invariant for one in found}
     shown = {
-        (one.invariant, _about(one.sentence)): one.in_log
+        (one.invariant, one.message): one.in_log
         for one in shown_later(log, log.moment(at), release, asked)
     }
     compared = [
-        one._replace(in_log=shown.get((one.violation.invariant, _about(one.violation.sentence))))
+        one._replace(in_log=shown.get((one.violation.invariant, one.violation.message)))
         for one in found
     ]
     return tuple(sorted(compared, key=lambda one: one.in_log is None))
@@ -82,14 +83,9 @@ def _shown(
     }
     view = ClusterView(play(log.store, end, Projector(behaviours)))
     for violation in violations_of(view, invariants):
-        name = violation.sentence.partition(": ")[0]
-        place = since.get((violation.invariant, name))
+        invariant, message, kind, key = violation
+        name = f"{kind} {key}"
+        place = since.get((invariant, name))
         if place is not None:
-            kind, _, key = name.partition(" ")
             shown = InLog(name, place.position, report.span_of(place))
-            yield LoggedFault(violation.invariant, kind, key, violation.sentence, shown)
-
-
-def _about(sentence: str) -> str:
-    """Return what a sentence says of an object, without the object."""
-    return sentence.partition(": ")[2]
+            yield LoggedFault(invariant, kind, key, message, violation.sentence, shown)

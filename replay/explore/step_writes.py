@@ -55,7 +55,7 @@ def _write(place: ObjectKey, old: Document | None, new: Document | None) -> Stor
         return StoryWrite(DELETED, place, f"deletes {name}", old, old)
     if old["metadata"]["uid"] != new["metadata"]["uid"]:
         return StoryWrite(MODIFIED, place, f"deletes {name}, creates another", old, new)
-    return StoryWrite(MODIFIED, place, _changed(name, old, new), old, new)
+    return StoryWrite(MODIFIED, place, _changed(place, old, new), old, new)
 
 
 def short_key(key: str) -> str:
@@ -65,10 +65,15 @@ def short_key(key: str) -> str:
 
 def sentence_of(change: WatchEvent) -> str:
     """Return what an informer delivers, as in ``sees Pod a deleted``."""
+    return f"{'has' if change.verb == SYNCED else 'sees'} {seen_in(change)}"
+
+
+def seen_in(change: WatchEvent) -> str:
+    """Return what an informer delivers without the verb, as in ``Pod a deleted``."""
     if change.verb == SYNCED:
-        return f"has seen all {change.kind} objects that there are"
+        return f"seen all {change.kind} objects that there are"
     how = {ADDED: "added", MODIFIED: "changed", DELETED: "deleted", TOMBSTONE: "gone"}[change.verb]
-    return f"sees {change.kind} {short_key(change.key)} {how}"
+    return f"{change.kind} {short_key(change.key)} {how}"
 
 
 def _size(document: Document) -> str:
@@ -76,14 +81,16 @@ def _size(document: Document) -> str:
     return "" if replicas is None else f" with {replicas} replica{'s' * (replicas != 1)}"
 
 
-def _changed(name: str, old: Document, new: Document) -> str:
+def _changed(place: ObjectKey, old: Document, new: Document) -> str:
     """Return what a write changed: the best known of its effects, or the fields."""
+    key = short_key(place.key)
+    name = f"{place.kind} {key}"
     if "deletionTimestamp" in new["metadata"] and "deletionTimestamp" not in old["metadata"]:
         seconds = new["metadata"].get("deletionGracePeriodSeconds")
         return f"begins to delete {name}" + (f" (grace {seconds} s)" if seconds else "")
     node, was = _of(new, "spec", "nodeName"), _of(old, "spec", "nodeName")
     if node and not was:
-        return f"binds {name.removeprefix('Pod ')} to {node}"
+        return f"binds {key} to {node}"
     replicas, had = _of(new, "spec", "replicas"), _of(old, "spec", "replicas")
     if replicas != had:
         return f"scales {name} {had} → {replicas}"

@@ -153,7 +153,7 @@ class Recorder:
             work.evictions += 1
             self.evictions.append(Eviction(pod=change.key, at=at, work=work.name))
             self._placed.get(work.name, set()).discard(pod["metadata"]["uid"])
-        if work.name.startswith("pod ") and _phase(pod) in ENDED and work.finished is None:
+        if work.name == f"pod {change.key}" and _phase(pod) in ENDED and work.finished is None:
             work.finished = at
 
     def _place(self, work: WorkItem, pod: Document, at: int) -> None:

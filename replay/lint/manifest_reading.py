@@ -39,7 +39,7 @@ _FREE = frozenset({"command", "args", "env", "annotations", "labels"})
 """Fields whose texts may have braces for another program."""
 
 _SHOWN = 3
-KUSTOMIZE = "render it: kubectl kustomize DIR | plinian lint -"
+BUILD = "kubectl kustomize DIR | plinian lint -"
 _NOW = "give files as for kubectl apply and from kubectl get -o yaml; others are for plinian ingest"
 
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .manifest_reading import KUSTOMIZE, UnruledObject
-from .written_items import RENDER
+from .manifest_reading import BUILD, UnruledObject
+from .written_items import CHART
 
 _ARGO = "argocd app manifests {name} | plinian lint -"
 _FLUX = "helm get manifest {name} | plinian lint -"
-_CHART = RENDER.rpartition(": ")[2]
 _COMMANDS = MappingProxyType(
     {
         ("argoproj.io", "Application"): _ARGO,
@@ -23,9 +22,9 @@ _COMMANDS = MappingProxyType(
         ("kustomize.toolkit.fluxcd.io", "Kustomization"): (
             "flux build kustomization {name} --path DIR | plinian lint -"
         ),
-        ("kustomize.config.k8s.io", "Kustomization"): KUSTOMIZE.partition(": ")[2],
-        ("kustomize.config.k8s.io", "Component"): KUSTOMIZE.partition(": ")[2],
-        ("fleet.cattle.io", "GitRepo"): _CHART,
+        ("kustomize.config.k8s.io", "Kustomization"): BUILD,
+        ("kustomize.config.k8s.io", "Component"): BUILD,
+        ("fleet.cattle.io", "GitRepo"): CHART,
         ("argoproj.io", "Workflow"): "render its templates, and give lint what they make",
         ("argoproj.io", "WorkflowTemplate"): "render its templates, and give lint what they make",
         ("argoproj.io", "CronWorkflow"): "render its templates, and give lint what they make",

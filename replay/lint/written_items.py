@@ -81,7 +81,8 @@ _NEXT = b"---"
 _WHOLE = HEAD - 4
 """A head that is longer may not have all of its document."""
 
-RENDER = "render it first, as with: helm template CHART | plinian lint -"
+CHART = "helm template CHART | plinian lint -"
+RENDER = f"render it first, as with: {CHART}"
 _TERRAFORM = re.compile(
     rb'(?m)^(?:resource|module|provider|variable|data|terraform|locals)\b[ "\w-]*\{'
 )

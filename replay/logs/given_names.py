@@ -190,14 +190,14 @@ def not_found(
         if not any(_has_version(log, kind, one, namespace) for one in there):
             head = "the log has requests or lines about it, but no version of it; see them:"
         return ObjectNotFound(what, now="\n".join([f"{head} {commands[0]}", *commands[1:]]))
-    never = any(
-        one.gap.why is UnknownCause.NEVER for one in unknown_at(log, moment, [kind], namespace)
-    )
-    advice = never_known(log, kind, name, namespace)
-    if never and advice.startswith(_NEVER) and not advice.endswith("?"):
+    advice = _near(log, kind, name, namespace)
+    if advice:
+        return ObjectNotFound(what, now=advice)
+    if any(one.gap.why is UnknownCause.NEVER for one in unknown_at(log, moment, [kind], namespace)):
         many = plural_of(*kind)
-        advice = f"there may be one: the log holds no complete list of {many}; ingest one"
-    return ObjectNotFound(what, now=advice)
+        may_be = f"there may be one: the log holds no complete list of {many}; ingest one"
+        return ObjectNotFound(what, now=may_be)
+    return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
 
 
 def _has_version(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> bool:
@@ -211,14 +211,19 @@ def _has_version(log: LogStates, kind: GroupKind, name: str, namespace: str | No
 
 def never_known(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> str:
     """Return advice for a name that is not in the log: other namespaces, or similar names."""
+    many = plural_of(*kind)
+    unlike = f"{_NEVER}; list what exists: plinian get {many} -A"
+    return _near(log, kind, name, namespace) or unlike
+
+
+def _near(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> str:
+    """Return where else the name is in the log, or which names are similar; empty if none is."""
     objects = [one for one in _known(log, kind, None) if one.uid]
     elsewhere = sorted({one.namespace for one in objects if name in (one.name, stem_of(one.name))})
     if elsewhere:
         return f"there is one in namespace {' and '.join(elsewhere)}: choose it with -n"
     close = nearest(name, known_names(log, kind, namespace))
-    guess = f"did you mean {' or '.join(close)}?" if close else ""
-    many = plural_of(*kind)
-    return f"{_NEVER}; {guess or f'list what exists: plinian get {many} -A'}"
+    return f"{_NEVER}; did you mean {' or '.join(close)}?" if close else ""
 
 
 def _entries(log: LogStates, kind: GroupKind, namespace: str | None, moment: Moment) -> list[Entry]:

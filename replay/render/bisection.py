@@ -70,7 +70,7 @@ def _unchanged_lines(found: Bisection) -> Iterator[str]:
 
 def _missing(found: Bisection) -> bool:
     """Return whether any session was run at a moment without the object."""
-    return any(probe.answer.text.startswith("no such") for probe in found.probes)
+    return any(probe.answer.absent for probe in found.probes)
 
 
 def _there_text(there: ObjectRange) -> str:

@@ -8,7 +8,7 @@ from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
-from ..sessions.step_words import outcome_text
+from ..sessions.step_words import outcome_text, stop_text
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
@@ -28,8 +28,9 @@ def session_lines(
         yield style.removed(f"The scheduler panics: {result.panic.message}\n")
         yield from panic_place_lines(" < ".join(result.panic.place), result.panic.during)
         yield "\n"
-    if result.stopped:
-        yield style.removed(f"Scheduling stops in every queue: {result.stopped}\n\n")
+    if result.stopped is not None:
+        why = f"{stop_text(result.stopped)}: {result.stopped.error}"
+        yield style.removed(f"Scheduling stops in every queue: {why}\n\n")
     decisions, *others = session_tables(answer, wide=wide)
     if decisions.rows:
         yield from lines_of(decisions, style=style)

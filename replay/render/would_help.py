@@ -108,8 +108,9 @@ def few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
             shown.append(one)
     shown += gone[:_JOBS]
     for same in releases.values():
-        names = {one.text.removeprefix("release ") for one in same}
-        ordered = [str(release) for release in RELEASES if str(release) in names]
+        texts = {one.text for one in same}
+        named = {f"release {release}": str(release) for release in RELEASES}
+        ordered = [release for text, release in named.items() if text in texts]
         shown.append(msgspec.structs.replace(same[0], text=f"release {spans(ordered)}"))
     return shown, len(gone) - len(gone[:_JOBS])
 

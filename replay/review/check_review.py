@@ -45,7 +45,8 @@ def _result(breach: Breach) -> Result:
         rule=breach.invariant.id,
         level=_LEVELS[severity],
         key=f"{violation.field}@{breach.since.position}",
-        object=f"{violation.kind} {violation.name}",
+        kind=violation.kind,
+        name=violation.name,
         message=f"{violation.message} ({since}{until})",
         more={"severity": severity.value, "since": breach.since.position},
     )

@@ -40,7 +40,7 @@ def fidelity_review(found: Fidelity, *, unfold: bool) -> Review:
 
 
 def _id(cause: Cause) -> str:
-    return cause.value.replace(" ", "-")
+    return cause.name.lower().replace("_", "-")
 
 
 def _result(one: Difference) -> Result:
@@ -51,7 +51,8 @@ def _result(one: Difference) -> Result:
         rule=_id(one.cause),
         level=Level.ERROR if fails else Level.NOTE,
         key=f"session:{one.session} {one.about}",
-        object=f"{kind} {one.name}",
+        kind=kind,
+        name=one.name,
         message=f"session {one.session}, {one.about}: recorded {recorded}, again {again}: "
         f"{one.why}",
         fails=fails,

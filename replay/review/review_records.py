@@ -43,7 +43,7 @@ class Result(NamedTuple):
     """Something that was found.
 
     :param key: what stays the same while the message and the line change; unique with the rule.
-    :param object: its kind and name, as in ``Queue training``.
+    :param kind, name: of the object; both are empty if it is about none.
     :param message: sentences. :param now: what to do; empty if that is not known.
     :param region: None if it is in no file. :param fails: the command counts it as a failure.
     :param more: further facts by name.
@@ -52,12 +52,18 @@ class Result(NamedTuple):
     rule: str
     level: Level
     key: str
-    object: str
+    kind: str
+    name: str
     message: str
     now: str = ""
     region: FileRegion | None = None
     fails: bool = True
     more: dict[str, Any] = {}  # noqa: RUF012 -- nothing changes it
+
+    @property
+    def object(self) -> str:
+        """Its kind and name, as in ``Queue training``."""
+        return f"{self.kind} {self.name}".rstrip()
 
 
 class Skipped(NamedTuple):

@@ -71,12 +71,11 @@ def _result(result: Result, index: int) -> Json:
     if result.region is not None:
         location["physicalLocation"] = _physical(result.region)
     if result.object:
-        kind, _, name = result.object.partition(" ")
         location["logicalLocations"] = [
             {
-                "kind": kind,
-                "fullyQualifiedName": name or kind,
-                "name": name.rpartition("/")[2] or kind,
+                "kind": result.kind,
+                "fullyQualifiedName": result.name or result.kind,
+                "name": result.name.rpartition("/")[2] or result.kind,
             }
         ]
     found: Json = {

@@ -56,7 +56,10 @@ def _rules(found: Upgrade) -> Iterator[ReviewRule]:
 
 
 def _id(group: CauseGroup) -> str:
-    return cause_text(group.causes).replace(" ", "-") if group.causes else NOT_FOUND
+    """Return the name of a rule: the behaviours that make the difference."""
+    several = any(len(cause) > 1 for cause in group.causes)
+    together = "no-single-behaviour,-but-together-" if several else ""
+    return together + "-or-".join("-and-".join(cause) for cause in group.causes) or NOT_FOUND
 
 
 def _result(group: CauseGroup, found: Upgrade, *, unfold: bool) -> Result:
@@ -72,7 +75,8 @@ def _result(group: CauseGroup, found: Upgrade, *, unfold: bool) -> Result:
         rule=_id(group),
         level=Level.ERROR if noticed else Level.NOTE,
         key=f"{one} {other}",
-        object="",
+        kind="",
+        name="",
         message=f"{count} in {counted(group.sessions, 'session')} differ as {other} "
         f"from {one}: {'; '.join(examples)}",
         fails=noticed or unfold,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import NamedTuple
 
 import msgspec
@@ -19,8 +20,8 @@ from .queue_totals import Tree
 _OPEN = frozenset({"", "Open"})
 
 
-_UNENDED = " does not end"
-_SCHEDULER_PANICS = "the scheduler panics"
+_SCHEDULER = "scheduler"
+"""The component whose panic ends a session."""
 
 
 class Incident(NamedTuple):
@@ -133,19 +134,24 @@ class QueueIncidents:
 
 def scheduler_incidents(log: Log, span: ShownPeriod) -> list[Incident]:
     """Return the panics of Volcano's components, and the sessions that did not end."""
-    found = [*_panics(log, span.end.known), *_cut_short(log, span)]
+    panics, cut = _panics(log, span.end.known), frozenset(_cut_short(log, span))
     period = span.period
-    kept = sorted({one for one in found if period.begin <= one.time <= period.end})
-    return [one for place, one in enumerate(kept) if not _told_by_next(kept[place : place + 2])]
+    kept = sorted(one for one in {*panics, *cut} if period.begin <= one.time <= period.end)
+    return [
+        one
+        for one, after in zip_longest(kept, kept[1:])
+        if not (one in cut and panics.get(after) == _SCHEDULER)
+    ]
 
 
-def _panics(log: Log, known: int) -> list[Incident]:
-    found = []
+def _panics(log: Log, known: int) -> dict[Incident, str]:
+    """Return the panics, each with its component."""
+    found = {}
     for recorded in log.events(kinds=("process.panicked",), until=known):
         time = recorded.event.observed_at
         if time is not None:
             said = msgspec.json.decode(recorded.event.payload, type=ProcessPanicked)
-            found.append(Incident(time, None, "", f"the {said.component} panics"))
+            found[Incident(time, None, "", f"the {said.component} panics")] = said.component
     return found
 
 
@@ -156,12 +162,7 @@ def _cut_short(log: Log, span: ShownPeriod) -> list[Incident]:
         return []  # To find the others, much of the log is read, and these never lack an end.
     sessions = listed_sessions(log.store, span.end)
     return [
-        Incident(one.begin, None, "", f"session:{one.number}{_UNENDED}")
+        Incident(one.begin, None, "", f"session:{one.number} does not end")
         for one in sessions[:-1]
         if one.how is HowKnown.LOGGED and one.closed is None and one.id
     ]
-
-
-def _told_by_next(pair: list[Incident]) -> bool:
-    """Return whether a session did not end because of the panic that comes next."""
-    return len(pair) > 1 and pair[0].text.endswith(_UNENDED) and pair[1].text == _SCHEDULER_PANICS

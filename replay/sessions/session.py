@@ -34,7 +34,7 @@ from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
 from .logged_inputs import lend_inputs
-from .step_words import outcome_text
+from .step_words import outcome_text, stop_text
 from .tie_breaking import LEAST, TieBreaking
 
 
@@ -337,7 +337,7 @@ def present(store: LogStore, moment: Moment) -> int:
 def answer_document(answer: SessionRun) -> dict[str, Any]:
     """Return an answer for JSON; members are named as in the results of ``simulate``."""
     result = answer.result
-    crash = result.panic
+    crash, stopped = result.panic, result.stopped
     return {
         "at": answer.at,
         "release": answer.release,
@@ -348,7 +348,7 @@ def answer_document(answer: SessionRun) -> dict[str, Any]:
         "panic": None if crash is None else crash.message,
         "panic_at": None if crash is None else " < ".join(crash.place),
         "panic_during": None if crash is None else crash.during,
-        "stopped": result.stopped,
+        "stopped": f"{stop_text(stopped)}: {stopped.error}" if stopped is not None else "",
         "binds": [list(pair) for pair in result.binds],
         "binds_refused": [[one.pod, one.sentence(answer.release)] for one in answer.refused],
         "pipelined": [list(pair) for pair in result.pipelined],

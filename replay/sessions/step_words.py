@@ -1,4 +1,4 @@
-"""What came of a step of a session, in words."""
+"""What came of a session and of its steps, in words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
+from ...engine.session.framework.session_outcome import Stopped
 from ...engine.session.framework.trace import StepOutcome, TraceStep
 
 _WORDS: Mapping[StepOutcome, str] = MappingProxyType(
@@ -16,6 +17,11 @@ _WORDS: Mapping[StepOutcome, str] = MappingProxyType(
         StepOutcome.STAYS_PENDING: "stays Pending",
     }
 )
+
+
+def stop_text(stopped: Stopped) -> str:
+    """Return which plugin refuses everything."""
+    return f"plugin {stopped.plugin} refuses the tree of queues"
 
 
 def outcome_text(step: TraceStep) -> str:

@@ -193,8 +193,7 @@ def _fault_of_event(event: Document) -> tuple[str, str] | None:
     try:
         parse_record(event)
     except EventMalformed as malformed:
-        place, _, what = malformed.what.removeprefix("$").partition(": ")
-        return place, what
+        return malformed.path_from(""), malformed.problem
     return None
 
 

@@ -190,9 +190,9 @@ def _after(trial: ChangeTrial, asked: WaitingObject, first: Suggestion) -> Itera
     except PlinianError:
         return
     finding = finding_of(run, trial.target)
-    if finding is None or finding.cause == asked.why.cause:
+    if finding is None or finding.full_cause == asked.why.cause:
         return
-    why = msgspec.structs.replace(asked.why, cause=finding.cause, chain=finding.chain)
+    why = msgspec.structs.replace(asked.why, cause=finding.full_cause, chain=finding.chain)
     placed = {**run.binds, **run.pipelined}
     then = asked._replace(why=why, cache=run.cache, placed=placed)
     left_out = {RELEASE, first.kind} - {LIMIT}

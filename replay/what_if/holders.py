@@ -18,7 +18,7 @@ from ...engine.model.job import JobInfo
 from ...engine.model.resource import Resource
 from ...engine.model.task import TaskInfo
 from ...engine.model.task_status import ALLOCATED_STATUS, TaskStatus
-from ..answers.answering_session import title_of
+from ..answers.answering_session import named_as
 from ..answers.records import Gang, Held, Link, Nodes, Overcommitted, QueuePath
 from ..objects.kinds import object_named
 from .cluster_changes import Delete, WhatIfChange
@@ -208,7 +208,6 @@ def without(podgroup: str, cache: SchedulerCache, rank: int, *also: WhatIfChange
 
     :param also: what changes with that.
     """
-    title = title_of(podgroup, cache.jobs[podgroup].pod_group)
-    kind, _, name = title.partition(" ")
-    named = f"{kind}/{name}" if kind == "job" else f"podgroup/{podgroup}"
-    return single(GONE, rank, f"{title} is gone", Delete(object_named(named)), *also)
+    kind, name = named_as(podgroup, cache.jobs[podgroup].pod_group)
+    gone = Delete(object_named(f"{kind}/{name}"))
+    return single(GONE, rank, f"{kind} {name} is gone", gone, *also)

@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from .changed_sessions import Variant
+from .cluster_changes import AddNodes
 from .suggestion import (
     GANG,
     GONE,
@@ -118,8 +119,9 @@ def _may_join(first: Single, second: Single) -> bool:
 def joined(one: Suggestion, other: Suggestion, rank: int) -> Suggestion:
     """Return a pair of two changes, made one after the other."""
     text = f"{one.text}, and {other.text}"
-    if one is other:
-        text = f"two more nodes like {one.text.rpartition(' ')[2]}"
+    first = one.variant.changes[0] if one is other else None
+    if isinstance(first, AddNodes):
+        text = f"two more nodes like {first.like}"
     variant = Variant(
         text,
         (*one.variant.changes, *other.variant.changes),

@@ -250,7 +250,7 @@ class TestStaleCaches:
             held = run.pod("ns/a")
             assert held is not None
             found = pod_finding(run, "ns/a", held)
-        assert found.cause == "stale-cache ns/pg"
+        assert found.full_cause == "stale-cache ns/pg"
         assert found.sentence == (
             "pod ns/a waits with its podgroup ns/pg because the scheduler's cache does not have "
             f"its PodGroup ns/pg, which exists since {CREATED}: sessions do not see the job"

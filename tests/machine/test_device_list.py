@@ -253,7 +253,9 @@ def test_a_reader_that_is_wrong_is_named() -> None:
     reader = ListReaderState(pointer=0, length=1, outcome=ReaderOutcome.BEYOND)
     memory = Memory(header, ((),), False, 0, (), header, (ListReaderState(), reader))
     said = wrong_with(memory, Race(readers=("session", "resync")))
-    assert said.startswith(f"{ReaderFault.TORN}: the resync has the pointer to 0 elements")
+    assert said is not None
+    assert said.kind is ReaderFault.TORN
+    assert said.message.startswith("the resync has the pointer to 0 elements")
 
 
 def test_memory_watches_nothing() -> None:
@@ -278,4 +280,6 @@ def test_what_is_found_comes_out_again_when_its_steps_are_made_again() -> None:
             assert step in memory.steps()
             assert not wrong_with(memory.kept(), race)
             memory.step(step)
-        assert wrong_with(memory.kept(), race) == anomaly.sentence
+        wrong = wrong_with(memory.kept(), race)
+        assert wrong is not None
+        assert wrong.sentence == anomaly.sentence

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Iterator
 from functools import cache
 
+import prose
 import pytest
 from callers import uncalled
 from circles import circles, imports_of
@@ -19,7 +20,10 @@ Law = Callable[[laws.Source], Iterator[laws.Finding]]
 
 EVERYWHERE = (laws.lengths, laws.names, laws.future_annotations, laws.time_limits)
 IN_WHAT_IS_SHIPPED = (laws.imports, layers, laws.module_state, laws.docstrings, laws.prints)
-IN_THE_ENGINE = (laws.clocks, laws.set_order, laws.releases, plugins_apart, framework_apart)
+IN_THE_ENGINE = (
+    *(laws.clocks, laws.set_order, laws.releases, plugins_apart, framework_apart),
+    prose.told,
+)
 
 
 @cache
@@ -66,6 +70,43 @@ def test_the_engine_keeps_the_law_of(law: Law) -> None:
 def test_no_module_of_what_is_shipped_imports_itself_through_others() -> None:
     shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
     assert circles(imports_of(shipped)) == []
+
+
+def test_nothing_takes_our_sentences_apart() -> None:
+    shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
+    constants = prose.constants_of(shipped)
+    found = [
+        (prose.may_read(source), str(finding))
+        for source in shipped
+        for finding in prose.taken_apart(source, constants)
+    ]
+    assert [finding for part, finding in found if not part] == []
+    excepted = {part for part, _ in found if part}
+    assert excepted == {*prose.WRITTEN_BY_OTHERS, *prose.NOT_SENTENCES}, "these need no exception"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'because.replace("its queue", name)',
+        'text.startswith("no such")',
+        "reason.removeprefix(LACKS)",
+        'text.endswith((UNENDED, "."))',
+        'sentence.partition(": ")',
+        're.match(r"request (\\d+) is refused", text)',
+        '"too few" in text',
+    ],
+)
+def test_a_sentence_that_is_taken_apart_is_noticed(line: str) -> None:
+    made = laws.parse("replay/b.py", 'LACKS, UNENDED = "Insufficient ", " does not end"\n')
+    text = f"from .b import LACKS, UNENDED\n{line}\n"
+    found = prose.taken_apart(laws.parse("replay/a.py", text), prose.constants_of([made]))
+    assert [finding.line for finding in found] == [2]
+
+
+def test_names_and_paths_may_be_taken_apart() -> None:
+    text = 'key.partition("/")\npath.startswith("spec.")\n"unlimited" in text\n'
+    assert list(prose.taken_apart(laws.parse("replay/a.py", text), {})) == []
 
 
 NAMING = (".py", ".html", ".js", ".toml", ".md", ".cfg", ".ini", ".sql")
@@ -183,6 +224,8 @@ BREAKERS = [
     (laws.releases, "engine/ingest/audit/a.py", 'x = "v1.12.1"\n', "names a release"),
     (laws.releases, "engine/log/a.py", "x = release.patch\n", "looks into a release"),
     (laws.releases, "engine/volcano/conf.py", "x = a.release < b\n", "compares releases"),
+    (prose.told, "engine/a.py", 'trace.add("a", outcome=f"{n} of {m} nodes")\n', "a fact is told"),
+    (prose.told, "engine/a.py", 'Gated(by="the queue is full")\n', "a fact is told"),
     (laws.names, "engine/utils.py", "", "says nothing"),
     (laws.names, "engine/a.py", "class LogManager:\n    pass\n", "name what it does"),
     (laws.names, "engine/a.py", "def sort_helper():\n    pass\n", "name what it does"),

@@ -61,8 +61,8 @@ class Lists:
             try:
                 events += build.observed(item, written_at)
             except EventMalformed as fault:
-                what = fault.what.replace("$", f"{ANSWER}.items[{place}]", 1)
-                self._context.reject(what, line=line)
+                path = fault.path_from(f"{ANSWER}.items[{place}]")
+                self._context.reject(fault.problem, line=line, path=path)
                 if complete:
                     self._leave_broken(body, line)
                 complete = False

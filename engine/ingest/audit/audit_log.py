@@ -117,9 +117,9 @@ class _Reader:
         try:
             return self._events(AuditedRequest(record), line)
         except EventMalformed as fault:
-            if fault.what.startswith(ANSWER):
+            if fault.path.startswith(ANSWER):
                 raise
-            self._context.reject(fault.what.replace("$", ANSWER, 1), line=line)
+            self._context.reject(fault.problem, line=line, path=fault.path_from(ANSWER))
         except msgspec.DecodeError as fault:
             self._reject(fault, line, ANSWER)
         except (ValueError, TypeError, AttributeError) as fault:

@@ -122,7 +122,7 @@ def _object(
         what, inner = fault_of(fault)
         context.reject(what, line=line, path=path + inner.removeprefix("$"))
     except EventMalformed as fault:
-        context.reject(fault.what.replace("$", path, 1), line=line)
+        context.reject(fault.problem, line=line, path=fault.path_from(path))
     else:
         if listing is not None:
             listing.add(events[0])
@@ -137,13 +137,13 @@ def _object(
 def _events_of(text: bytes, context: Context, line: int, listing: ListReader | None) -> list[Event]:
     document, written_at, slim = decode_slim(text)
     if not isinstance(document, dict):
-        raise EventMalformed(f"$: expected an object, found {document!r:.40}")
+        raise EventMalformed(f"expected an object, found {document!r:.40}", path="$")
     if listing is not None:
         listing.complete(document)
     events = object_events(document, context, line, written_at)
     key = repeated_key(slim, events[0].payload, quotes=2 if slim is not text else 0)
     if key is not None:
-        raise EventMalformed(f"$: the key {key[:60]!r} occurs twice in one object")
+        raise EventMalformed(f"the key {key[:60]!r} occurs twice in one object", path="$")
     return events
 
 

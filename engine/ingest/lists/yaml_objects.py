@@ -158,8 +158,8 @@ class _Document:
             self._listing.complete(item)
             events = object_events(item, self._context, line)
         except EventMalformed as fault:
-            what = fault.what.replace("$", f"$.items[{number}]", 1)
-            self._context.reject(what, line=line)
+            path = fault.path_from(f"$.items[{number}]")
+            self._context.reject(fault.problem, line=line, path=path)
             self._listing.skip(item)
         else:
             self._listing.add(events[0])

@@ -299,7 +299,7 @@ def stamp_of(newest: Any) -> int | None:
     try:
         return parse_time(newest)
     except TimeOutOfRange as fault:
-        raise EventMalformed(f"$: the time {fault}") from None
+        raise EventMalformed(f"the time {fault}", path="$") from None
     except ValueError:
         return None
 
@@ -314,7 +314,8 @@ def _text(holder: dict[str, Any], field: str, path: str, where: str) -> str:
 def _wrong(expected: str, found: Any, path: str, where: str) -> EventMalformed:
     what = "nothing" if found is None else repr(found)[:80]
     return EventMalformed(
-        f"{path}: expected {expected}, found {what}",
+        f"expected {expected}, found {what}",
+        path=path,
         where=where,
         now="fix the record, or leave it out with --skip-malformed (it will be counted)",
     )

@@ -193,15 +193,14 @@ class Context(msgspec.Struct, kw_only=True):
         :param path: JSON path of the fault inside the record, as in ``$.spec.minMember``.
         :raises EventMalformed: unless ``skip_malformed``.
         """
-        what = f"{path}: {what}" if path else what
         where = f"{self.source}:{self.outer(line)}"
         if not self.skip_malformed or len(self.malformed) < _MOST_MALFORMED:
             now = now or "fix the record, or skip it with --skip-malformed (it will be counted)"
-            fault = EventMalformed(what, where=where, now=now)
+            fault = EventMalformed(what, path=path, where=where, now=now)
             if not self.skip_malformed:
                 raise fault
             self.malformed.append(str(fault))
-        what = shortened(what)
+        what = shortened(f"{path}: {what}" if path else what)
         self.last_fault = f"{where}: {what}"
         self._count("malformed", line)
         if self.noticed is not None:

@@ -53,21 +53,22 @@ def in_batches(loaded: Iterable[_T], *, most: int, most_bytes: int) -> Iterator[
 def hold_values(text: bytes | bytearray | memoryview) -> None:
     """Check that the text of a JSON value has at most :data:`MAX_VALUES`.
 
-    :raises EventMalformed: it has more; the text begins with the path ``$``.
+    :raises EventMalformed: it has more.
     """
     if len(text) > _SMALL:
         whole = bytes(text) if isinstance(text, memoryview) else text
         if whole.count(b",") + whole.count(b"{") + whole.count(b"[") > MAX_VALUES:
             raise EventMalformed(
-                f"$: it has more than {MAX_VALUES:,} values, which would take too much memory"
+                f"it has more than {MAX_VALUES:,} values, which would take too much memory",
+                path="$",
             )
 
 
 def hold_object(text: bytes | bytearray | memoryview) -> None:
     """Check that the text of an object is within :data:`MAX_OBJECT` and :data:`MAX_VALUES`.
 
-    :raises EventMalformed: it is larger; the text begins with the path ``$``.
+    :raises EventMalformed: it is larger.
     """
     if len(text) > MAX_OBJECT:
-        raise EventMalformed(f"$: {TOO_LARGE}")
+        raise EventMalformed(TOO_LARGE, path="$")
     hold_values(text)

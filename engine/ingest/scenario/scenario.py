@@ -159,7 +159,7 @@ class _Reader:
             fault = f"{document['kind']} {document['metadata']['name']} is deleted but never added"
             self._context.reject(fault, line=number, path=path)
         except EventMalformed as fault:
-            self._context.reject(fault.what.replace("$", path, 1), line=number)
+            self._context.reject(fault.problem, line=number, path=fault.path_from(path))
         else:
             # The order is the time of a scenario; times in its objects are part of the scenario.
             event = msgspec.structs.replace(event, earliest=None)
@@ -171,7 +171,7 @@ class _Reader:
         try:
             parsed = parse_record(record)
         except EventMalformed as fault:
-            self._context.reject(fault.what.replace("$", path, 1), line=number)
+            self._context.reject(fault.problem, line=number, path=fault.path_from(path))
             return
         context = self._context
         event = record_event(parsed, source=context.source, line=number, cluster=context.cluster)

@@ -73,39 +73,39 @@ class ParsedRecord(NamedTuple):
 def parse_record(value: Any) -> ParsedRecord:
     """Return the content of a decoded record.
 
-    :raises EventMalformed: it is not valid; the text begins with a path, as in ``$.cpu``.
+    :raises EventMalformed: it is not valid.
     """
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in _SHAPES:
         known = " or ".join(RECORD_TYPES)
-        raise EventMalformed(f"$.type: expected {known}, found {kind!r:.60}")
+        raise EventMalformed(f"expected {known}, found {kind!r:.60}", path="$.type")
     try:
         record = msgspec.convert(value, type=_SHAPES[kind])
     except msgspec.ValidationError as fault:
-        raise EventMalformed(_fault_text(str(fault))) from None
+        raise _malformed(str(fault)) from None
     return ParsedRecord(_payload(record), _time(record.observed_at))
 
 
-def _fault_text(text: str) -> str:
-    """Turn ``Expected `float`, got `str` - at `$.cpu``` into a message with the path first."""
+def _malformed(text: str) -> EventMalformed:
+    """Return the error for a text as in ``Expected `float`, got `str` - at `$.cpu```."""
     what, _, place = text.replace("`", "").partition(" - at ")
     if "matching regex" in what:
         what = "expected a name, without spaces"
-    return f"{place or '$'}: {what[:1].lower()}{what[1:]}"
+    return EventMalformed(f"{what[:1].lower()}{what[1:]}", path=place or "$")
 
 
 def _payload(record: _Usage | _Answer) -> UsageMeasured | ExtenderAnswered:
     if isinstance(record, _Answer):
         return ExtenderAnswered(verb=record.verb, about=record.about, answer=record.answer)
     if not record.cpu and not record.memory:
-        raise EventMalformed("$: nothing was measured: expected cpu or memory")
+        raise EventMalformed("nothing was measured: expected cpu or memory", path="$")
     for name, by_period in (("cpu", record.cpu), ("memory", record.memory)):
         for period in by_period:
             try:
                 parse_go_duration(period)
             except ValueError:
                 what = f"expected a period such as 10m, found {period[:40]!r}"
-                raise EventMalformed(f"$.{name}: {what}") from None
+                raise EventMalformed(what, path=f"$.{name}") from None
     return UsageMeasured(node=record.node, cpu=record.cpu, memory=record.memory)
 
 
@@ -115,7 +115,7 @@ def _time(text: str | None) -> int | None:
     try:
         return parse_time(text)
     except (ValueError, OverflowError) as fault:
-        raise EventMalformed(f"$.observedAt: {fault}") from None
+        raise EventMalformed(str(fault), path="$.observedAt") from None
 
 
 def record_event(record: ParsedRecord, *, source: str, line: int, cluster: str) -> Event:

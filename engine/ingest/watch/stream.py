@@ -169,7 +169,7 @@ class _Reader:
         try:
             value, written_at, slim = decode_slim(text, "object")
         except EventMalformed as fault:
-            self._reject(fault.what.replace("$", "$.object", 1), line)
+            self._reject(fault.problem, line, fault.path_from("$.object"))
             return ()
         except DECODE_FAULTS as fault:
             if ends_in_lone_surrogate(text):
@@ -223,7 +223,7 @@ class _Reader:
                 written_at=written_at,
             )
         except EventMalformed as fault:
-            self._reject(fault.what.replace("$", "$.object", 1), line)
+            self._reject(fault.problem, line, fault.path_from("$.object"))
             return ()
         # Equal lengths prove that nothing was dropped. Otherwise there are spaces, escapes or a
         # repeated key.
@@ -252,8 +252,9 @@ class _Reader:
         named = isinstance(metadata, dict) and metadata.get("resourceVersion") not in (None, "")
         if not named and isinstance(metadata, dict) and not (kind == "ADDED" and self._initial):
             raise EventMalformed(
-                "$.metadata.resourceVersion: a change without one has no place among others; "
-                "record the watch with whole objects: kubectl get -w -o json --output-watch-events"
+                "a change without one has no place among others; record the watch with whole "
+                "objects: kubectl get -w -o json --output-watch-events",
+                path="$.metadata.resourceVersion",
             )
         return identify(document, self._context)
 

@@ -20,6 +20,10 @@ Mask = NDArray[np.bool_]
 
 GATE = "gate"
 """What details about gates are kept under."""
+VICTIMS, VOTES = "victims", "votes"
+"""What details about searches for victims of other jobs are kept under."""
+OWN_VICTIMS, OWN_VOTES = "own-victims", "own-votes"
+"""The same of victims of the same job."""
 
 
 def keep_gate(ssn: Session, about: str, gate: Gate, *, voted: bool = False) -> None:
@@ -64,7 +68,7 @@ def keep_search(
     """
     name = ssn.task_name(task)
     if ssn.trace.follows(name):
-        what = "victims in its job" if own else "victims"
+        what = OWN_VICTIMS if own else VICTIMS
         ssn.trace.detail(what, name, EvictionSearch(gated, *counts))
 
 
@@ -77,7 +81,7 @@ def keep_votes(ssn: Session, task: int, point: str, who: Mask, *, own: bool = Fa
     :param point: the extension point. :param who: by task, whether it is a candidate.
     """
     key, name = ssn.jobs.keys[ssn.tasks.job.item(task)], ssn.task_name(task)
-    what = "votes in its job" if own else "votes"
+    what = OWN_VOTES if own else VOTES
     if key not in ssn.trace.fully or not ssn.trace.follows(name):
         return
     at = ssn.tasks.klass.item(task), len(ssn.touched)
@@ -95,13 +99,13 @@ def keep_gang_votes(
 
     The first domain is the widest: it has all candidates.
     """
-    key = ssn.trace.action, "victims", eviction.name
+    key = ssn.trace.action, VICTIMS, eviction.name
     if key in ssn.trace.details:
         return
-    ssn.trace.detail("victims", eviction.name, EvictionSearch(None, nodes, len(candidates), nodes))
+    ssn.trace.detail(VICTIMS, eviction.name, EvictionSearch(None, nodes, len(candidates), nodes))
     if eviction.name in ssn.trace.fully:
         votes = _votes(ssn, "UnifiedEvictable", eviction, candidates)
-        ssn.trace.detail("votes", eviction.name, votes)
+        ssn.trace.detail(VOTES, eviction.name, votes)
 
 
 def _votes(

@@ -14,10 +14,11 @@ from ..framework.vote_details import (
     HypernodeTry,
     NodesChecked,
 )
+from ..nodes.node_selection import Purpose
 from ..plugins.shared.gauge_amounts import plain
 from .job_hypernode import allocated_hypernode, hard_tier, hypernode_rows
 
-_ONE, _ROOM, _OPEN = "hypernode ", "room", "open"
+_ONE, _ROOM, _OPEN = "hypernode/", "room", "open"
 _PLACED = frozenset({OperationKind.ALLOCATE, OperationKind.PIPELINE})
 
 
@@ -51,7 +52,7 @@ def _refused(ssn: Session, left: Sequence[int], rows: Rows) -> tuple[str, NodesC
     here = {ssn.nodes.names[row] for row in rows.tolist()}
     for task in sorted(left, key=ssn.task_name):
         name = ssn.task_name(task)
-        seen = ssn.trace.details.get((ssn.trace.action, "predicate allocate", name))
+        seen = ssn.trace.details.get((ssn.trace.action, Purpose.ALLOCATE.value, name))
         if not isinstance(seen, NodesChecked) or seen.passing:
             continue
         if all(node in here for group in seen.groups for node in group.nodes):

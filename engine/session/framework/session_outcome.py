@@ -63,6 +63,13 @@ class UnscheduledCondition(NamedTuple):
     drops_node: bool = False
 
 
+class Stopped(NamedTuple):
+    """A plugin refuses the tree of queues, and so everything. :param error: what it logs."""
+
+    plugin: str
+    error: str
+
+
 class SessionResult(msgspec.Struct):
     """Everything that one session did.
 
@@ -70,7 +77,7 @@ class SessionResult(msgspec.Struct):
     rest is what had been done by then; the close writes nothing. ``asked_time`` says whether the
     session asked for the current time: if not, it decides the same at any time. In
     ``pod_annotations``, ``None`` means that the session removed the annotation. ``stopped`` says
-    why scheduling stops in every queue, if a plugin refuses everything; empty if none does.
+    why scheduling stops in every queue, if a plugin refuses everything.
     ``deserved`` is what each queue deserves, if a plugin limits queues. ``fit_codes`` has by pod
     how many nodes refuse it, by the codes of their reasons.
     """
@@ -91,7 +98,7 @@ class SessionResult(msgspec.Struct):
     errors: list[str] = msgspec.field(default_factory=list)
     trace: list[TraceStep] = msgspec.field(default_factory=list)
     panic: Panic | None = None
-    stopped: str = ""
+    stopped: Stopped | None = None
     asked_time: bool = False
     deserved: dict[str, Resource] = msgspec.field(default_factory=dict)
     process: ProcessState = msgspec.field(default_factory=ProcessState)

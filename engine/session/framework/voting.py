@@ -257,7 +257,7 @@ def _trace_verdict(
         numbers = {"message": verdict.message, **numbers}
     ssn.trace.add(point, *about, by=plugin, outcome=outcome or verdict.outcome, numbers=numbers)
     if verdict.refused is not None:
-        ssn.trace.detail(f"{point} refused", " ".join(about), CodedRefusal(plugin, verdict.refused))
+        ssn.trace.detail(f"{point}-refused", " ".join(about), CodedRefusal(plugin, verdict.refused))
 
 
 def _trace_victims(

@@ -171,7 +171,7 @@ class NodeSelection:
             if self._ssn.trace.follows(name):
                 others = self._others(cache, task, rows)
                 seen = nodes_checked(self._ssn, self.columns(task), rows, verdicts, others)
-                self._ssn.trace.detail(f"predicate {purpose.value}", name, seen)
+                self._ssn.trace.detail(purpose.value, name, seen)
         return found, errors
 
     def scores(self, task: int, rows: Rows) -> Floats | None:

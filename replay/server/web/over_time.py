@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -331,7 +331,7 @@ def _stretches(values: Values) -> Iterator[list[tuple[int, float]]]:
         yield run
 
 
-def _lines(values: Values, top: float, parts: int) -> Iterator[str]:
+def _steps(values: Values, top: float, parts: int) -> Iterator[list[tuple[float, float]]]:
     """Yield the points of each stretch, as steps; points where nothing changes are left out."""
     for run in _stretches(values):
         points: list[tuple[float, float]] = []
@@ -341,14 +341,21 @@ def _lines(values: Values, top: float, parts: int) -> Iterator[str]:
                 points[-1] = (WIDTH * (part + 1) / parts, y)
             else:
                 points += [(WIDTH * part / parts, y), (WIDTH * (part + 1) / parts, y)]
-        yield " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        yield points
+
+
+def _lines(values: Values, top: float, parts: int) -> Iterator[str]:
+    yield from map(_joined, _steps(values, top, parts))
+
+
+def _joined(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
 def _areas(values: Values, top: float, parts: int) -> Iterator[str]:
-    for points in _lines(values, top, parts):
-        first, last = points.split(" ")[0], points.rsplit(" ", 1)[-1]
-        begin, end = first.partition(",")[0], last.partition(",")[0]
-        yield f"{begin},{HEIGHT} {points} {end},{HEIGHT}"
+    for points in _steps(values, top, parts):
+        (begin, _), (end, _) = points[0], points[-1]
+        yield f"{begin:.1f},{HEIGHT} {_joined(points)} {end:.1f},{HEIGHT}"
 
 
 def _heat_row(row: NodeUseRow, found: NodeUse) -> HeatRow:

@@ -11,6 +11,7 @@ import msgspec
 from ....engine.volcano.releases import RELEASES
 from ....engine.volcano.session.history import resolve
 from ...answers.answer import Why
+from ...answers.assumed import unnamed
 from ...answers.records import Nodes, PodGroupState
 from ...answers.since import begins_of
 from ...compare.session_claims import BOUND, ENQUEUED, SessionClaim
@@ -209,9 +210,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
         others=tuple(_others(LogSubject(log, moment), question))
         if question is not None and asks
         else None,
-        assumed=tuple(
-            line for line in found.asked.assumed if not line.startswith("no release was named")
-        ),
+        assumed=tuple(line for line in found.asked.assumed if line != unnamed(found.asked.release)),
         not_known=(*sentences(found.not_known), *filled_in(log, moment)),
     )
 

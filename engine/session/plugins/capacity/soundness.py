@@ -125,8 +125,7 @@ def _printed(amounts: Resource) -> str:
     Source: api/resource_info.go String.
     """
     ends = {f"{ENDLESS_SCALAR:.2f}": "maxInt", f"{float_info.max:.2f}": "maxFloat"}
-    pairs = (part.rsplit(" ", 1) for part in str(amounts).split(", "))
-    return ", ".join(f"{name} {ends.get(amount, amount)}" for name, amount in pairs)
+    return ", ".join(f"{name} {ends.get(amount, amount)}" for name, amount in amounts.printed())
 
 
 def _endless(total: Resource) -> Resource:
