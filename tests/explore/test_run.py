@@ -191,12 +191,12 @@ def test_walks_with_a_seed_are_the_same_twice(strategy: str) -> None:
 SCRIPT = """
 import json, sys
 from machine_cases import BREAKS, scaled
-from plinian.replay.explore.explore_search import Search, Plan
+from plinian.replay.explore.explore_search import Search, SearchPlan
 from plinian.replay.explore.explored_scenario import parse_machine_case
 from plinian.replay.explore.explore_task import prepared
 from plinian.replay.render.race import exploration_document
 case = parse_machine_case(json.dumps(scaled()).encode())
-world, plan = prepared(case, Plan(BREAKS, steps=7000), "statefulsets,kubelets,scheduler")
+world, plan = prepared(case, SearchPlan(BREAKS, steps=7000), "statefulsets,kubelets,scheduler")
 search = Search(world, plan)
 search.run(lambda _: False)
 print(json.dumps(exploration_document(search.result(search.anomalies))))
