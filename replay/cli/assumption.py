@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from ..logs.log import Log
     from ..logs.scheduler_confs import ConfText
     from ..moments.moment import Moment
-    from ..sessions.session import SessionRun
 
 
 class ChosenReleases(NamedTuple):
@@ -74,18 +73,6 @@ def named_release(asked: str | None, log: Log, moment: Moment) -> str | None:
         return None
     note(f"release {found.release}: pod {found.pod} runs the image {found.image}")
     return found.release
-
-
-def note_session(answer: SessionRun, *, recorded: bool, named: bool = True) -> None:
-    """Note on standard error what a session was run on.
-
-    :param named: the release was named on the command line.
-    :param recorded: its configuration is the log's: note as well which ones it rejected.
-    """
-    from ..sessions.remarks import session_remarks
-
-    for text in session_remarks(answer, recorded=recorded, named=named):
-        note(text)
 
 
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:

@@ -50,26 +50,22 @@ class Group(click.Group):
 
 
 def group_command(
-    name: str, *commands: click.Command
-) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a function a command that also has commands, as ``session`` has ``list``."""
+    name: str, function: Callable[..., None], end: str | None, *commands: click.Command
+) -> click.Command:
+    """Return a function as a command that also has commands, as ``session`` has ``list``.
 
-    def make(function: Callable[..., None]) -> click.Command:
-        shielded = guarded(function)
+    :param function: it ends as a shell expects. :param end: of the help.
+    """
 
-        @wraps(shielded)
-        def run(**given: Any) -> None:
-            if click.get_current_context().invoked_subcommand is None:
-                shielded(**given)
+    @wraps(function)
+    def run(**given: Any) -> None:
+        if click.get_current_context().invoked_subcommand is None:
+            function(**given)
 
-        made = click.group(name, cls=Group, epilog=epilog_of(name), invoke_without_command=True)(
-            run
-        )
-        for one in commands:
-            made.add_command(one)
-        return made
-
-    return make
+    made = click.group(name, cls=Group, epilog=end, invoke_without_command=True)(run)
+    for one in commands:
+        made.add_command(one)
+    return made
 
 
 def group(name: str, about: str, *commands: click.Command) -> Group:

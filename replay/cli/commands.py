@@ -29,7 +29,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "belief": "Show the scheduler's cache at a moment.",
         "drift": QUESTIONS["drift"].help,
         "check": "Check invariants at a moment, or over a whole log.",
-        "session": "Run one scheduling session at a moment.",
+        "session": QUESTIONS["session"].help,
         "fidelity": "Run recorded sessions again, and compare them with the record.",
         "bisect": "Find the first moment or release with another answer.",
         "why": QUESTIONS["why"].help,
@@ -79,7 +79,8 @@ class CommandTable(Mapping[str, click.Command]):
         if name in QUESTIONS:
             from .question_command import command_of
 
-            return command_of(question_named(name))
+            below = [one for one, listed in QUESTIONS.items() if listed.under == name]
+            return command_of(question_named(name), *map(question_named, below))
         attribute = name.replace("-", "_")
         module = attribute
         if name == COMPLETE:

@@ -91,15 +91,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian export timeline.json --what timeline",
             "plinian export cluster.yaml --what kwok --at -5m",
         ),
-        "session": (
-            "plinian session --at rv:1042 --trace",
-            "plinian session --at session:12",
-            "plinian session --at rv:1042 --release v1.8.2 --release v1.12.1",
-        ),
-        "session list": (
-            "plinian session list --since -5m",
-            "plinian session list -o wide",
-        ),
         "fidelity": (
             "plinian fidelity --log cluster.db --release v1.12.1",
             "plinian fidelity --at session:12 --all",

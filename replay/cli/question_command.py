@@ -5,49 +5,52 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 import msgspec
 
-from ..questions.question import (
-    DeclaredField,
-    Door,
-    PointText,
-    Question,
-    QuestionOfMoment,
-    QuestionOfRelease,
-    declared_fields,
-    lacking,
-)
+from ..questions.fields import DeclaredField, Door, PointText, declared_fields
+from ..questions.question import Question, QuestionOfMoment, QuestionOfRelease, lacking
 from . import options
-from .coverage_warnings import first_of, note_assumed, warn_sessions, warn_unknown
+from .command import group_command
+from .coverage_warnings import (
+    first_of,
+    note_assumed,
+    refuse_own_panic,
+    warn_sessions,
+    warn_unknown,
+)
 from .examples import epilog
 from .reviews import REVIEWS, write_review
 from .shell import fail, guarded, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..logs.log import Log
+    from ..moments.unknown import Unknown
 
 Kind: TypeAlias = type[Question[Any]]
+
+_TEXT = "text|wide|json|yaml"
 
 _NOT_USUAL = frozenset({"assume", "strict", "progress", "jobs"})
 """Fields that few people need, which help shows after the output form, and what is no option."""
 
 
 class _Form(NamedTuple):
-    """How an answer is written. :param exit_code: exit with 1 if it says that anything differs."""
+    """How an answer is written."""
 
     output: str
     no_headers: bool
-    exit_code: bool
 
 
-def command_of(kind: Kind) -> click.Command:
+def command_of(kind: Kind, *below: Kind) -> click.Command:
     """Return the command that asks a question of a log, and prints the answer.
 
     The log may be narrowed: to a branch, a cluster, and what was known at a position.
+
+    :param below: questions whose commands are below it, as ``session list`` is below ``session``.
     """
     in_words = [field.name for field in declared_fields(kind) if field.about.in_words]
 
@@ -64,7 +67,7 @@ def command_of(kind: Kind) -> click.Command:
         **given: Any,
     ) -> None:
         from .open_log import opened_or_read
-        from .pictures import check_plot, write_answer_plot
+        from .pictures import check_plot
 
         plot = given.pop("plot", False) if kind.is_drawn else given.get("plot", False)
         check_plot(output, plot=plot)
@@ -81,16 +84,22 @@ def command_of(kind: Kind) -> click.Command:
             asked = _dated(asked, opened_log)
             question, found = _ask(asked, opened_log, "" if inputs else log)
             assumed = _assumed(asked)
-            _write(question, found, assumed, _Form(output, no_headers, exit_code))
+            _write(question, found, assumed, _Form(output, no_headers))
             if plot:
-                moment = getattr(asked, "at", None)
-                write_answer_plot(opened_log, ", ".join(inputs) or log, found, moment)
+                _draw(question, found, opened_log, ", ".join(inputs) or log)
+        code = question.code(found, asked=exit_code)
+        if code:
+            sys.stdout.flush()
+            raise SystemExit(code)
 
     run.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
     made: Callable[..., Any] = guarded(run)
     for option in reversed(_options(kind)):
         made = option(made)
-    return click.command(kind.command.rpartition(" ")[2], epilog=epilog(kind.examples))(made)
+    name, end = kind.command.rpartition(" ")[2], epilog(kind.examples)
+    if below:
+        return group_command(name, made, end, *map(command_of, below))
+    return click.command(name, epilog=end)(made)
 
 
 def _options(kind: Kind) -> list[Callable[[Any], Any]]:
@@ -102,13 +111,12 @@ def _options(kind: Kind) -> list[Callable[[Any], Any]]:
     found = [
         *(_option(field) for field in usual if field.is_required),
         options.log,
-        *(_option(field) for field in usual if not field.is_required and field not in own),
-        kind.reads_inputs and options.inputs,
+        *_usual(kind, [one for one in usual if not one.is_required and one not in own]),
         "jobs" in names and options.jobs,
         kind.exit_code and click.option("--exit-code", help=kind.exit_code, is_flag=True),
         *map(_option, own),
         kind.is_drawn and options.plot,
-        options.table_json_or_yaml if kind.is_table else options.form(kind.forms),
+        options.form(kind.forms or ("table|wide|json|yaml" if kind.is_table else _TEXT)),
         kind.is_table and options.no_headers,
         "assume" in names and options.assume,
         options.as_known_at,
@@ -117,6 +125,14 @@ def _options(kind: Kind) -> list[Callable[[Any], Any]]:
         options.branch,
     ]
     return [option for option in found if option]
+
+
+def _usual(kind: Kind, fields: Sequence[DeclaredField]) -> Iterator[Callable[[Any], Any]]:
+    """Yield the options of fields; files in place of a log follow the configuration."""
+    for field in fields:
+        yield _option(field)
+        if field.name == "conf" and kind.reads_inputs:
+            yield options.inputs
 
 
 def _option(field: DeclaredField) -> Callable[[Any], Any]:
@@ -136,16 +152,17 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
         return click.option(*names, field.name, help=about.help, is_flag=True)
     if field.of is int and not about.metavar:
         return click.option(*names, field.name, help=about.help, count=True)
-    shown: dict[str, Any] = {
-        "default": field.default,
-        "show_default": field.default not in {None, ""},
-    }
-    if field.is_required:
-        shown = {"required": True}
+    shown: dict[str, Any] = {"metavar": about.metavar, "help": about.help}
+    if about.repeatable:
+        shown["help"] += " Repeatable, to compare."
     if field.of is int:
         shown["type"] = click.IntRange(about.least, about.most)
-    kept = {"multiple": True} if field.many else shown
-    return click.option(*names, field.name, metavar=about.metavar, help=about.help, **kept)
+    if field.is_required:
+        return click.option(*names, field.name, required=True, **shown)
+    if field.many or about.repeatable:
+        return click.option(*names, field.name, multiple=True, **shown)
+    is_shown = field.default not in {None, ""} and "by default" not in about.help
+    return click.option(*names, field.name, default=field.default, show_default=is_shown, **shown)
 
 
 def _dated(question: Question[Any], log: Log) -> Question[Any]:
@@ -168,6 +185,8 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
     """
     question = question.prepared(log, note)
     if not isinstance(question, QuestionOfRelease):
+        for text in question.remarks(log):
+            note(text)
         found = question.answer(log)
         if isinstance(question, QuestionOfMoment):
             warn_unknown(lacking(found), strict=question.strict)
@@ -180,17 +199,23 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
     from .store_beliefs import store_beliefs
 
     ready, moment = question, question.moment(log)
-    bare, strict = ready.needs_conf, ready.strict
-    warn_sessions(log, moment, ready.unknown(log), unconfigured=bare, strict=strict)
+    unknown: Sequence[Unknown] = ()
+    if ready.warns:
+        bare, strict = ready.needs_conf, ready.strict
+        unknown = warn_sessions(log, moment, ready.unknown(log), unconfigured=bare, strict=strict)
+    ready.check(log)
     for text in ready.remarks(log):
         note(text)
     if place:
         store_beliefs(place, log, moment, ready.caches)
-    if not ready.work:
-        return ready, ready.answer(log)
-    with counting(ready.work, visible=shows_progress()) as progress:
-        ready = msgspec.structs.replace(ready, progress=progress)
-        return ready, ready.answer(log)
+    if ready.work:
+        with counting(ready.work, visible=shows_progress()) as progress:
+            ready = msgspec.structs.replace(ready, progress=progress)
+            found = ready.answer(log)
+    else:
+        found = ready.answer(log)
+    refuse_own_panic(ready.sessions(found), unknown)
+    return ready, found
 
 
 def _assumed(question: Question[Any]) -> Mapping[str, Any]:
@@ -210,35 +235,48 @@ def _write(question: Question[Any], found: Any, assumed: Mapping[str, Any], form
     is_document = form.output in {"json", "yaml"}
     for text in (*question.notes(found), *(question.beside_document(found) if is_document else ())):
         note(text)
-    document = question.document(found)
-    if assumed:
-        document = {**plain(document), **assumed}
-    if form.output == "json":
-        sys.stdout.write(json_text(document, indent=2) + "\n")
-    elif form.output == "yaml":
-        write_yaml(sys.stdout, [plain(document)], single=True)
-    elif question.is_table:
-        _write_table(question, found, form)
+    if is_document:
+        document = question.document(found)
+        if assumed:
+            document = {**plain(document), **assumed}
+        if form.output == "json":
+            sys.stdout.write(json_text(document, indent=2) + "\n")
+        else:
+            write_yaml(sys.stdout, [plain(document)], single=True)
     elif form.output in REVIEWS:
         write_review(question.review(found), form.output)
     else:
-        write_lines(question.lines(found, style()))
+        if question.is_table:
+            _write_tables(question, found, no_headers=form.no_headers)
+        else:
+            write_lines(question.lines(found, style()))
         for text in question.beside_lines(found):
+            sys.stdout.flush()
             note(text)
-    code = question.code(found, asked=form.exit_code)
-    if code:
-        sys.stdout.flush()
-        raise SystemExit(code)
 
 
-def _write_table(question: Question[Any], found: Any, form: _Form) -> None:
-    """Write a table for people; of an empty one, say so in a note."""
+def _write_tables(question: Question[Any], found: Any, *, no_headers: bool) -> None:
+    """Write tables for people; of empty ones, say so in a note."""
     from ..render.short_names import short
     from ..render.tables import write_table
 
-    table = question.table(found)
-    if table.rows:
-        shown = table if form.output == "wide" else short(table)
-        write_table(sys.stdout, shown, no_headers=form.no_headers, style=style())
+    fitted, separator = style(), ""
+    nothing = question.nothing(found)
+    for table in question.tables(found, fitted):
+        if table.rows or nothing is None:
+            shown = table if fitted.wide else short(table)
+            sys.stdout.write(separator)
+            write_table(sys.stdout, shown, no_headers=no_headers, style=fitted)
+            separator = "\n"
+    if nothing and not separator:
+        note(nothing)
+
+
+def _draw(question: Question[Any], found: Any, log: Log, place: str) -> None:
+    from .pictures import write_answer_plot, write_plot
+
+    asked = question.drawing(log)
+    if asked is None:
+        write_answer_plot(log, place, found, getattr(question, "at", None))
     else:
-        note(question.nothing(found))
+        write_plot(log, place, asked)

@@ -14,7 +14,8 @@ from ..logs.scheduler_release import release_at
 from ..moments.moment import Moment
 from ..questions.blame import BlameQuestion
 from ..questions.defaults import DEFAULT_RELEASE
-from ..questions.question import Names, Question, check_known, several
+from ..questions.fields import Names, several
+from ..questions.question import Question, check_known
 from ..questions.what_would_help import WouldHelpQuestion
 from ..questions.why import WhyQuestion
 from ..sessions.assumed import accepted_conf

@@ -20,7 +20,7 @@ from ..compare.subjects import case_subject
 from ..logs.given_confs import Conf, conf_text
 from ..parallel import Progress
 from ..questions.defaults import DEFAULT_RELEASE
-from ..questions.question import Names, several
+from ..questions.fields import Names, several
 from ..simulate import batch
 from ..simulate.changed_scenario import ScenarioChanges, changed
 from ..simulate.results import case_result

@@ -36,7 +36,7 @@ from ..explore.window_words import ToldWrite, windows_in
 from ..explore.written_branch import write_branch
 from ..logs.log import Log, opened
 from ..questions.defaults import DEFAULT_RELEASE
-from ..questions.question import Names, several
+from ..questions.fields import Names, several
 from ..render.race_files import files_of
 from .cases import Document
 from .options import FilePath, release_of

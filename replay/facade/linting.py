@@ -9,7 +9,7 @@ from ..lint.known_background import Background
 from ..lint.lint_rules import RULES, Rule
 from ..lint.lint_task import ALL, LintTask, Report, check
 from ..lint.manifest_reading import read_conf, read_files
-from ..questions.question import Names, several
+from ..questions.fields import Names, several
 from .options import FilePath, paths_of, release_of
 
 

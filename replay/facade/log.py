@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
-from ..logs.given_confs import Conf, conf_texts
+from ..logs.given_confs import Conf
 from ..logs.log import Progress
+from ..questions.compare import ComparisonQuestion
 from ..questions.compare_moments import MomentsComparisonQuestion
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.drift import DriftQuestion
+from ..questions.fields import Names, several
 from ..questions.forecast import ForecastQuestion
-from ..questions.question import Names, several
+from ..questions.session import SessionQuestion
+from ..questions.sessions import SessionListQuestion
 from ..questions.upgrade_check import UpgradeCheckQuestion
 from ..questions.what_if import WhatIfQuestion
 from ..sessions.assumed import accepted_conf
@@ -25,14 +28,11 @@ from .question_method import method_of
 
 if TYPE_CHECKING:
     from ..compare.bisection import Bisection
-    from ..compare.sessions import Comparison
     from ..fidelity.report import Fidelity
     from ..invariants.check_task import CheckReport
     from ..lint.lint_task import Report
     from ..logs.log_status import Status
-    from ..recorded.session_list import ListedSession
     from ..series.series_tables import Row
-    from ..sessions.session import SessionAnswer
     from ..tabular.tabular import Records
     from .believed import Belief
 
@@ -49,42 +49,7 @@ class Log(AnsweringLog):
     :param cluster: the cluster; may be None if the log holds only one.
     """
 
-    def session(
-        self,
-        *,
-        at: Point = "end",
-        release: str = DEFAULT_RELEASE,
-        conf: Conf | None = None,
-        trace: bool = False,
-        choose: str | int = "least-name",
-        sample_nodes: bool = False,
-        assume: bool = False,
-        strict: bool = False,
-    ) -> SessionAnswer:
-        """Run one scheduling session on the state at a moment, and return what it decides.
-
-        Nothing is written. If the scheduler would crash, that is the answer.
-
-        :param release: the release of Volcano, as in ``v1.12.1``, or ``hardened``.
-        :param conf: a configuration instead of the log's at the moment.
-        :param trace: keep every step, with the values that it compared.
-        :param choose: how to choose among equal nodes: ``least-name``, ``recorded``, or a seed.
-        :param sample_nodes: if there are more than 100 nodes, look at some only, as the scheduler
-            does.
-        :param assume: use the nearest release for an unknown one, and the built-in configuration
-            for one that a release rejects.
-        :raises UsageError: the release is not known, or it rejects the configuration.
-        :raises PointUnknown: the point is not a moment of the log.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from ..sessions.session import session_at  # noqa: PLC0415
-        from ..sessions.tie_breaking import chance_of  # noqa: PLC0415
-
-        moment, name = self.moment(at), release_of(release, assume=assume)
-        self._check(moment, conf, strict=strict)
-        given = accepted_conf(conf, [name], assume=assume)
-        chance = chance_of(self, moment, str(choose), samples_nodes=sample_nodes)
-        return session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
+    session = method_of(SessionQuestion)
 
     def status(self, *, as_known_at: str | None = None) -> Status:
         """Return what the log holds of its cluster: inputs, range, what it knows completely.
@@ -116,32 +81,7 @@ class Log(AnsweringLog):
             chosen = list(named)
         return assumptions_at(self, moment, chosen)
 
-    def compare(
-        self,
-        *,
-        at: Point = "end",
-        releases: Names = DEFAULT_RELEASE,
-        confs: Conf | Sequence[Conf | None] | None = None,
-        trace: bool = False,
-        assume: bool = False,
-        strict: bool = False,
-    ) -> Comparison:
-        """Run every release with every configuration at one moment, and return what differs.
-
-        :param confs: None, also as a member, is the configuration of the log.
-        :param trace: keep all steps of each session; else those at the first difference.
-        :raises UsageError: as :meth:`session`.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from ..compare.sessions import compare_variants  # noqa: PLC0415
-
-        names = [release_of(name, assume=assume) for name in several(releases)]
-        read = conf_texts(confs)
-        given = [accepted_conf(conf, names, assume=assume) for conf in read]
-        moment = self.moment(at)
-        for conf in read:
-            self._check(moment, conf, strict=strict)
-        return compare_variants(self, moment, names, given, trace=trace)
+    compare = method_of(ComparisonQuestion)
 
     compare_moments = method_of(MomentsComparisonQuestion)
 
@@ -204,24 +144,7 @@ class Log(AnsweringLog):
             jobs=jobs,
         )
 
-    def sessions(
-        self,
-        *,
-        at: Point | None = None,
-        since: Point | None = None,
-        until: Point | None = None,
-    ) -> Records[ListedSession]:
-        """Return the sessions that the scheduler ran, as far as the log shows them.
-
-        ``session:N``, with the number of one of them, is a moment for every method.
-
-        :param at: only the last session that was opened by this moment.
-        :param since: and ``until``: only sessions opened between these moments.
-        :raises UsageError: both a moment and a range are given.
-        """
-        from .recorded import sessions_in  # noqa: PLC0415
-
-        return sessions_in(self, at=at, since=since, until=until)
+    sessions = method_of(SessionListQuestion)
 
     def fidelity(
         self,

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..logs.log import Log
-from ..questions.question import Door, Question, declared_fields
+from ..questions.fields import Door, declared_fields
+from ..questions.question import Question
 
 P = ParamSpec("P")
 A = TypeVar("A")

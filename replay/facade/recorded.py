@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...engine.errors import UsageError
 from ..fidelity.fidelity_run import fidelity
 from ..fidelity.fidelity_scope import question_in
 from ..fidelity.report import Fidelity
 from ..logs.log import Log, Progress
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..recorded.session_list import ListedSession, listed_sessions, within
-from ..tabular.tabular import Records
 from ..truth.points import Point
 from .stored import StoredLog
-
-
-def sessions_in(
-    log: Log, *, at: Point | None, since: Point | None, until: Point | None
-) -> Records[ListedSession]:
-    """Return the sessions of a log; parameters and errors are those of ``Log.sessions``."""
-    if at is not None and (since is not None or until is not None):
-        raise UsageError("at is one moment, since and until are a range", now="choose one")
-    known = listed_sessions(log.store, log.moment())
-    some = within(known, **_moments(log, {"at": at, "since": since, "until": until}))
-    return Records(some, "sessions", ListedSession)
 
 
 def fidelity_of(

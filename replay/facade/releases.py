@@ -17,7 +17,7 @@ from ..compare.releases import (
     unproven_rows,
 )
 from ..compare.releases import release_diff as differences
-from ..questions.question import Names, several
+from ..questions.fields import Names, several
 from ..tabular.tabular import Records
 from .options import release_of
 

@@ -19,8 +19,8 @@ from ..moments.unknown import Unknown
 from ..objects.manifests import manifest
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.diff import DiffQuestion
+from ..questions.fields import Names, several
 from ..questions.history import HistoryQuestion
-from ..questions.question import Names, several
 from ..tabular.tabular import Records
 from ..truth.points import Point
 from .options import FilePath, paths_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-from .question import Field, QuestionInNamespace
+from .fields import Field
+from .question import QuestionInNamespace
 
 if TYPE_CHECKING:
     from ..answers.blamed import Blame

@@ -8,20 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeV
 
 import msgspec
 
-from .question import (
-    CONF,
-    NAMESPACE,
-    PROGRESS,
-    RELEASE_OF_IMAGE,
-    Door,
-    Field,
-    Names,
-    QuestionOfSessions,
-    Remark,
-    several,
-    taken,
-    unsaid,
-)
+from .fields import CONF, NAMESPACE, PROGRESS, RELEASE_OF_IMAGE, Door, Field, Names, several
+from .question import QuestionOfSessions, Remark, taken, unsaid
 
 if TYPE_CHECKING:
     from ..logs.given_confs import Conf

@@ -9,20 +9,8 @@ import msgspec
 
 from ...engine.errors import UsageError
 from .compare_moments import MomentsComparisonQuestion
-from .question import (
-    AFTER,
-    ASSUME,
-    BEFORE,
-    IGNORE,
-    NAMESPACE,
-    STRICT,
-    Door,
-    Field,
-    Question,
-    Remark,
-    lacking,
-    unsaid,
-)
+from .fields import AFTER, ASSUME, BEFORE, IGNORE, NAMESPACE, STRICT, Door, Field
+from .question import Question, Remark, lacking, unsaid
 
 if TYPE_CHECKING:
     from ..histories.diff import Diff

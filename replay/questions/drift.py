@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +12,7 @@ from .question import QuestionOfScheduler
 if TYPE_CHECKING:
     from ..belief.drift import Drift
     from ..logs.log import Log
-    from ..render.tables import Table
+    from ..render.tables import Style, Table
 
 
 class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
@@ -40,11 +40,11 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
         found = drift_at(log.store, moment, resolve(self.release), progress=self.progress)
         return msgspec.structs.replace(found, not_known=tuple(unknown_at(log, moment, SCHEDULING)))
 
-    def table(self, found: Drift) -> Table:
+    def tables(self, found: Drift, _style: Style) -> Iterable[Table]:
         """Return a row for each difference."""
         from ..render.drift import drift_table  # noqa: PLC0415
 
-        return drift_table(found)
+        return (drift_table(found),)
 
     def nothing(self, found: Drift) -> str:
         """Return that nothing differs, as far as the log knows."""

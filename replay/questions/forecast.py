@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from .changed_cluster import NAMED, QuestionOfChanges
 from .defaults import DEFAULT_RELEASE
-from .question import JOBS, PLOT, RELEASE, Door, Field, Names, several
+from .fields import JOBS, PLOT, RELEASE, Door, Field, Names, several
 
 if TYPE_CHECKING:
     from ..forecast.forecast_run import Forecast

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from .question import IGNORE, Field, QuestionInNamespace
+from .fields import IGNORE, Field
+from .question import QuestionInNamespace
 
 if TYPE_CHECKING:
     from ...engine.errors import PlinianError

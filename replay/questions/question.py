@@ -8,27 +8,20 @@ question is made in one place.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from enum import Flag, auto
-from types import MappingProxyType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
     Generic,
-    NamedTuple,
     Self,
-    TypeAlias,
     TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
 )
 
 import msgspec
 
 from .defaults import DEFAULT_RELEASE
+from .fields import ASSUME, AT, CONF, NAMESPACE, PROGRESS, RELEASE, RELEASE_OF_IMAGE, STRICT
 
 if TYPE_CHECKING:
     from ...engine.errors import PlinianError
@@ -37,119 +30,13 @@ if TYPE_CHECKING:
     from ..logs.log import Log, Progress
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
+    from ..plot.asked import PlotRequest
     from ..render.tables import Style, Table
     from ..review.review_records import Review
+    from ..sessions.session import SessionRun
     from ..truth.points import Point
 
 A = TypeVar("A")
-
-
-Names: TypeAlias = str | Sequence[str]
-"""One name, or several."""
-
-
-def several(names: Names) -> list[str]:
-    """Return names as a list; a single one need not be in one."""
-    return [names] if isinstance(names, str) else list(names)
-
-
-class Door(Flag):
-    """A door of a question; doors that do not have a field give it a value by themselves."""
-
-    COMMAND = auto()
-    PYTHON = auto()
-    API = auto()
-
-
-ALL = Door.COMMAND | Door.PYTHON | Door.API
-
-
-class Field(NamedTuple):
-    """What doors say of a field of a question.
-
-    :param help: one sentence for people. :param metavar: what stands for its value in help.
-    :param short: a letter, if its option has one. :param name: of its option, and of its parameter
-        in the JSON API and for agents, if it is another than in Python.
-    :param only: the doors that have it.
-    :param is_argument: commands take it without a name, although it may be left out.
-    :param least: and ``most``: the bounds of a number.
-    :param begins: a range begins there: the command takes the first moment of a log if it is later.
-    :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
-    """
-
-    help: str
-    metavar: str = ""
-    short: str = ""
-    name: str = ""
-    only: Door = ALL
-    is_argument: bool = False
-    least: int | None = None
-    most: int | None = None
-    begins: bool = False
-    in_words: bool = False
-
-
-AT = Field(
-    "The moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end), session:N or end; "
-    "with a branch: what-if@1042.",
-    metavar="POINT",
-)
-BEFORE = Field("The first moment.", metavar="A", begins=True)
-AFTER = Field("The second moment; by default the end.", metavar="[B]", is_argument=True)
-NAMESPACE = Field("The namespace to look in.", metavar="NAME", short="n")
-RELEASE = Field("The release of Volcano, as in v1.12.1.", metavar="RELEASE")
-RELEASE_OF_IMAGE = Field(
-    "The release of Volcano; by default that of the image of the scheduler's pods, if the log has "
-    f"them, else {DEFAULT_RELEASE}.",
-    metavar="RELEASE",
-)
-CONF = Field("A volcano-scheduler.conf instead of the log's at the moment.", metavar="FILE")
-IGNORE = Field(
-    "Leave out changes of this field and of all fields below it (* matches any); repeatable.",
-    metavar="PATH",
-)
-ASSUME = Field(
-    "Replace an unknown release by the nearest one, and a configuration that a release rejects by "
-    "its built-in one; without this, both are errors."
-)
-JOBS = Field(
-    "Processes. With more than one, the program must be importable: guard its start with "
-    '``if __name__ == "__main__":``.',
-    only=Door.PYTHON,
-)
-PLOT = Field("Also draw it over time, in characters; only below text.", only=Door.COMMAND)
-PROGRESS = Field("Called with (done, total).", only=Door.PYTHON)
-STRICT = Field("Fail if the log does not know all that the question needs.")
-
-
-class DeclaredField(NamedTuple):
-    """A field of a question as its class declares it.
-
-    :param name: in Python. :param of: the type of one value, as doors read it. :param default:
-        ``msgspec.NODEFAULT`` if it must be given. :param many: it may have several values.
-    :param is_named: it must be given by name, even if it must be given.
-    """
-
-    name: str
-    about: Field
-    of: type
-    default: Any
-    many: bool
-    is_named: bool
-
-    @property
-    def is_required(self) -> bool:
-        """Whether it must be given."""
-        return self.default is msgspec.NODEFAULT
-
-    @property
-    def is_argument(self) -> bool:
-        """Whether the command takes it without a name."""
-        return self.about.is_argument or (self.is_required and not self.is_named)
-
-    def has(self, door: Door) -> bool:
-        """Return whether a door has it."""
-        return door in self.about.only
 
 
 Remark = Callable[[str], None]
@@ -167,12 +54,14 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     ``about``, what it asks in one sentence, for lists of questions; ``in_terminal``, what only the
     help of the command says; ``examples``, commands for the end of its help; ``is_long``, whether
     it may take more than half a second; ``work``, what progress counts; ``is_table``, whether
-    people read its answers as a table, and not as lines; ``forms``, how the command writes them, if
-    they are no table; ``is_drawn``, whether it can also draw them; ``reads_inputs``, whether it can
-    answer from files, without a log; ``exit_code``, when it exits with 1, if that can be asked for;
-    ``reads_all``, what it finds by reading the whole log; ``is_tool``, whether agents are offered
-    it; ``point``, the field whose moment it is about; ``at_end``, whether that is the end of the
-    log if a request does not name it; ``names_inputs``, whether its sentences may name inputs.
+    people read its answers as tables, and not as lines; ``forms``, how the command writes them, if
+    not in the usual forms; ``is_drawn``, whether it can also draw them; ``reads_inputs``, whether
+    it can answer from files, without a log; ``exit_code``, when it exits with 1, if that can be
+    asked for; ``reads_all``, what it finds by reading the whole log; ``is_tool``, whether agents
+    are offered it; ``point``, the field whose moment it is about; ``at_end``, whether that is the
+    end of the log if a request does not name it; ``is_list``, whether the answer is a list;
+    ``names_inputs``, whether its sentences may name inputs; ``words``, with which the command
+    prints all that the API answers.
     """
 
     command: ClassVar[str]
@@ -183,7 +72,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     is_long: ClassVar[bool] = False
     work: ClassVar[str] = ""
     is_table: ClassVar[bool] = False
-    forms: ClassVar[str] = "text|wide|json|yaml"
+    forms: ClassVar[str] = ""
     is_drawn: ClassVar[bool] = False
     reads_inputs: ClassVar[bool] = False
     exit_code: ClassVar[str] = ""
@@ -191,7 +80,9 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     is_tool: ClassVar[bool] = True
     point: ClassVar[str] = "at"
     at_end: ClassVar[bool] = False
+    is_list: ClassVar[bool] = False
     names_inputs: ClassVar[bool] = False
+    words: ClassVar[Sequence[str]] = ()
 
     @classmethod
     def of_command(cls, given: Mapping[str, Any]) -> Question[Any]:
@@ -204,6 +95,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         :param remark: called with what people should know of that.
         """
         return self
+
+    def remarks(self, _log: Log) -> Iterable[str]:
+        """Return what is said before an answer, on standard error."""
+        return ()
 
     def answer(self, log: Log) -> A:
         """Return the answer, of which doors write the document or the lines."""
@@ -221,13 +116,17 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         """Yield an answer for people."""
         raise NotImplementedError
 
-    def table(self, found: A) -> Table:
+    def tables(self, found: A, style: Style) -> Iterable[Table]:
         """Return an answer for people, of a question whose answers are tables."""
         raise NotImplementedError
 
-    def nothing(self, found: A) -> str:
-        """Return what is said in place of a table without rows."""
-        raise NotImplementedError
+    def nothing(self, _found: A) -> str | None:
+        """Return what is said in place of tables without rows; None if their heads say it."""
+        return None
+
+    def drawing(self, _log: Log) -> PlotRequest | None:
+        """Return what the command draws below an answer; None is the answer itself."""
+        return None
 
     def notes(self, _found: A) -> Sequence[str]:
         """Return what is said beside an answer, on standard error."""
@@ -284,7 +183,13 @@ class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
 
 
 class QuestionOfRelease(Question[A], Generic[A], frozen=True, kw_only=True):
-    """A question whose answer depends on the release of Volcano."""
+    """A question whose answer depends on the release of Volcano.
+
+    The class variable ``warns`` says whether its command warns of what the log lacks, and does not
+    leave that to the answer.
+    """
+
+    warns: ClassVar[bool] = True
 
     strict: Annotated[bool, STRICT] = False
     assume: Annotated[bool, ASSUME] = False
@@ -297,9 +202,7 @@ class QuestionOfRelease(Question[A], Generic[A], frozen=True, kw_only=True):
             be assumed.
         """
         ready = self.prepared(log)
-        if self.strict:
-            moment, unknown = ready.moment(log), ready.unknown(log)
-            check_known(log, moment, unknown, is_configured=not ready.needs_conf)
+        ready.check(log)
         return ready.answer(log)
 
     def moment(self, log: Log) -> Moment:
@@ -327,8 +230,17 @@ class QuestionOfRelease(Question[A], Generic[A], frozen=True, kw_only=True):
 
         return unknown_at(log, self.moment(log), SCHEDULING)
 
-    def remarks(self, _log: Log) -> Iterable[str]:
-        """Return what else is said before the answer, on standard error."""
+    def check(self, log: Log) -> None:
+        """Refuse an answer if the question is strict, and the log lacks what it needs.
+
+        :raises NotKnown: it does.
+        """
+        if self.strict:
+            moment, unknown = self.moment(log), self.unknown(log)
+            check_known(log, moment, unknown, is_configured=not self.needs_conf)
+
+    def sessions(self, _found: A) -> Sequence[SessionRun]:
+        """Return the sessions that an answer consists of."""
         return ()
 
 
@@ -372,14 +284,10 @@ class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
         """Return the question with its moment, the release that runs, and a configuration."""
-        from ..logs.scheduler_release import running_release  # noqa: PLC0415
         from ..sessions.assumed import accepted_conf  # noqa: PLC0415
 
         moment, release = log.moment(self.at), self.release
-        running = None if release is not None else running_release(log, moment)
-        if running is not None:
-            release = running.release
-            remark(f"release {release}: pod {running.pod} runs the image {running.image}")
+        release = release or running(log, moment, remark)
         used = taken(release or DEFAULT_RELEASE, remark, assume=self.assume)
         conf = accepted_conf(self.conf, [used], assume=self.assume, remark=remark)
         return msgspec.structs.replace(self, at=moment, release=release, conf=conf)
@@ -398,6 +306,17 @@ class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=
     def as_release(self) -> str:
         """Return the release that the answer is about; ``release`` may be one taken for it."""
         return taken(self.release or DEFAULT_RELEASE, unsaid, assume=self.assume)
+
+
+def running(log: Log, moment: Moment, remark: Remark) -> str | None:
+    """Return the release of the image of the scheduler's pods; None if the log has none of them."""
+    from ..logs.scheduler_release import running_release  # noqa: PLC0415
+
+    found = running_release(log, moment)
+    if found is None:
+        return None
+    remark(f"release {found.release}: pod {found.pod} runs the image {found.image}")
+    return found.release
 
 
 def taken(release: str, remark: Remark, *, assume: bool) -> str:
@@ -444,43 +363,20 @@ def check_known(
         )
 
 
+def bounds(log: Log, **points: Point | None) -> dict[str, Moment]:
+    """Return the moments of ``at``, ``since`` and ``until``, without those that are not given.
+
+    :raises UsageError: both a moment and a range are given.
+    """
+    found = {name: log.moment(point) for name, point in points.items() if point is not None}
+    if "at" in found and len(found) > 1:
+        from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
+
+        raise UsageError("--at is one moment, --since and --until are a range", now="choose one")
+    return found
+
+
 def lacking(found: object) -> Sequence[Unknown]:
     """Return what the log lacks that makes an answer uncertain."""
     unknown: Sequence[Unknown] = getattr(found, "not_known", ())
     return unknown
-
-
-def declared_fields(kind: type[Question[Any]]) -> list[DeclaredField]:
-    """Return the fields of a question in their order; those that must be given are the first.
-
-    A field without a :class:`Field` is not asked: the question finds it when it is prepared.
-    """
-    hints = get_type_hints(kind, localns=_LATE, include_extras=True)
-    names, defaults = kind.__struct_fields__, kind.__struct_defaults__
-    lacking = [msgspec.NODEFAULT] * (len(names) - len(defaults))
-    found = [
-        _declared(name, hints[name], default, is_named=name not in kind.__match_args__)
-        for name, default in zip(names, [*lacking, *defaults], strict=True)
-        if get_origin(hints[name]) is Annotated
-    ]
-    return sorted(found, key=lambda field: not field.is_required)
-
-
-class PointText(str):
-    """Stands for the type of a point, which takes long to load."""
-
-    __slots__ = ()
-
-
-def _declared(name: str, hint: Any, default: Any, *, is_named: bool) -> DeclaredField:
-    """Read ``Annotated[T, Field]``: T is a plain type, a list of one, or either or None."""
-    value, about = get_args(hint)
-    is_union = get_origin(value) in {Union, UnionType}
-    kinds = [kind for kind in (get_args(value) if is_union else (value,)) if kind is not NoneType]
-    many = any(get_origin(kind) is not None for kind in kinds)
-    of = next((kind for kind in kinds if kind in {bool, int, PointText}), str)
-    return DeclaredField(name, about, of, default, many, is_named)
-
-
-_LATE = MappingProxyType({"Conf": str, "ObjectName": str, "Point": PointText, "Progress": object})
-"""What stands for types whose modules take long to load, by the names that fields use."""

@@ -15,11 +15,13 @@ class Listed(NamedTuple):
     """A question in the table.
 
     :param name: of its class. :param help: the first sentence of its command's help; empty if it
-        has none: another command asks it, too.
+        has none: another command asks it, too. :param under: the command that its own is below, as
+        ``session list`` is below ``session``.
     """
 
     name: str
     help: str = ""
+    under: str = ""
 
 
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
@@ -35,6 +37,9 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         "what-would-help": Listed("WouldHelpQuestion"),
         "what-if": Listed("WhatIfQuestion", "Run the session of a moment with something changed."),
         "forecast": Listed("ForecastQuestion"),
+        "session": Listed("SessionQuestion", "Run one scheduling session at a moment."),
+        "compare": Listed("ComparisonQuestion"),
+        "sessions": Listed("SessionListQuestion", under="session"),
         "upgrade-check": Listed(
             "UpgradeCheckQuestion", "Show what another release would have decided differently."
         ),

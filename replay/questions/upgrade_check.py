@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import msgspec
 
-from .question import JOBS, PROGRESS, Door, Field, QuestionOfRelease, Remark, taken, unsaid
+from .fields import JOBS, PROGRESS, Door, Field
+from .question import QuestionOfRelease, Remark, taken, unsaid
 
 if TYPE_CHECKING:
     from ..compare.upgrade import Upgrade

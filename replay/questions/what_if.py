@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...engine.errors import UsageError
 from .changed_cluster import QuestionOfChanges
+from .fields import JOBS, PLOT, Door, Field
 from .forecast import ForecastQuestion
-from .question import JOBS, PLOT, Door, Field, Question
+from .question import Question
 
 if TYPE_CHECKING:
     from ..logs.log import Log

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from .question import PROGRESS
+from .fields import PROGRESS
 from .why import BUDGET, QuestionOfWaiting
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 import msgspec
 
-from .question import NAMESPACE, PROGRESS, Door, Field, QuestionOfSessions
+from .fields import NAMESPACE, PROGRESS, Door, Field
+from .question import QuestionOfSessions
 
 if TYPE_CHECKING:
     from ..answers.answer import Why

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..recorded.recorded_sessions import HowKnown
 from ..recorded.session_list import ListedSession
@@ -60,3 +61,24 @@ def _lasts(session: ListedSession) -> str:
 
 def _or_none(number: int | None) -> str:
     return NONE if number is None else str(number)
+
+
+def what_is_known(known: Sequence[ListedSession]) -> Sequence[str]:
+    """Return which sessions a reader may miss. :param known: all that the log shows."""
+    inferred = sum(one.how is HowKnown.INFERRED for one in known)
+    if not known:
+        text = (
+            "no sessions: the log has neither a scheduler's log, nor its bindings or PodGroups; "
+            "ingest the scheduler's log (-v=3 or more) or the audit log"
+        )
+    elif inferred == len(known):
+        text = (
+            "all sessions are inferred from what they wrote: those that wrote nothing are not "
+            "known; ingest the scheduler's log (-v=3 or more) to know them all"
+        )
+    elif inferred:
+        sessions = counted(inferred, "session is", "sessions are")
+        text = f"{sessions} inferred from what was written, as no log names them"
+    else:
+        return ()
+    return (text,)

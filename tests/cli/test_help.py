@@ -21,7 +21,7 @@ COMMANDS = dict(reference.walk(reference.command_tree()))
 EVERY = ("", *COMMANDS)
 EXAMPLES_OF = {
     **EXAMPLES,
-    **{name: question_named(name).examples for name, one in QUESTIONS.items() if one.help},
+    **{kind.command: kind.examples for kind in map(question_named, QUESTIONS) if kind.examples},
 }
 """The examples of each command; questions declare their own."""
 

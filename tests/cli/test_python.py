@@ -22,6 +22,7 @@ from plinian.engine import errors
 from plinian.replay.cli import options
 from plinian.replay.cli.main import app
 from plinian.replay.questions.defaults import DEFAULT_RELEASE
+from plinian.replay.questions.table import QUESTIONS, question_named
 
 Log = plinian.Log
 
@@ -65,12 +66,9 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "release list": (plinian.releases,),
     "release show": (plinian.behaviours,),
     "release unproven": (plinian.unproven,),
-    "session": (Log.session, Log.compare, plinian.read),
-    "session list": (Log.sessions,),
     "simulate": (plinian.simulate, plinian.simulate_all),
     "what-if": (Log.what_if, Log.forecast, Log.plot_of),
     "fidelity": (Log.fidelity, Log.plot_of),
-    "why": (Log.why, plinian.why, Log.what_would_help, Log.plot_of),
 }
 """Twins that have another name than the command, or that are several."""
 
@@ -89,7 +87,6 @@ OF_THE_TERMINAL = {
     ),
     *("--label-columns", "--ignore-not-found", "--watch-only", "--output-watch-events"),
     *("describe --selector", "events --strict", "--linear", "--all"),
-    *("why --verbose", "why --what-would-help"),
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
     *("--as-known-at", "simulate --step", "demo --files", "demo --serve", "--linear", "--all"),
     *("explore --replay", "explore --model", "explore --windows"),
@@ -117,6 +114,9 @@ def twins(name: str) -> tuple[Callable[..., Any], ...]:
     """Return what in Python does what a command does; nothing if there is nothing."""
     if name in TWINS:
         return TWINS[name]
+    asked = [one.name or name for one in map(question_named, QUESTIONS) if one.command == name]
+    if asked:
+        return tuple(getattr(Log, one.replace("-", "_")) for one in asked)
     plain = name.replace("-", "_").replace(" ", "_")
     found = getattr(Log, plain, None) or getattr(plinian, plain, None)
     return () if found is None else (found,)
@@ -133,7 +133,13 @@ def test_a_command_without_a_twin_is_noticed() -> None:
     assert twins("upgrade-check") == (Log.upgrade_check,)
 
 
-@pytest.mark.parametrize("name", [name for name in commands() if name not in NEEDS_NONE])
+DECLARED = {question_named(name).command for name in QUESTIONS}
+"""Commands whose options are the parameters in Python, as both are made from one declaration."""
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in commands() if name not in {*NEEDS_NONE, *DECLARED}]
+)
 def test_options_have_the_names_of_the_command_line(name: str) -> None:
     known = {word for twin in twins(name) for word in inspect.signature(twin).parameters}
     if name == "ingest":

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from plinian.replay.questions import table
-from plinian.replay.questions.question import Field, QuestionOfMoment
+from plinian.replay.questions.fields import Field
+from plinian.replay.questions.question import QuestionOfMoment
 
 if TYPE_CHECKING:
     from plinian.replay.logs.log import Log

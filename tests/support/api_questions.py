@@ -8,7 +8,6 @@ AT = {"at": TIME}
 QUESTIONS: dict[str, dict[str, str | list[str]]] = {
     "log": {},
     "events": {"kind": "pod.bound", "since": TIME, "payload": "true"},
-    "sessions": {"since": TIME},
     "kinds": AT,
     "state": {"table": "queues", **AT},
     "objects": {"kind": "pods", "field_selector": "spec.nodeName=node-1", **AT},
@@ -19,6 +18,8 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
     "drift": AT,
     "why": {"object": "job/gpu-2", **AT},
     "what-would-help": {"object": "job/gpu-2", "budget": "60s", **AT},
+    "session": {"release": "v1.11.0", "trace": "true", "choose": "7", **AT},
+    "sessions": {"since": TIME},
     "what-if": {
         "add_node": ["node-3"],
         "delete": "job/gpu-1",
@@ -27,7 +28,6 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
         **AT,
     },
     "forecast": {"for": "30s", "delete": "job/gpu-1", **AT},
-    "session": {"release": "v1.11.0", "trace": "true", "choose": "7", **AT},
     "compare": {"release": ["v1.11.0", "v1.12.1"], **AT},
     "compare-moments": {"before": "rv:400", "after": TIME, "release": "v1.12.1"},
     "belief": {"release": "v1.11.0", **AT},

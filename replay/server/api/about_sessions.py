@@ -12,7 +12,6 @@ from .words import (
     CONF,
     INVARIANTS,
     RELEASE,
-    RELEASES,
     SINCE,
     TIME,
 )
@@ -23,37 +22,6 @@ _RANGE = (
 )
 
 THE_SCHEDULER = (
-    Operation(
-        name="session",
-        about="One scheduling session on the state at a moment: what it decides.",
-        method="Log.session",
-        command=("session",),
-        runs_sessions=True,
-        ask=method("session"),
-        takes=(
-            AT,
-            RELEASE,
-            CONF,
-            Parameter(
-                name="trace",
-                about="With every step, and the values compared.",
-                kind=ParameterType.FLAG,
-            ),
-            Parameter(
-                name="choose",
-                about="How to choose among equal nodes: least-name, recorded, or a seed.",
-            ),
-        ),
-    ),
-    Operation(
-        name="compare",
-        about="The sessions of several releases at one moment, and the first difference.",
-        method="Log.compare",
-        command=("session",),
-        runs_sessions=True,
-        ask=method("compare"),
-        takes=(AT, RELEASES),
-    ),
     Operation(
         name="belief",
         about="What the scheduler's cache held at a moment.",

@@ -71,19 +71,6 @@ THE_LOG = (
         default="end",
         is_list=True,
     ),
-    Operation(
-        name="sessions",
-        reads_all="the sessions",
-        about="The scheduling sessions that the scheduler ran, as far as the log shows them.",
-        long=True,
-        method="Log.sessions",
-        command=("session", "list"),
-        ask=method("sessions"),
-        takes=(SINCE, UNTIL),
-        point="until",
-        default="end",
-        is_list=True,
-    ),
 )
 
 THE_STATE = (

@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...questions.question import (
-    DeclaredField,
-    Door,
-    Question,
-    QuestionOfRelease,
-    declared_fields,
-)
+from ...questions.fields import DeclaredField, Door, declared_fields
+from ...questions.question import Question, QuestionOfRelease
 from .operation import Operation, OperationRequest
 from .parameters import Parameter, ParameterType
 from .words import ADD_NODE, BUDGET, CONF, FOR, RELEASES, TIME, TRY_CONF, TRY_RELEASE
@@ -49,17 +44,20 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
     if has_progress and BUDGET not in takes:
         takes.append(TIME)
     name = kind.name or kind.command
+    defaults = {field.name: field.default for field in fields}
     return Operation(
         name=name,
         about=kind.about,
         method=f"Log.{name.replace('-', '_')}",
-        command=tuple(kind.command.split()),
+        command=(*kind.command.split(), *kind.words),
         ask=ask,
         takes=tuple(takes),
         long=kind.is_long,
         runs_sessions=runs_sessions,
         reads_all=kind.reads_all,
         is_tool=kind.is_tool,
+        is_list=kind.is_list,
+        is_whole=kind.point == "at" and defaults["at"] is None,
         names_inputs=kind.names_inputs,
         point=kind.point,
         default="end" if kind.reads_all or kind.at_end else "",

@@ -19,7 +19,7 @@ API = "/plinian/v1"
 @pytest.mark.parametrize(
     ("path", "what", "now"),
     [
-        ("why?objekt=job/x", "there is no parameter 'objekt'", "object, namespace, at"),
+        ("why?objekt=job/x", "there is no parameter 'objekt'", "object, namespace"),
         ("why", "object is missing", "as in job/train"),
         ("why?object=", "object is empty", ""),
         ("why?object=a/b&object=c/d", "object is given 2 times", ""),
