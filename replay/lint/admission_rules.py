@@ -128,7 +128,7 @@ def queue_before_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             parent not in MADE
             and parent in order
             and above.place is not None
-            and order[parent] > order[queue.name]
+            and order[parent] > order[subject.name]
         ):
             message = f"its parent {parent!r} is applied after it, so it is refused at first"
             now = f"move {parent!r} before it, or apply the files again"

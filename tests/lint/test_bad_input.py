@@ -93,6 +93,20 @@ def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:
         assert json.loads(json.dumps(document)) == document
 
 
+def test_a_queue_whose_metadata_cannot_be_read_may_be_below_another_one() -> None:
+    below = {"metadata": {"name": "team", "labels": 5}, "spec": {"parent": "a"}}
+    unnamed = {"metadata": {"name": 5}, "spec": {"parent": "a"}}
+    written = [
+        Manifest(
+            {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", **one},
+            FilePlace("a.yaml", number, number),
+        )
+        for number, one in enumerate((unnamed, below, {"metadata": {"name": "a"}}), start=1)
+    ]
+    found = [one for one in lint(LintInputs(written), SOME) if one.rule == "queue-before-parent"]
+    assert [one.issue.subject.name for one in found] == ["5"]
+
+
 @settings(max_examples=150)
 @given(st.dictionaries(st.sampled_from(("actions", "tiers", "configurations", "x")), values))
 def test_any_configuration_can_be_checked(conf: dict[str, Any]) -> None:
