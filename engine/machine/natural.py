@@ -20,7 +20,8 @@ class StateViolation(NamedTuple):
     """What is wrong with a state.
 
     :param invariant: its id, as in ``I-04``. :param message: what is wrong.
-    :param kind, name: of the object of which that is said; empty if the message names it.
+    :param kind: of the object of which that is said; empty if the message names it.
+    :param name: of the same object.
     """
 
     invariant: str

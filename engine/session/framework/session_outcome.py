@@ -64,7 +64,10 @@ class UnscheduledCondition(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """A plugin refuses the tree of queues, and so everything. :param error: what it logs."""
+    """A plugin refuses the tree of queues, and so everything.
+
+    :param error: what the scheduler logs.
+    """
 
     plugin: str
     error: str
