@@ -75,7 +75,10 @@ def _marked(text: str, shown: Markup, links: Links | None) -> Markup:
     if not isinstance(text, Ref) or links is None:
         return shown
     path, at, query = text.path, text.at, text.query
-    target = links.here(at=at, **query) if path is None else links.link(path, at=at, **query)
+    if path is None:  # Without a query it is a place of this page, also in a page as one file.
+        target = links.here(at=at, **query) if query else ""
+    else:
+        target = links.link(path, at=at, **query)
     href = f"{target}#{text.place}" if text.place else target
     current = "true" if text.look == CHOSEN else ""
     made = _attributes(

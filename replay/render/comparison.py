@@ -14,6 +14,7 @@ from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
 from ..coverage.coverage import unknown_text
 from ..sessions.step_words import outcome_text
+from .blocks import object_ref
 from .session import number_text, panic_lines, trace_lines
 from .short_names import short
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -66,14 +67,31 @@ def decision_lines(
 
     :param shown: so many at most; None is all. :param wide: print full names of PodGroups.
     """
-    rows = [
-        (row.kind, row.about or NONE, *(value_text(value) for value in row.values))
-        for row in decisions[:shown]
-    ]
-    table = Table(("DECISION", "OBJECT", *labels), rows, keep=("OBJECT", *labels))
+    table = decision_table(decisions[:shown], labels)
     yield from lines_of(table if wide else short(table), style=style)
-    if len(rows) < len(decisions):
-        yield f"({len(decisions) - len(rows)} more: -o json)\n"
+    if len(table.rows) < len(decisions):
+        yield f"({len(decisions) - len(table.rows)} more: -o json)\n"
+
+
+def decision_table(decisions: Sequence[Differing], labels: Sequence[str]) -> Table:
+    """Return the decisions that differ, with a column for each side."""
+    rows = [(row.kind, _object(row), *map(value_text, row.values)) for row in decisions]
+    return Table(
+        ("DECISION", "OBJECT", *labels),
+        rows,
+        keep=("OBJECT", *labels),
+        title="Decisions that differ",
+        pages="decisions",
+    )
+
+
+def _object(row: Differing) -> str:
+    """Return the object of a decision; a panic has none."""
+    kind = "pod" if row.kind in _OF_PODS else "podgroup"
+    return object_ref(f"{kind}/{row.about}", row.about) if row.about else NONE
+
+
+_OF_PODS = frozenset({"bind", "evict", "pipeline"})
 
 
 def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
@@ -99,12 +117,17 @@ def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
 
 def consulted_lines(found: Sequence[CheckedBehaviour], *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the behaviours that were checked where two sessions first differ, causes first."""
+    yield from lines_of(consulted_table(found), style=style)
+
+
+def consulted_table(found: Sequence[CheckedBehaviour]) -> Table:
+    """Return the behaviours that were checked where two sessions first differ."""
     said = {True: "yes", False: "no", None: "not tried"}
     rows = [
         (each.row.behaviour, *each.row.values, said[each.decides], each.row.why) for each in found
     ]
     headers = ("CHECKED", *found[0].releases, "CAUSE", "WHAT CHANGES")
-    yield from lines_of(Table(headers, rows, keep=headers), style=style)
+    return Table(headers, rows, keep=headers, title="Behaviours at the first difference")
 
 
 def value_text(value: str | None) -> str:
@@ -152,13 +175,18 @@ def behaviour_lines(
     behaviours: Sequence[BehaviourDiff], releases: Sequence[str], *, style: Style = PLAIN
 ) -> Iterator[str]:
     """Yield behaviours with a column for each release."""
+    yield from lines_of(behaviour_table(behaviours, releases), style=style)
+
+
+def behaviour_table(behaviours: Sequence[BehaviourDiff], releases: Sequence[str]) -> Table:
+    """Return behaviours with a column for each release."""
     columns = list(dict.fromkeys(releases))
     rows = []
     for one in behaviours:
         values = dict(zip(releases, one.values, strict=True))
         rows.append((one.behaviour, *(values[name] for name in columns), one.why))
     headers = ("BEHAVIOUR", *columns, "WHAT CHANGES")
-    yield from lines_of(Table(headers, rows, keep=headers), style=style)
+    return Table(headers, rows, keep=headers, title="Behaviours that differ")
 
 
 def cause_text(causes: Sequence[Cause]) -> str:

@@ -74,7 +74,8 @@ def course_table(found: Forecast) -> Table:
         middle = compared if len(some) > 1 else ()
         rows.append((one.name, str(one.started), *middle, *ends))
     heads = _COMPARED if len(some) > 1 else ()
-    return Table(("COURSE", "STARTED", *heads, "EVICTED", "FINISHED", "WAITING"), rows)
+    headers = ("COURSE", "STARTED", *heads, "EVICTED", "FINISHED", "WAITING")
+    return Table(headers, rows, title="The courses side by side")
 
 
 def _compared(one: Summary) -> tuple[str, ...]:
@@ -96,7 +97,13 @@ def event_table(found: Forecast) -> Table:
     rows = differences(found.courses) if len(found.courses) > 1 else _starts(found.courses[0])
     table = [(str(row.what), row.work, row.queue or NONE, *_values(found, row)) for row in rows]
     names = [course.name for course in found.courses]
-    return Table(("EVENT", "OBJECT", "QUEUE", *names), table, keep=("OBJECT", *names))
+    what = "What differs" if len(names) > 1 else "What starts"
+    return Table(
+        ("EVENT", "OBJECT", "QUEUE", *names),
+        table,
+        keep=("OBJECT", *names),
+        title=f"{what}; times are after the moment",
+    )
 
 
 def _values(found: Forecast, row: UncertainRow) -> Iterator[str]:
@@ -119,7 +126,8 @@ def use_table(found: Forecast, *, wide: bool = False) -> Table:
     """
     head = ("QUEUE", "RESOURCE", "COURSE", "MEAN", "PEAK", "DESERVED", "CAPABILITY", "USE")
     rows = list(_uses(found.courses, wide=wide))
-    return Table(head, rows, keep=("RESOURCE", "COURSE", "MEAN", "PEAK"))
+    keep = ("RESOURCE", "COURSE", "MEAN", "PEAK")
+    return Table(head, rows, keep=keep, title="What queues hold")
 
 
 def _uses(courses: Sequence[Course], *, wide: bool) -> Iterator[tuple[str, ...]]:

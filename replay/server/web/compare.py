@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
 import msgspec
 
-from ...compare.checked_behaviours import CheckedBehaviour
+from ....engine.kubernetes.counts import counted
 from ...compare.decisions import CONTEXT
 from ...compare.sessions import Comparison
 from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.moment import Moment
+from ...pages.templates import rendered
+from ...render.blocks import Block, Drawn, Folded, Section, Sentence, Words, here_ref
+from ...render.comparison import behaviour_table, consulted_table, decision_table
 from ...render.session import panic_lines
 from ..reach import reach_cache
+from .blocks import answer
 from .bounded import MOST_ROWS, Some, number, some
-from .decided import DecisionRow, decision_rows
 from .look import Look
 from .notes import sentences
 from .page import page
@@ -43,42 +46,17 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     first: bool
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """A behaviour that was checked at the first difference. :param cause: yes, no or not tried."""
-
-    behaviour: str
-    values: tuple[str, ...]
-    cause: str
-    why: str
-
-
 class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
     """Two sessions.
 
     :param what: differs between them: releases, configurations or moments.
-    :param labels: what distinguishes them.
-    :param difference: the number of the pair with the first difference; None if there is none.
-    :param next: what to skip for the next difference after the shown ones; None if there is none.
-    :param panics: which of the two panic, in words.
-    :param causes: of the behaviours that were checked there, those that alone make the difference.
-    :param other_behaviours: behaviours that differ and that the sessions checked elsewhere.
-    :param without_effect: how many more differ without any effect here.
+    :param pairs: of their steps; ``shown`` are those to show.
     """
 
     what: str
-    labels: tuple[str, str]
-    panics: tuple[str, ...]
     versus: str
-    decisions: Some[DecisionRow]
-    pairs: Some[Pair]
-    steps: tuple[int, int]
-    difference: int | None
-    next: int | None
-    only_differences: bool
-    causes: tuple[Checked, ...]
-    checked: tuple[Checked, ...]
-    other_behaviours: tuple[Checked, ...]
-    without_effect: int
+    pairs: tuple[Pair, ...]
+    shown: tuple[Pair, ...]
     assumed: tuple[str, ...]
     not_known: tuple[str, ...]
     comparison: Comparison
@@ -89,6 +67,82 @@ def _json(found: SideBySide) -> Any:
     return document(found.comparison)
 
 
+def _shown(found: SideBySide, look: Look) -> Mapping[str, Any]:
+    labels = _labels(found.comparison)
+    return answer(look, " beside ".join(labels), _sections(found, look, labels))
+
+
+def _labels(found: Comparison) -> tuple[str, str]:
+    """Return what distinguishes the two sessions."""
+    return found.sides[0].label, found.sides[-1].label
+
+
+def _sections(found: SideBySide, look: Look, labels: tuple[str, str]) -> Iterator[Section]:
+    """Yield the decisions that differ, the steps of both sides, and what makes the difference."""
+    compared = found.comparison
+    panics = panic_lines((one.label, one.answer.result) for one in compared.sides)
+    known = ", with what is in the log" if found.not_known else ""
+    same = Sentence(f"Both decide the same{known}.", "blank")
+    decisions = decision_table(compared.decisions, labels) if compared.decisions else same
+    texts = [Sentence(text.rstrip(), "panic") for text in panics]
+    yield Section([*texts, decisions], "Decisions that differ")
+    yield Section([*_said(found, labels), *_steps(found, look, labels)], "Steps")
+    if compared.consulted:
+        title = "Behaviours that were checked at the first difference"
+        yield Section([consulted_table(compared.consulted)], title)
+    here = {each.row.behaviour for each in compared.consulted}
+    others = [one for one in compared.behaviours if one.behaviour in {*compared.asked} - here]
+    if others:
+        title = f"Other behaviours that differ, and that these sessions checked: {len(others)}"
+        releases = [side.answer.release for side in compared.sides]
+        yield Section([Folded(title, [behaviour_table(others, releases)])])
+    rest = len(compared.behaviours) - len(here) - len(others)
+    if found.what == RELEASES and rest > 0:
+        yield Section([Sentence(f"{rest} other behaviours differ, and had no effect here.", "cut")])
+
+
+def _said(found: SideBySide, labels: tuple[str, str]) -> Iterator[Sentence]:
+    """Yield where the steps of both sides first differ, and what makes the difference there."""
+    sides = found.comparison.sides
+    steps, others = (len(one.answer.result.trace) for one in (sides[0], sides[-1]))
+    first = _first(found.pairs)
+    if first is None:
+        do = "The only step does" if steps == 1 else f"All {steps} steps do"
+        numbers = ", and no step compares other numbers" if len(found.shown) == 0 else ""
+        yield Sentence(f"{do} the same{numbers}.")
+        return
+    step = here_ref(f"step {first + 1}", place="difference")
+    of = f", of {counted(steps, 'step')} of {labels[0]} and {others} of {labels[1]}."
+    kept = " Of two moments only the steps around it are kept." if found.what == MOMENTS else ""
+    yield Sentence(Words("The first difference is ", step, f"{of}{kept}"))
+    causes = " or ".join(
+        f"{one.row.behaviour} ({one.row.values[0]} → {one.row.values[-1]})"
+        for one in found.comparison.consulted
+        if one.decides
+    )
+    if causes:
+        yield Sentence(f"What makes the difference there: {causes}.")
+
+
+def _first(pairs: Sequence[Pair]) -> int | None:
+    """Return the place of the first difference; None if there is none."""
+    return next((place for place, one in enumerate(pairs) if one.first), None)
+
+
+def _steps(found: SideBySide, look: Look, labels: tuple[str, str]) -> Iterator[Block]:
+    """Yield the steps side by side: a picture, in which those that differ stand out."""
+    if not found.shown:
+        return
+    first = _first(found.shown)
+    is_whole = len(found.shown) == len(found.pairs)
+    begin = max(0, first - CONTEXT) if first is not None and is_whole else 0
+    part = some(found.shown, number(look, "skip", begin))
+    yield Drawn(rendered("pairs.html", look=look, labels=labels, pairs=part))
+    following = _next_difference(found.shown, part)
+    if following is not None:
+        yield Sentence(here_ref("Next difference ▶", skip=str(following)))
+
+
 @page(
     "compare",
     template="compare.html",
@@ -97,6 +151,7 @@ def _json(found: SideBySide) -> Any:
     key="v",
     long=True,
     json=_json,
+    show=_shown,
 )
 def compare(log: Log, look: Look) -> SideBySide:
     """Run the session of the moment twice.
@@ -119,31 +174,12 @@ def compare(log: Log, look: Look) -> SideBySide:
     else:
         found = log.compare(at=moment, releases=[versus, look.release], trace=True)
     pairs = _pairs(found, names_at(log, moment))
-    difference = next((place for place, one in enumerate(pairs) if one.first), None)
     only = look.get("only") == "differences"
-    shown = [one for one in pairs if not one.same] if only else pairs
-    begin = 0 if only or difference is None else max(0, difference - CONTEXT)
-    part = some(shown, number(look, "skip", begin))
-    here = {each.row.behaviour for each in found.consulted}
-    elsewhere = [one for one in found.behaviours if one.behaviour in {*found.asked} - here]
     return SideBySide(
         what=what,
         versus=versus,
-        labels=(found.sides[0].label, found.sides[-1].label),
-        panics=tuple(panic_lines((one.label, one.answer.result) for one in found.sides)),
-        decisions=some(decision_rows(found.decisions), number(look, "decisions")),
-        pairs=part,
-        steps=(len(found.sides[0].answer.result.trace), len(found.sides[-1].answer.result.trace)),
-        difference=difference,
-        next=_next_difference(shown, part),
-        only_differences=only,
-        causes=tuple(_checked(one) for one in found.consulted if one.decides),
-        checked=tuple(map(_checked, found.consulted)),
-        other_behaviours=tuple(
-            Checked(behaviour=one.behaviour, values=one.values, cause="", why=one.why)
-            for one in elsewhere
-        ),
-        without_effect=len(found.behaviours) - len(here) - len(elsewhere),
+        pairs=tuple(pairs),
+        shown=tuple(one for one in pairs if not (only and one.same)),
         assumed=assumptions(log, moment, own=False, release=look.release),
         not_known=sentences(found.not_known),
         comparison=found,
@@ -176,12 +212,6 @@ def _before(release: str) -> str:
     if release not in names:
         return names[-1]
     return names[names.index(release) - 1] if release != names[0] else names[1]
-
-
-def _checked(one: CheckedBehaviour) -> Checked:
-    said = {True: "yes", False: "no", None: "not tried"}
-    row = one.row
-    return Checked(behaviour=row.behaviour, values=row.values, cause=said[one.decides], why=row.why)
 
 
 def _pairs(found: Comparison, names: Names) -> list[Pair]:

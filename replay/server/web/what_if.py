@@ -5,7 +5,7 @@ It is one session, or with ``for`` a cluster that lives on for some time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,12 +14,22 @@ from ....engine.errors import NotKnown, ObjectNotFound, PointUnknown, UsageError
 from ...facade.documents import document
 from ...facade.log import Log
 from ...forecast.forecast_run import Forecast
+from ...render.blocks import (
+    Block,
+    CommandLine,
+    Marked,
+    Section,
+    Sentence,
+    Words,
+    joined,
+)
+from ...render.comparison import decision_table
 from ...render.forecast import certainty_texts, course_table, event_table, panic_texts, use_table
 from ...render.tables import Table
 from ...what_if.changed_sessions import WhatIf
 from ..reach import reach_cache
-from .bounded import MOST_ROWS, Some, number, some
-from .decided import DecisionRow, decision_rows
+from .blocks import answer
+from .bounded import MOST_ROWS
 from .look import Look
 from .notes import sentences
 from .page import page
@@ -30,57 +40,22 @@ if TYPE_CHECKING:
     from ..works import WorkWatch
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """A session. :param changes: in words. :param same: it decides the same as the original."""
-
-    name: str
-    changes: tuple[str, ...]
-    panic: str
-    enqueued: int
-    binds: int
-    evictions: int
-    same: bool
-
-
-class Courses(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens over time, in each variant; tables are those of the command.
-
-    :param changes: of each variant after the original. :param events: what differs.
-    :param total: how many rows of events there are. :param sure: how sure that is.
-    :param missing: variants that were not finished when a person stopped it.
-    """
-
-    changes: tuple[tuple[str, tuple[str, ...]], ...]
-    courses: Table
-    events: Table
-    total: int
-    uses: Table
-    panics: tuple[str, ...]
-    sure: tuple[str, ...]
-    missing: tuple[str, ...]
-
-
 class WhatIfPage(msgspec.Struct, frozen=True, kw_only=True):
     """What the changes do. :param fault: why they cannot be made, and ``now`` what to do.
 
     :param command: gives the same in a terminal. :param nodes: some names, for the form.
-    :param branches: of the log. :param courses: None if one session was asked for.
-    :param unread: sentences: changed fields that no session reads, resources that nothing has.
+    :param branches: of the log.
     """
 
     form: Form
     asked: bool
     fault: str
     now: str
-    sides: tuple[Side, ...]
-    rows: Some[DecisionRow]
-    courses: Courses | None
     command: str
     nodes: tuple[str, ...]
     branches: tuple[str, ...]
     assumed: tuple[str, ...]
     not_known: tuple[str, ...]
-    unread: tuple[str, ...]
     found: WhatIf | Forecast | None
 
 
@@ -89,6 +64,69 @@ def _json(found: WhatIfPage) -> Any:
     if found.fault:
         return {"error": {"what": found.fault, "now": found.now}}
     return None if found.found is None else document(found.found)
+
+
+def _shown(found: WhatIfPage, look: Look) -> Mapping[str, Any]:
+    return answer(look, "What if", _sections(found))
+
+
+def _sections(found: WhatIfPage) -> Iterator[Section]:
+    """Yield what the changes do, and the command that says the same."""
+    result, command = found.found, CommandLine(found.command)
+    if result is not None:
+        yield Section([Sentence(text, "warn") for text in result.unread])
+    if found.fault:
+        yield Section([Sentence(Words(Marked(found.fault, "bad"), f" {found.now}"), "panic")])
+    elif isinstance(result, Forecast):
+        yield Section([*_courses(result), command], "What happens")
+    elif result is not None:
+        yield Section([_sides(result)], "What it decides")
+        names = [side.name for side in result.sides]
+        known = ", with what is in the log" if found.not_known else ""
+        same = Sentence(f"The session decides the same{known}.", "blank")
+        title = "Decisions that differ" if result.decisions else ""
+        yield Section(
+            [decision_table(result.decisions, names) if result.decisions else same, command], title
+        )
+    else:
+        yield Section([Sentence("Nothing is changed yet.", "blank")])
+
+
+def _sides(found: WhatIf) -> Block:
+    """Return how much each session decides."""
+    rows = []
+    for place, one in enumerate(found.sides):
+        result = one.answer.result
+        same = all(row.values[place] == row.values[0] for row in found.decisions)
+        decides = "the same" if same else Marked("otherwise", "warn")
+        panic = () if result.panic is None else (Marked(result.panic.sentence, "bad"),)
+        counts = (len(result.enqueued), len(result.binds), len(result.evictions))
+        changes = Words(*joined((*one.texts, *panic), "; "))
+        rows.append((one.name, changes, *map(str, counts), decides if place else ""))
+    heads = ("SESSION", "CHANGES", "ENQUEUES", "BINDS", "EVICTS", "DECIDES")
+    return Table(heads, rows, title="Sessions")
+
+
+def _courses(found: Forecast) -> Iterator[Block]:
+    """Yield what happens over time, in each course; tables are those of the command."""
+    if found.missing:
+        names = ", ".join(found.missing)
+        stopped = Marked("Stopped by hand.", "bad")
+        yield Sentence(Words(stopped, f" Not finished, and not shown: {names}."), "panic")
+    for course in found.courses[1:]:
+        if course.texts != (course.name,):
+            yield Sentence(Words(Marked(course.name, "name"), f": {'; '.join(course.texts)}"))
+    yield from (Sentence(text, "bad") for text in panic_texts(found))
+    yield course_table(found)
+    events, uses, several = event_table(found), use_table(found), len(found.courses) > 1
+    if events.rows:
+        yield events
+    elif several:
+        yield Sentence("Everything happens at the same times.", "blank")
+    if uses.rows:
+        yield uses
+    for number, text in enumerate(certainty_texts(found)):
+        yield Sentence(text, "cut" if number else "sure")
 
 
 def _runs(look: Look) -> bool:
@@ -106,6 +144,7 @@ def _runs(look: Look) -> bool:
     long=True,
     runs=_runs,
     json=_json,
+    show=_shown,
 )
 def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> WhatIfPage:
     """Run the moment as it was, and with the changes of the query."""
@@ -120,7 +159,6 @@ def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> WhatIfPage:
             found = (_forecast if form.lasts else _sessions)(log, look, form, watch)
     except (UsageError, ObjectNotFound, NotKnown, PointUnknown) as wrong:
         fault, now = wrong.what, wrong.now
-    sessions = found if isinstance(found, WhatIf) else None
     moment = log.moment(look.at)
     nodes = [one.reference.name for one in log.truth(moment).of("", "Node")]
     return WhatIfPage(
@@ -128,17 +166,11 @@ def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> WhatIfPage:
         asked=asked,
         fault=fault,
         now=now,
-        sides=() if sessions is None else tuple(_sides(sessions)),
-        rows=some(
-            [] if sessions is None else decision_rows(sessions.decisions), number(look, "skip")
-        ),
-        courses=_courses(found) if isinstance(found, Forecast) else None,
         command=command_of(form, point, look.release) if asked else "",
         nodes=tuple(nodes[:MOST_ROWS]),
         branches=tuple(one.branch for one in log.heads()),
         assumed=assumptions(log, moment, own=False, release=look.release),
         not_known=() if found is None else sentences(found.not_known),
-        unread=() if found is None else found.unread,
         found=found,
     )
 
@@ -179,34 +211,6 @@ def _tried(look: Look, form: Form) -> dict[str, Any]:
         "try_release": form.try_release or None,
         "each": form.each,
     }
-
-
-def _sides(found: WhatIf) -> Iterator[Side]:
-    for place, one in enumerate(found.sides):
-        result = one.answer.result
-        yield Side(
-            name=one.name,
-            changes=one.texts,
-            panic="" if result.panic is None else result.panic.sentence,
-            enqueued=len(result.enqueued),
-            binds=len(result.binds),
-            evictions=len(result.evictions),
-            same=all(row.values[place] == row.values[0] for row in found.decisions),
-        )
-
-
-def _courses(found: Forecast) -> Courses:
-    events = event_table(found)
-    return Courses(
-        changes=tuple((one.name, one.texts) for one in found.courses[1:]),
-        courses=course_table(found),
-        events=events.first(MOST_ROWS),
-        total=len(events.rows),
-        uses=use_table(found),
-        panics=tuple(panic_texts(found)),
-        sure=tuple(certainty_texts(found)),
-        missing=found.missing,
-    )
 
 
 PAGES = (what_if,)

@@ -106,7 +106,7 @@ def test_a_change_is_tried_in_a_form_and_is_in_the_link(look: Look) -> None:
     page.get_by_label("Nodes that are added").fill("node-3")
     page.get_by_role("button", name="Run", exact=True).click()
     rows = page.get_by_role("region", name="Decisions that differ")
-    expect(rows).to_contain_text("pod/default/gpu-2-gpu-0")
+    expect(rows).to_contain_text("default/gpu-2-gpu-0")
     text = rows.inner_text()
     page.reload()
     assert rows.inner_text() == text
