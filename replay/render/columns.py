@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
 from ...engine.state.clock import TimeSpan
-from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
+from ...engine.state.facts import (
+    Fact,
+    JobFact,
+    NodeFact,
+    OtherFact,
+    PodFact,
+    PodGroupFact,
+    QueueFact,
+)
 from ...engine.state.log_coverage import Pair
 from ...engine.state.object_status import status_of
 from ...engine.state.truth import Entry, Truth
@@ -24,7 +32,7 @@ from ...engine.state.truth_tables import (
 )
 from ..logs.given_names import PODGROUP, shortened
 from .amounts import age, resource_list, sure, used_of
-from .tables import NONE, Table
+from .tables import NONE, Table, TableColumn
 
 Row = list[str]
 
@@ -32,6 +40,7 @@ NotListed = Callable[[Pair, str | None], bool]
 """Whether none of a kind is not a fact, in a namespace or everywhere."""
 
 POD: Pair = ("", "Pod")
+NODE: Pair = ("", "Node")
 
 _IN_FULL: Mapping[str, str] = MappingProxyType({})
 
@@ -142,16 +151,30 @@ class Labels(NamedTuple):
         return [*some, every or NONE] if self.all else some
 
 
-class KindColumns(NamedTuple):
-    """The columns of one kind; ``wide`` are those that ``-o wide`` adds at the end.
+F = TypeVar("F", bound=Fact)
 
-    :param keep: those that a narrow terminal shows, beside the first one.
-    """
 
-    headers: tuple[str, ...]
-    row: Callable[[TableContext, Entry], Row]
-    wide: Callable[[TableContext, Sequence[Entry]], tuple[tuple[str, ...], Callable[[Entry], Row]]]
-    keep: tuple[str, ...] = ("STATUS",)
+class Shown(NamedTuple, Generic[F]):
+    """An object of a row: its version, and the fact that columns read."""
+
+    context: TableContext
+    entry: Entry
+    fact: F
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.entry.reference.name
+
+    @property
+    def age(self) -> str:
+        """Its age at the moment."""
+        return self.context.age_of(self.entry)
+
+    def summary(self, place: int) -> str:
+        """Return a part of the summary of an object of another kind; empty without it."""
+        parts = self.fact.summary if isinstance(self.fact, OtherFact) else ()
+        return parts[place] if place < len(parts) else ""
 
 
 def table_of(
@@ -173,14 +196,10 @@ def table_of(
     :param labels: which labels to show; None is none.
     :param short: what to print in place of names, see :func:`short_names`.
     """
-    columns = _COLUMNS.get((group, kind), _OTHER)
-    headers: tuple[str, ...] = columns.headers
-    more: Callable[[Entry], Row] | None = None
-    if wide:
-        extra, more = columns.wide(context, entries)
-        headers += extra
+    columns = columns_of(context, (group, kind), entries, wide=wide)
+    headers = tuple(column.head for column in columns)
     place = headers.index("NAME") if "NAME" in headers else None
-    keep = (*columns.keep, "NAME")
+    keep = ("NAME", *(column.head for column in columns if column.keep))
     if labels is not None:
         headers += labels.headers
         keep += labels.headers
@@ -188,15 +207,22 @@ def table_of(
         headers = ("NAMESPACE", *headers)
     rows = []
     for entry in entries:
-        row = columns.row(context, entry)
-        if more is not None:
-            row += more(entry)
+        shown = Shown(context, entry, entry.fact)
+        row = [column.value(shown) for column in columns]
         if place is not None:
             row[place] = name_prefix + short.get(row[place], row[place])
         if labels is not None:
             row += labels.row(entry.fact.labels)
         rows.append([entry.reference.namespace, *row] if namespaces else row)
     return Table(headers, rows, keep)
+
+
+def columns_of(
+    context: TableContext, pair: Pair, entries: Sequence[Entry], *, wide: bool
+) -> list[TableColumn[Any]]:
+    """Return the columns of a kind; of nodes, wide ones have each resource that one of them has."""
+    columns = [one for one in _COLUMNS.get(pair, _OTHER) if wide or not one.wide]
+    return [*columns, *_resources(context, entries)] if wide and pair == NODE else columns
 
 
 def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str, str]:
@@ -206,108 +232,44 @@ def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str,
     return shortened(entry.reference.name for entry in entries)
 
 
-def _nothing_wide(
-    _context: TableContext, _entries: Sequence[Entry]
-) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
-    return (), lambda _entry: []
-
-
-def _pod(context: TableContext, entry: Entry) -> Row:
-    fact = entry.fact
-    assert isinstance(fact, PodFact)
-    return [
-        entry.reference.name,
-        f"{fact.ready}/{fact.containers}",
-        status_of(fact),
-        str(fact.restarts),
-        context.age_of(entry),
-    ]
-
-
-def _pod_wide(
-    context: TableContext, _entries: Sequence[Entry]
-) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
-    def more(entry: Entry) -> Row:
-        fact = entry.fact
-        assert isinstance(fact, PodFact)
-        return [
-            fact.node or NONE,
-            fact.podgroup or NONE,
-            context.queue_of(entry.reference.namespace, fact),
-            resource_list(fact.requests),
-        ]
-
-    return ("NODE", "PODGROUP", "QUEUE", "REQUESTS"), more
-
-
-def _node(context: TableContext, entry: Entry) -> Row:
-    fact = entry.fact
-    assert isinstance(fact, NodeFact)
-    row = context.node_rows[entry.reference.name]
-    return [
-        entry.reference.name,
-        status_of(fact),
-        ",".join(fact.roles) or NONE,
-        context.age_of(entry),
-        fact.version or NONE,
-        *(_used(context, name, row, column) for column, name in enumerate(("cpu", "memory"))),
-    ]
-
-
-def _used(context: TableContext, resource: str, row: int, column: int) -> str:
-    table = context.nodes
-    used, allocatable = float(table.used[row, column]), float(table.allocatable[row, column])
-    return used_of(resource, used, allocatable, unknown=context.pods_unknown)
-
-
-def _node_wide(
+def _resources(
     context: TableContext, entries: Sequence[Entry]
-) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+) -> Iterator[TableColumn[Shown[NodeFact]]]:
+    """Yield a column for each further resource that some of these nodes have."""
     table = context.nodes
     rows = [context.node_rows[entry.reference.name] for entry in entries]
-    shown = [
-        (column, name)
-        for column, name in enumerate(table.resources)
-        if name not in ("cpu", "memory", "pods")
-        and (table.allocatable[rows, column].any() or table.used[rows, column].any())
-    ]
-
-    def more(entry: Entry) -> Row:
-        row = context.node_rows[entry.reference.name]
-        fact = entry.fact
-        assert isinstance(fact, NodeFact)
-        count = int(table.pods[row])
-        pods = sure(str(count), count, unknown=context.pods_unknown)
-        limit = fact.allocatable.get("pods")
-        if limit is not None:
-            pods += f"/{short_amount('pods', limit)}"
-        return [
-            pods,
-            *(_used(context, name, row, column) for column, name in shown),
-        ]
-
-    return ("PODS", *(name.upper() for _, name in shown)), more
+    for column, name in enumerate(table.resources):
+        has = table.allocatable[rows, column].any() or table.used[rows, column].any()
+        if name not in {"cpu", "memory", "pods"} and has:
+            yield TableColumn(name.upper(), partial(_used, column=column))
 
 
-def _queue(context: TableContext, entry: Entry) -> Row:
-    fact = entry.fact
-    assert isinstance(fact, QueueFact)
-    table, row = context.queues, context.queue_rows[entry.reference.name]
-    allocated = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
-    allocated.pop("pods", None)  # has its own column
-    pods, unknown = int(table.pods[row]), context.held_unknown
-    return [
-        entry.reference.name,
-        status_of(fact) or NONE,
-        str(fact.weight),
-        fact.parent or NONE,
-        resource_list(fact.capability),
-        resource_list(_not_zero(fact.deserved)),
-        resource_list(_not_zero(fact.guarantee)),
-        sure(resource_list(allocated), allocated, unknown=unknown),
-        sure(str(pods), pods, unknown=unknown),
-        context.age_of(entry),
-    ]
+def _used(one: Shown[NodeFact], column: int) -> str:
+    """Return what is used of a resource of a node, and how much is allocatable."""
+    table, row = one.context.nodes, one.context.node_rows[one.name]
+    used, allocatable = float(table.used[row, column]), float(table.allocatable[row, column])
+    name = table.resources[column]
+    return used_of(name, used, allocatable, unknown=one.context.pods_unknown)
+
+
+def _node_pods(one: Shown[NodeFact]) -> str:
+    count = int(one.context.nodes.pods[one.context.node_rows[one.name]])
+    pods = sure(str(count), count, unknown=one.context.pods_unknown)
+    limit = one.fact.allocatable.get("pods")
+    return pods if limit is None else f"{pods}/{short_amount('pods', limit)}"
+
+
+def _allocated(one: Shown[QueueFact]) -> str:
+    """Return what a queue and those below it hold, but pods, which have a column."""
+    table, row = one.context.queues, one.context.queue_rows[one.name]
+    amounts = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
+    amounts.pop("pods", None)
+    return sure(resource_list(amounts), amounts, unknown=one.context.held_unknown)
+
+
+def _queue_pods(one: Shown[QueueFact]) -> str:
+    pods = int(one.context.queues.pods[one.context.queue_rows[one.name]])
+    return sure(str(pods), pods, unknown=one.context.held_unknown)
 
 
 def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
@@ -315,16 +277,8 @@ def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-def _queue_wide(
-    _context: TableContext, _entries: Sequence[Entry]
-) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
-    def more(entry: Entry) -> Row:
-        fact = entry.fact
-        assert isinstance(fact, QueueFact)
-        reclaimable = NONE if fact.reclaimable is None else str(fact.reclaimable).lower()
-        return [reclaimable, resource_list(fact.allocated)]
-
-    return ("RECLAIMABLE", "STATUS.ALLOCATED"), more
+def _reclaimable(one: Shown[QueueFact]) -> str:
+    return NONE if one.fact.reclaimable is None else str(one.fact.reclaimable).lower()
 
 
 def counted(members: Mapping[str, int]) -> str:
@@ -333,136 +287,116 @@ def counted(members: Mapping[str, int]) -> str:
     return ",".join(f"{status}={count}" for status, count in order) or NONE
 
 
-def _podgroup(context: TableContext, entry: Entry) -> Row:
-    fact = entry.fact
-    assert isinstance(fact, PodGroupFact)
-    key = (entry.reference.namespace, entry.reference.name)
-    members = context.members.get(key, {})
-    unknown = not members and context.not_listed(POD, entry.reference.namespace)
-    return [
-        entry.reference.name,
-        status_of(fact) or NONE,
-        str(fact.min_member),
-        sure(counted(members), members, unknown=unknown),
-        fact.queue or "default",
-        context.age_of(entry),
-    ]
+def _members(one: Shown[PodGroupFact]) -> str:
+    namespace = one.entry.reference.namespace
+    members = one.context.members.get((namespace, one.name), {})
+    unknown = not members and one.context.not_listed(POD, namespace)
+    return sure(counted(members), members, unknown=unknown)
 
 
-def _podgroup_wide(
-    _context: TableContext, _entries: Sequence[Entry]
-) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
-    def more(entry: Entry) -> Row:
-        fact = entry.fact
-        assert isinstance(fact, PodGroupFact)
-        return [fact.priority_class or NONE, resource_list(fact.min_resources)]
-
-    return ("PRIORITYCLASS", "MINRESOURCES"), more
-
-
-def _job(context: TableContext, entry: Entry) -> Row:
-    fact = entry.fact
-    assert isinstance(fact, JobFact)
-    return [
-        entry.reference.name,
-        status_of(fact) or NONE,
-        str(fact.min_available),
-        str(fact.running),
-        str(fact.pending),
-        str(fact.succeeded),
-        str(fact.failed),
-        fact.queue or "default",
-        context.age_of(entry),
-    ]
-
-
-def _job_wide(
-    _context: TableContext, _entries: Sequence[Entry]
-) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
-    def more(entry: Entry) -> Row:
-        fact = entry.fact
-        assert isinstance(fact, JobFact)
-        numbers = (fact.replicas, fact.terminating, fact.unknown)
-        return [*map(str, numbers), fact.priority_class or NONE]
-
-    return ("REPLICAS", "TERMINATING", "UNKNOWN", "PRIORITYCLASS"), more
-
-
-def _summary(entry: Entry, length: int) -> Sequence[str]:
-    fact = entry.fact
-    summary = fact.summary if isinstance(fact, OtherFact) else ()
-    return [*summary, *("",) * length][:length]
-
-
-def _priority_class(context: TableContext, entry: Entry) -> Row:
-    value, default = _summary(entry, 2)
-    return [entry.reference.name, value, default, context.age_of(entry)]
-
-
-def _event(context: TableContext, entry: Entry) -> Row:
-    seen, severity, reason, about, message, _ = _summary(entry, 6)
+def _last_seen(one: Shown[OtherFact]) -> str:
     try:
-        last_seen = age(context.when, parse_time(seen))
+        return age(one.context.when, parse_time(one.summary(0)))
     except ValueError:
-        last_seen = "<unknown>"
-    return [last_seen, severity, reason, about, message.replace("\n", " ")]
+        return "<unknown>"
 
 
-def _event_wide(
-    context: TableContext, _entries: Sequence[Entry]
-) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
-    return ("COUNT", "FIRST SEEN", "NAME"), lambda entry: [
-        _summary(entry, 6)[5],
-        context.age_of(entry),
-        entry.reference.name,
-    ]
-
-
-def _other(context: TableContext, entry: Entry) -> Row:
-    return [entry.reference.name, context.age_of(entry)]
-
-
-_OTHER = KindColumns(("NAME", "AGE"), _other, _nothing_wide)
-_EVENT = KindColumns(
-    ("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"),
-    _event,
-    _event_wide,
-    ("REASON", "OBJECT", "MESSAGE"),
+_OTHER: Sequence[TableColumn[Shown[Fact]]] = (
+    TableColumn("NAME", lambda one: one.name),
+    TableColumn("AGE", lambda one: one.age),
 )
 
-_COLUMNS: Mapping[tuple[str, str], KindColumns] = MappingProxyType(
+_PODS: Sequence[TableColumn[Shown[PodFact]]] = (
+    TableColumn("NAME", lambda one: one.name),
+    TableColumn("READY", lambda one: f"{one.fact.ready}/{one.fact.containers}"),
+    TableColumn("STATUS", lambda one: status_of(one.fact), keep=True),
+    TableColumn("RESTARTS", lambda one: str(one.fact.restarts)),
+    TableColumn("AGE", lambda one: one.age),
+    TableColumn("NODE", lambda one: one.fact.node or NONE, wide=True),
+    TableColumn("PODGROUP", lambda one: one.fact.podgroup or NONE, wide=True),
+    TableColumn(
+        "QUEUE",
+        lambda one: one.context.queue_of(one.entry.reference.namespace, one.fact),
+        wide=True,
+    ),
+    TableColumn("REQUESTS", lambda one: resource_list(one.fact.requests), wide=True),
+)
+_NODES: Sequence[TableColumn[Shown[NodeFact]]] = (
+    TableColumn("NAME", lambda one: one.name),
+    TableColumn("STATUS", lambda one: status_of(one.fact), keep=True),
+    TableColumn("ROLES", lambda one: ",".join(one.fact.roles) or NONE),
+    TableColumn("AGE", lambda one: one.age),
+    TableColumn("VERSION", lambda one: one.fact.version or NONE),
+    TableColumn("CPU", partial(_used, column=0), keep=True),
+    TableColumn("MEMORY", partial(_used, column=1), keep=True),
+    TableColumn("PODS", _node_pods, wide=True),
+)
+_EVENTS: Sequence[TableColumn[Shown[OtherFact]]] = (
+    TableColumn("LAST SEEN", _last_seen),
+    TableColumn("TYPE", lambda one: one.summary(1)),
+    TableColumn("REASON", lambda one: one.summary(2), keep=True),
+    TableColumn("OBJECT", lambda one: one.summary(3), keep=True),
+    TableColumn("MESSAGE", lambda one: one.summary(4).replace("\n", " "), keep=True),
+    TableColumn("COUNT", lambda one: one.summary(5), wide=True),
+    TableColumn("FIRST SEEN", lambda one: one.age, wide=True),
+    TableColumn("NAME", lambda one: one.name, wide=True),
+)
+_PRIORITY_CLASSES: Sequence[TableColumn[Shown[OtherFact]]] = (
+    TableColumn("NAME", lambda one: one.name),
+    TableColumn("VALUE", lambda one: one.summary(0)),
+    TableColumn("GLOBAL-DEFAULT", lambda one: one.summary(1)),
+    TableColumn("AGE", lambda one: one.age),
+)
+_QUEUES: Sequence[TableColumn[Shown[QueueFact]]] = (
+    TableColumn("NAME", lambda one: one.name),
+    TableColumn("STATE", lambda one: status_of(one.fact) or NONE),
+    TableColumn("WEIGHT", lambda one: str(one.fact.weight)),
+    TableColumn("PARENT", lambda one: one.fact.parent or NONE),
+    TableColumn("CAPABILITY", lambda one: resource_list(one.fact.capability), keep=True),
+    TableColumn("DESERVED", lambda one: resource_list(_not_zero(one.fact.deserved))),
+    TableColumn("GUARANTEE", lambda one: resource_list(_not_zero(one.fact.guarantee))),
+    TableColumn("ALLOCATED+BELOW", _allocated, keep=True),
+    TableColumn("PODS+BELOW", _queue_pods, keep=True),
+    TableColumn("AGE", lambda one: one.age),
+    TableColumn("RECLAIMABLE", _reclaimable, wide=True),
+    TableColumn("STATUS.ALLOCATED", lambda one: resource_list(one.fact.allocated), wide=True),
+)
+_PODGROUPS: Sequence[TableColumn[Shown[PodGroupFact]]] = (
+    TableColumn("NAME", lambda one: one.name),
+    TableColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
+    TableColumn("MINMEMBER", lambda one: str(one.fact.min_member)),
+    TableColumn("MEMBERS", _members),
+    TableColumn("QUEUE", lambda one: one.fact.queue or "default"),
+    TableColumn("AGE", lambda one: one.age),
+    TableColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
+    TableColumn("MINRESOURCES", lambda one: resource_list(one.fact.min_resources), wide=True),
+)
+_JOBS: Sequence[TableColumn[Shown[JobFact]]] = (
+    TableColumn("NAME", lambda one: one.name),
+    TableColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
+    TableColumn("MINAVAILABLE", lambda one: str(one.fact.min_available)),
+    TableColumn("RUNNINGS", lambda one: str(one.fact.running)),
+    TableColumn("PENDING", lambda one: str(one.fact.pending)),
+    TableColumn("SUCCEEDED", lambda one: str(one.fact.succeeded)),
+    TableColumn("FAILED", lambda one: str(one.fact.failed)),
+    TableColumn("QUEUE", lambda one: one.fact.queue or "default"),
+    TableColumn("AGE", lambda one: one.age),
+    TableColumn("REPLICAS", lambda one: str(one.fact.replicas), wide=True),
+    TableColumn("TERMINATING", lambda one: str(one.fact.terminating), wide=True),
+    TableColumn("UNKNOWN", lambda one: str(one.fact.unknown), wide=True),
+    TableColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
+)
+
+_COLUMNS: Mapping[Pair, Sequence[TableColumn[Any]]] = MappingProxyType(
     {
-        ("", "Pod"): KindColumns(("NAME", "READY", "STATUS", "RESTARTS", "AGE"), _pod, _pod_wide),
-        ("", "Node"): KindColumns(
-            ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "CPU", "MEMORY"),
-            _node,
-            _node_wide,
-            ("STATUS", "CPU", "MEMORY"),
-        ),
-        ("", "Event"): _EVENT,
-        ("events.k8s.io", "Event"): _EVENT,
-        ("scheduling.k8s.io", "PriorityClass"): KindColumns(
-            ("NAME", "VALUE", "GLOBAL-DEFAULT", "AGE"), _priority_class, _nothing_wide
-        ),
-        ("scheduling.volcano.sh", "Queue"): KindColumns(
-            (
-                *("NAME", "STATE", "WEIGHT", "PARENT", "CAPABILITY", "DESERVED"),
-                *("GUARANTEE", "ALLOCATED+BELOW", "PODS+BELOW", "AGE"),
-            ),
-            _queue,
-            _queue_wide,
-            ("CAPABILITY", "ALLOCATED+BELOW", "PODS+BELOW"),
-        ),
-        ("scheduling.volcano.sh", "PodGroup"): KindColumns(
-            ("NAME", "STATUS", "MINMEMBER", "MEMBERS", "QUEUE", "AGE"), _podgroup, _podgroup_wide
-        ),
-        ("batch.volcano.sh", "Job"): KindColumns(
-            (
-                *("NAME", "STATUS", "MINAVAILABLE", "RUNNINGS", "PENDING", "SUCCEEDED"),
-                *("FAILED", "QUEUE", "AGE"),
-            ),
-            _job,
-            _job_wide,
-        ),
+        POD: _PODS,
+        NODE: _NODES,
+        ("", "Event"): _EVENTS,
+        ("events.k8s.io", "Event"): _EVENTS,
+        ("scheduling.k8s.io", "PriorityClass"): _PRIORITY_CLASSES,
+        ("scheduling.volcano.sh", "Queue"): _QUEUES,
+        ("scheduling.volcano.sh", "PodGroup"): _PODGROUPS,
+        ("batch.volcano.sh", "Job"): _JOBS,
     }
 )
+"""The columns of each kind, in order; others have :data:`_OTHER`."""

@@ -55,13 +55,14 @@ class TableColumn(NamedTuple, Generic[Row]):
     """A column of a table, declared once for all that show it.
 
     :param value: the cell of a row; words that lead somewhere are a :class:`.blocks.Ref`.
-    :param keep: and ``shorten``: as in :class:`Table`.
+    :param keep: and ``shorten``: as in :class:`Table`. :param wide: only ``-o wide`` shows it.
     """
 
     head: str
     value: Callable[[Row], str]
     keep: bool = False
     shorten: bool = False
+    wide: bool = False
 
 
 def table_of(
