@@ -51,5 +51,5 @@ def _tables(decided: Decided) -> dict[str, tuple[Table, int]]:
     titles = (_DECISIONS, _GROUPS, _QUEUES, _EVENTS, _PENDING)
     return {
         title: (table.first(MOST_ROWS), len(table.rows))
-        for title, table in zip(titles, session_tables(decided.answer), strict=True)
+        for title, table in zip(titles, session_tables(decided.answer.result), strict=True)
     }

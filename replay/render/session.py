@@ -9,6 +9,7 @@ from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, Se
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
 from ..sessions.step_words import outcome_text, stop_text
+from .blocks import object_ref
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
@@ -31,7 +32,7 @@ def session_lines(
     if result.stopped is not None:
         why = f"{stop_text(result.stopped)}: {result.stopped.error}"
         yield style.removed(f"Scheduling stops in every queue: {why}\n\n")
-    decisions, *others = session_tables(answer, wide=wide)
+    decisions, *others = session_tables(result, wide=wide)
     if decisions.rows:
         yield from lines_of(decisions, style=style)
     else:
@@ -60,20 +61,25 @@ def panic_place_lines(place: str, during: str) -> Iterator[str]:
         yield f"  while {during}\n"
 
 
-def session_tables(answer: SessionAnswer, *, wide: bool = False) -> list[Table]:
+def session_tables(result: SessionResult, *, wide: bool = False) -> list[Table]:
     """Return decisions, PodGroups, queues, events and why pods are pending; some may be empty.
 
     :param wide: with full names of PodGroups.
     """
-    result = answer.result
-    parts: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
-        (("DECISION", "OBJECT", "NODE", "REASON"), _decisions(result)),
-        (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
-        (("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
-        (("PODGROUP", "EVENT", "MESSAGE"), sorted(set(result.events))),
-        (("POD", "PENDING REASON"), _waiting(result)),
-    )
-    tables = [Table(*part, keep=KEPT) for part in parts]
+    pods = "Pods that are not placed"
+    tables = [
+        Table(
+            ("DECISION", "OBJECT", "NODE", "REASON"),
+            _decisions(result),
+            title="Decisions",
+            pages="decisions",
+        ),
+        Table(("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
+        Table(("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
+        Table(("PODGROUP", "EVENT", "MESSAGE"), sorted(set(result.events))),
+        Table(("POD", "PENDING REASON"), _waiting(result), title=pods, pages="pods"),
+    ]
+    tables = [table._replace(keep=KEPT) for table in tables]
     return tables if wide else short_all(tables)
 
 
@@ -101,12 +107,18 @@ def step_table(rows: Sequence[Sequence[str]]) -> Table:
     return Table(headers, rows, keep=("STEP", "OBJECT", "OUTCOME", "NUMBERS"))
 
 
-def _decisions(result: SessionResult) -> list[tuple[str, str, str, str]]:
-    rows = [("enqueue", key, "", "") for key in result.enqueued]
-    rows += [("bind", pod, node, "") for pod, node in result.binds]
-    rows += [("evict", pod, "", reason) for pod, reason in result.evictions]
-    rows += [("pipeline", pod, node, "") for pod, node in result.pipelined]
+def _decisions(result: SessionResult) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [
+        ("enqueue", object_ref(f"podgroup/{key}", key), "", "") for key in result.enqueued
+    ]
+    rows += [_placed("bind", *one) for one in result.binds]
+    rows += [("evict", object_ref(f"pod/{pod}", pod), "", why) for pod, why in result.evictions]
+    rows += [_placed("pipeline", *one) for one in result.pipelined]
     return rows
+
+
+def _placed(decision: str, pod: str, node: str) -> tuple[str, ...]:
+    return decision, object_ref(f"pod/{pod}", pod), object_ref(f"node/{node}", node), ""
 
 
 def _groups(result: SessionResult) -> list[tuple[str, ...]]:
@@ -130,7 +142,8 @@ def _waiting(result: SessionResult) -> list[tuple[str, str]]:
     messages = {key: condition.message for key, condition in result.pod_conditions.items()}
     messages.update((key, text) for key, text in result.fit_errors.items() if text)
     placed = {pod for pod, _ in (*result.binds, *result.pipelined)}
-    return sorted((key, text) for key, text in messages.items() if key not in placed)
+    some = sorted((key, text) for key, text in messages.items() if key not in placed)
+    return [(object_ref(f"pod/{key}", key), text) for key, text in some]
 
 
 def _amounts(amounts: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,10 +15,12 @@ from ...facade.log import Log
 from ...logs.assumptions import assumptions_at
 from ...logs.scheduler_confs import ConfText, has_no_conf
 from ...moments.moment import Moment
-from ...render.session import number_text
+from ...render.blocks import Ref, Section, Sentence, Words, here_ref, joined
+from ...render.session import number_text, session_tables
 from ...sessions.session import SessionRun
 from ...sessions.step_words import outcome_text
 from ..reach import reach_cache
+from .blocks import answer
 from .bounded import Some, number, some
 from .look import Look
 from .notes import POD, PODGROUP, QUEUE, file_name, sentences
@@ -49,18 +51,6 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     refuses: bool
 
 
-class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision. :param object: as links name it. :param value: the node or the reason.
-
-    :param node: the node, as links name it; empty if the decision has none.
-    """
-
-    decision: str
-    object: str
-    value: str
-    node: str
-
-
 class Count(msgspec.Struct, frozen=True, kw_only=True):
     """An action, and how many steps it made."""
 
@@ -71,26 +61,13 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
 class Session(msgspec.Struct, frozen=True, kw_only=True):
     """A session.
 
-    :param conf: the source of its configuration; ``confs`` are what can be chosen.
-    :param rejected: configurations that the release does not accept, and why.
-    :param waiting: pods that are not placed, and why.
     :param action: and ``about``: of the steps that are shown; empty is all.
     """
 
-    release: str
-    conf: str
-    own_conf: bool
-    rejected: tuple[str, ...]
-    panic: str
-    panic_at: tuple[str, ...]
-    panic_during: str
-    decisions: Some[Decided]
-    waiting: Some[Decided]
     counts: tuple[Count, ...]
     action: str
     about: str
     steps: Some[Step]
-    errors: tuple[str, ...]
     assumed: tuple[str, ...]
     not_known: tuple[str, ...]
     answer: SessionRun
@@ -101,6 +78,36 @@ def _json(found: Session) -> Any:
     return document(found.answer)
 
 
+def _shown(found: Session, look: Look) -> Mapping[str, Any]:
+    return answer(look, f"Session of {found.answer.release}", _sections(found.answer, look))
+
+
+def _sections(found: SessionRun, look: Look) -> Iterator[Section]:
+    """Yield what the session decides; the page has its steps below."""
+    release, panic = found.release, found.result.panic
+    said: list[Sentence] = []
+    if panic is not None:
+        place = f"; at {' < '.join(panic.place)}" if panic.place else ""
+        during = f"; while {panic.during}" if panic.during else ""
+        said.append(Sentence(f"The scheduler panics: {panic.message}{place}{during}", "panic"))
+    rejected = [f"{release} rejects a configuration: {line}" for line in found.rejected]
+    said += [Sentence(line, "remark") for line in (*rejected, *found.result.errors)]
+    if look.get("conf") == BUILT_IN:
+        other = here_ref("Run it with the log's", conf=None)
+    else:
+        other = here_ref("Run it with the built-in one", conf=BUILT_IN)
+    beside = Ref("Beside another release", "compare")
+    confs = Ref("Beside another configuration", "compare", vs_conf=BUILT_IN)
+    conf = f"It runs with the configuration {file_name(found.conf)}. "
+    said.append(Sentence(Words(conf, *joined((other, beside, confs), " · "))))
+    yield Section(said)
+    decisions, *_, waiting = session_tables(found.result, wide=True)
+    nothing = Sentence("No pod is bound or evicted, and no PodGroup is enqueued.", "blank")
+    yield Section([decisions if decisions.rows else nothing], decisions.title)
+    if waiting.rows:
+        yield Section([waiting], waiting.title)
+
+
 @page(
     "session",
     template="session.html",
@@ -109,6 +116,7 @@ def _json(found: Session) -> Any:
     key="o",
     long=True,
     json=_json,
+    show=_shown,
 )
 def session(log: Log, look: Look) -> Session:
     """Run the session of the moment, as a release would.
@@ -119,8 +127,8 @@ def session(log: Log, look: Look) -> Session:
     reach_cache(log, moment, [look.release])
     own = look.get("conf") == BUILT_IN
     conf = chosen_conf(own=own)
-    answer = log.session(at=moment, release=look.release, conf=conf, trace=True).without_cache()
-    result, names = answer.result, names_at(log, moment)
+    found = log.session(at=moment, release=look.release, conf=conf, trace=True).without_cache()
+    result, names = found.result, names_at(log, moment)
     action, about = look.get("action"), look.get("about").strip()
     steps = [
         (place, one)
@@ -130,15 +138,6 @@ def session(log: Log, look: Look) -> Session:
     part = some(steps, number(look, "skip"))
     counts = Counter(one.action for one in result.trace)
     return Session(
-        release=answer.release,
-        conf=file_name(answer.conf),
-        own_conf=own,
-        rejected=answer.rejected,
-        panic="" if result.panic is None else result.panic.message,
-        panic_at=() if result.panic is None else tuple(result.panic.place),
-        panic_during="" if result.panic is None else result.panic.during,
-        decisions=some(list(_decisions(answer)), number(look, "decisions")),
-        waiting=some(list(_waiting(answer)), number(look, "waiting")),
         counts=tuple(Count(action=one, steps=many) for one, many in counts.items()),
         action=action,
         about=about,
@@ -147,10 +146,9 @@ def session(log: Log, look: Look) -> Session:
             skip=part.skip,
             total=part.total,
         ),
-        errors=tuple(result.errors),
-        assumed=assumptions(log, moment, own=own, release=answer.release),
-        not_known=sentences(answer.not_known),
-        answer=answer,
+        assumed=assumptions(log, moment, own=own, release=found.release),
+        not_known=sentences(found.not_known),
+        answer=found,
     )
 
 
@@ -218,32 +216,6 @@ def _refuses(one: TraceStep) -> bool:
     if one.outcome is StepOutcome.PASSING:
         return not one.many
     return one.outcome in _REFUSALS or one.named == "Unschedulable"
-
-
-def _decisions(answer: SessionRun) -> Iterator[Decided]:
-    result = answer.result
-    for key in result.enqueued:
-        yield _decided("enqueue", f"podgroup/{key}", "")
-    for word, pairs in (("bind", result.binds), ("pipeline", result.pipelined)):
-        for pod, node in pairs:
-            yield _decided(word, f"pod/{pod}", node, node=f"node/{node}")
-    for pod, reason in result.evictions:
-        yield _decided("evict", f"pod/{pod}", reason)
-
-
-def _decided(decision: str, name: str, value: str, *, node: str = "") -> Decided:
-    return Decided(decision=decision, object=name, value=value, node=node)
-
-
-def _waiting(answer: SessionRun) -> Iterator[Decided]:
-    """Yield why pods are not placed: no node fits them, or the message of their condition."""
-    result = answer.result
-    messages = {key: one.message for key, one in result.pod_conditions.items()}
-    messages.update((key, text) for key, text in result.fit_errors.items() if text)
-    placed = {pod for pod, _ in (*result.binds, *result.pipelined)}
-    for pod, text in sorted(messages.items()):
-        if pod not in placed:
-            yield _decided("waits", f"pod/{pod}", text)
 
 
 def numbered(steps: Sequence[TraceStep], names: Names) -> list[Step]:
