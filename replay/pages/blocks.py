@@ -17,7 +17,7 @@ MOST_ROWS = 40
 """Rows of a table in a page without a server; it has no further pages."""
 
 
-class Links(Protocol):
+class PageLinks(Protocol):
     """Where words of a page lead."""
 
     def link(self, path: str = "", *, at: int | None = None, **query: str | int | None) -> str:
@@ -29,7 +29,7 @@ class Links(Protocol):
 
 def blocks_html(
     sections: Iterable[Section],
-    links: Links | None = None,
+    links: PageLinks | None = None,
     *,
     level: int = 2,
     most: int = MOST_ROWS,
@@ -50,14 +50,14 @@ def blocks_html(
     )
 
 
-def words(text: str, links: Links | None) -> Markup:
+def words(text: str, links: PageLinks | None) -> Markup:
     """Return words as HTML, with their links."""
     if isinstance(text, Words):
         return Markup("").join(words(part, links) for part in text.parts)
     return _marked(text, escape(one_line(text)), links)
 
 
-def cell(text: str, links: Links | None) -> Markup:
+def cell(text: str, links: PageLinks | None) -> Markup:
     """Return a cell of a table, which a browser may break after commas and slashes."""
     if isinstance(text, Words):
         return Markup("").join(cell(part, links) for part in text.parts)
@@ -66,7 +66,7 @@ def cell(text: str, links: Links | None) -> Markup:
     return _marked(text, breakable(text), links)
 
 
-def _marked(text: str, shown: Markup, links: Links | None) -> Markup:
+def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
     """Return words as a link, or set off, if they are."""
     if isinstance(text, Marked):
         tag = "strong" if text.look else "span"

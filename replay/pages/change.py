@@ -26,7 +26,7 @@ from ..render.differences import (
 from ..render.events import object_text
 from ..render.tables import cut
 from ..report.records import Change
-from .blocks import Links, blocks_html, words
+from .blocks import PageLinks, blocks_html, words
 from .templates import rendered
 
 MOST_OBJECTS = 40
@@ -113,7 +113,7 @@ def _short(value: object) -> str:
     return cut(value_text(value), _LONGEST)
 
 
-def objects_drawn(objects: Sequence[DifferingObject], links: Links | None) -> Drawn:
+def objects_drawn(objects: Sequence[DifferingObject], links: PageLinks | None) -> Drawn:
     """Return a list of objects: each with its sign, and its fields struck out and put in."""
 
     def link(ref: Ref) -> Markup:

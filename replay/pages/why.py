@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from ..answers.answer import Why
 from ..coverage.coverage import reasons
-from ..render.blocks import Folded, ItemList, ListItem, Marked, Section, Sentence
+from ..render.blocks import Folded, ItemList, ListedItem, Marked, Section, Sentence
 from ..render.why import event_table, reasons_section, since_blocks
 from .blocks import blocks_html
 from .templates import rendered
@@ -17,7 +17,7 @@ def why_part(why: Why, name: str) -> Markup:
 
     :param name: the id of the part in its page.
     """
-    gaps = [ItemList([ListItem(text) for text in reasons(why.not_known)], "gaps")]
+    gaps = [ItemList([ListedItem(text) for text in reasons(why.not_known)], "gaps")]
     rests = event_table("RESTS ON", why.events)
     sections = [
         Section([Sentence(why.sentence, "sentence")]),

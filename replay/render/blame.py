@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 
 from ..answers.blamed import Blame, NumberPart
 from .blocks import Section, Sentence, Words, block_lines, moment_ref, object_ref
-from .tables import NONE, PLAIN, Style, TableColumn, table_of
+from .tables import NONE, PLAIN, Style, TextColumn, table_of
 
-_AMOUNT: Sequence[TableColumn[NumberPart]] = (
-    TableColumn("AMOUNT", lambda one: one.amount, keep=True),
+_AMOUNT: Sequence[TextColumn[NumberPart]] = (
+    TextColumn("AMOUNT", lambda one: one.amount, keep=True),
 )
-_VALUES: Sequence[TableColumn[NumberPart]] = (
-    TableColumn("BEFORE", lambda one: one.before, keep=True),
-    TableColumn("AFTER", lambda one: one.amount, keep=True),
+_VALUES: Sequence[TextColumn[NumberPart]] = (
+    TextColumn("BEFORE", lambda one: one.before, keep=True),
+    TextColumn("AFTER", lambda one: one.amount, keep=True),
 )
-_EVENT: Sequence[TableColumn[NumberPart]] = (
-    TableColumn("OBJECT", lambda one: object_ref(one.about), keep=True),
-    TableColumn("SINCE EVENT", lambda one: one.event.kind, keep=True),
-    TableColumn("POSITION", lambda one: moment_ref(one.event.position)),
-    TableColumn("TIME", lambda one: one.event.time),
-    TableColumn("BY", lambda one: one.event.by or NONE, shorten=True),
+_EVENT: Sequence[TextColumn[NumberPart]] = (
+    TextColumn("OBJECT", lambda one: object_ref(one.about), keep=True),
+    TextColumn("SINCE EVENT", lambda one: one.event.kind, keep=True),
+    TextColumn("POSITION", lambda one: moment_ref(one.event.position)),
+    TextColumn("TIME", lambda one: one.event.time),
+    TextColumn("BY", lambda one: one.event.by or NONE, shorten=True),
 )
 
 

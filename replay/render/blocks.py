@@ -139,7 +139,7 @@ class CommandLine(NamedTuple):
     text: str
 
 
-class ListItem(NamedTuple):
+class ListedItem(NamedTuple):
     """A line of a list, and the tables below it.
 
     :param lead: why it stands out; a terminal shows a mark instead.
@@ -155,7 +155,7 @@ class ListItem(NamedTuple):
 class ItemList(NamedTuple):
     """A list. :param look: ``chain`` for reasons, one after the other; else its style."""
 
-    items: Sequence[ListItem]
+    items: Sequence[ListedItem]
     look: str
 
 
@@ -215,7 +215,7 @@ def _lines(block: Block, style: Style) -> Iterator[str]:
             pass
 
 
-def _item_lines(item: ListItem, style: Style, *, marks: bool) -> Iterator[str]:
+def _item_lines(item: ListedItem, style: Style, *, marks: bool) -> Iterator[str]:
     """Yield a line of a list, and what is below it, indented."""
     line = f"{_MARK if item.lead else _NO_MARK} {item.text}" if marks else item.text
     yield from paragraph(style.removed(line) if item.lead else line, style)

@@ -32,7 +32,7 @@ from ...engine.state.truth_tables import (
 )
 from ..logs.given_names import PODGROUP, shortened
 from .amounts import age, resource_list, sure, used_of
-from .tables import NONE, Table, TableColumn
+from .tables import NONE, Table, TextColumn
 
 Row = list[str]
 
@@ -154,7 +154,7 @@ class Labels(NamedTuple):
 F = TypeVar("F", bound=Fact)
 
 
-class Shown(NamedTuple, Generic[F]):
+class ShownObject(NamedTuple, Generic[F]):
     """An object of a row: its version, and the fact that columns read."""
 
     context: TableContext
@@ -207,7 +207,7 @@ def table_of(
         headers = ("NAMESPACE", *headers)
     rows = []
     for entry in entries:
-        shown = Shown(context, entry, entry.fact)
+        shown = ShownObject(context, entry, entry.fact)
         row = [column.value(shown) for column in columns]
         if place is not None:
             row[place] = name_prefix + short.get(row[place], row[place])
@@ -219,7 +219,7 @@ def table_of(
 
 def columns_of(
     context: TableContext, pair: Pair, entries: Sequence[Entry], *, wide: bool
-) -> list[TableColumn[Any]]:
+) -> list[TextColumn[Any]]:
     """Return the columns of a kind; of nodes, wide ones have each resource that one of them has."""
     columns = [one for one in _COLUMNS.get(pair, _OTHER) if wide or not one.wide]
     return [*columns, *_resources(context, entries)] if wide and pair == NODE else columns
@@ -234,17 +234,17 @@ def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str,
 
 def _resources(
     context: TableContext, entries: Sequence[Entry]
-) -> Iterator[TableColumn[Shown[NodeFact]]]:
+) -> Iterator[TextColumn[ShownObject[NodeFact]]]:
     """Yield a column for each further resource that some of these nodes have."""
     table = context.nodes
     rows = [context.node_rows[entry.reference.name] for entry in entries]
     for column, name in enumerate(table.resources):
         has = table.allocatable[rows, column].any() or table.used[rows, column].any()
         if name not in {"cpu", "memory", "pods"} and has:
-            yield TableColumn(name.upper(), partial(_used, column=column))
+            yield TextColumn(name.upper(), partial(_used, column=column))
 
 
-def _used(one: Shown[NodeFact], column: int) -> str:
+def _used(one: ShownObject[NodeFact], column: int) -> str:
     """Return what is used of a resource of a node, and how much is allocatable."""
     table, row = one.context.nodes, one.context.node_rows[one.name]
     used, allocatable = float(table.used[row, column]), float(table.allocatable[row, column])
@@ -252,14 +252,14 @@ def _used(one: Shown[NodeFact], column: int) -> str:
     return used_of(name, used, allocatable, unknown=one.context.pods_unknown)
 
 
-def _node_pods(one: Shown[NodeFact]) -> str:
+def _node_pods(one: ShownObject[NodeFact]) -> str:
     count = int(one.context.nodes.pods[one.context.node_rows[one.name]])
     pods = sure(str(count), count, unknown=one.context.pods_unknown)
     limit = one.fact.allocatable.get("pods")
     return pods if limit is None else f"{pods}/{short_amount('pods', limit)}"
 
 
-def _allocated(one: Shown[QueueFact]) -> str:
+def _allocated(one: ShownObject[QueueFact]) -> str:
     """Return what a queue and those below it hold, but pods, which have a column."""
     table, row = one.context.queues, one.context.queue_rows[one.name]
     amounts = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
@@ -267,7 +267,7 @@ def _allocated(one: Shown[QueueFact]) -> str:
     return sure(resource_list(amounts), amounts, unknown=one.context.held_unknown)
 
 
-def _queue_pods(one: Shown[QueueFact]) -> str:
+def _queue_pods(one: ShownObject[QueueFact]) -> str:
     pods = int(one.context.queues.pods[one.context.queue_rows[one.name]])
     return sure(str(pods), pods, unknown=one.context.held_unknown)
 
@@ -277,7 +277,7 @@ def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-def _reclaimable(one: Shown[QueueFact]) -> str:
+def _reclaimable(one: ShownObject[QueueFact]) -> str:
     return NONE if one.fact.reclaimable is None else str(one.fact.reclaimable).lower()
 
 
@@ -287,107 +287,107 @@ def counted(members: Mapping[str, int]) -> str:
     return ",".join(f"{status}={count}" for status, count in order) or NONE
 
 
-def _members(one: Shown[PodGroupFact]) -> str:
+def _members(one: ShownObject[PodGroupFact]) -> str:
     namespace = one.entry.reference.namespace
     members = one.context.members.get((namespace, one.name), {})
     unknown = not members and one.context.not_listed(POD, namespace)
     return sure(counted(members), members, unknown=unknown)
 
 
-def _last_seen(one: Shown[OtherFact]) -> str:
+def _last_seen(one: ShownObject[OtherFact]) -> str:
     try:
         return age(one.context.when, parse_time(one.summary(0)))
     except ValueError:
         return "<unknown>"
 
 
-_OTHER: Sequence[TableColumn[Shown[Fact]]] = (
-    TableColumn("NAME", lambda one: one.name),
-    TableColumn("AGE", lambda one: one.age),
+_OTHER: Sequence[TextColumn[ShownObject[Fact]]] = (
+    TextColumn("NAME", lambda one: one.name),
+    TextColumn("AGE", lambda one: one.age),
 )
 
-_PODS: Sequence[TableColumn[Shown[PodFact]]] = (
-    TableColumn("NAME", lambda one: one.name),
-    TableColumn("READY", lambda one: f"{one.fact.ready}/{one.fact.containers}"),
-    TableColumn("STATUS", lambda one: status_of(one.fact), keep=True),
-    TableColumn("RESTARTS", lambda one: str(one.fact.restarts)),
-    TableColumn("AGE", lambda one: one.age),
-    TableColumn("NODE", lambda one: one.fact.node or NONE, wide=True),
-    TableColumn("PODGROUP", lambda one: one.fact.podgroup or NONE, wide=True),
-    TableColumn(
+_PODS: Sequence[TextColumn[ShownObject[PodFact]]] = (
+    TextColumn("NAME", lambda one: one.name),
+    TextColumn("READY", lambda one: f"{one.fact.ready}/{one.fact.containers}"),
+    TextColumn("STATUS", lambda one: status_of(one.fact), keep=True),
+    TextColumn("RESTARTS", lambda one: str(one.fact.restarts)),
+    TextColumn("AGE", lambda one: one.age),
+    TextColumn("NODE", lambda one: one.fact.node or NONE, wide=True),
+    TextColumn("PODGROUP", lambda one: one.fact.podgroup or NONE, wide=True),
+    TextColumn(
         "QUEUE",
         lambda one: one.context.queue_of(one.entry.reference.namespace, one.fact),
         wide=True,
     ),
-    TableColumn("REQUESTS", lambda one: resource_list(one.fact.requests), wide=True),
+    TextColumn("REQUESTS", lambda one: resource_list(one.fact.requests), wide=True),
 )
-_NODES: Sequence[TableColumn[Shown[NodeFact]]] = (
-    TableColumn("NAME", lambda one: one.name),
-    TableColumn("STATUS", lambda one: status_of(one.fact), keep=True),
-    TableColumn("ROLES", lambda one: ",".join(one.fact.roles) or NONE),
-    TableColumn("AGE", lambda one: one.age),
-    TableColumn("VERSION", lambda one: one.fact.version or NONE),
-    TableColumn("CPU", partial(_used, column=0), keep=True),
-    TableColumn("MEMORY", partial(_used, column=1), keep=True),
-    TableColumn("PODS", _node_pods, wide=True),
+_NODES: Sequence[TextColumn[ShownObject[NodeFact]]] = (
+    TextColumn("NAME", lambda one: one.name),
+    TextColumn("STATUS", lambda one: status_of(one.fact), keep=True),
+    TextColumn("ROLES", lambda one: ",".join(one.fact.roles) or NONE),
+    TextColumn("AGE", lambda one: one.age),
+    TextColumn("VERSION", lambda one: one.fact.version or NONE),
+    TextColumn("CPU", partial(_used, column=0), keep=True),
+    TextColumn("MEMORY", partial(_used, column=1), keep=True),
+    TextColumn("PODS", _node_pods, wide=True),
 )
-_EVENTS: Sequence[TableColumn[Shown[OtherFact]]] = (
-    TableColumn("LAST SEEN", _last_seen),
-    TableColumn("TYPE", lambda one: one.summary(1)),
-    TableColumn("REASON", lambda one: one.summary(2), keep=True),
-    TableColumn("OBJECT", lambda one: one.summary(3), keep=True),
-    TableColumn("MESSAGE", lambda one: one.summary(4).replace("\n", " "), keep=True),
-    TableColumn("COUNT", lambda one: one.summary(5), wide=True),
-    TableColumn("FIRST SEEN", lambda one: one.age, wide=True),
-    TableColumn("NAME", lambda one: one.name, wide=True),
+_EVENTS: Sequence[TextColumn[ShownObject[OtherFact]]] = (
+    TextColumn("LAST SEEN", _last_seen),
+    TextColumn("TYPE", lambda one: one.summary(1)),
+    TextColumn("REASON", lambda one: one.summary(2), keep=True),
+    TextColumn("OBJECT", lambda one: one.summary(3), keep=True),
+    TextColumn("MESSAGE", lambda one: one.summary(4).replace("\n", " "), keep=True),
+    TextColumn("COUNT", lambda one: one.summary(5), wide=True),
+    TextColumn("FIRST SEEN", lambda one: one.age, wide=True),
+    TextColumn("NAME", lambda one: one.name, wide=True),
 )
-_PRIORITY_CLASSES: Sequence[TableColumn[Shown[OtherFact]]] = (
-    TableColumn("NAME", lambda one: one.name),
-    TableColumn("VALUE", lambda one: one.summary(0)),
-    TableColumn("GLOBAL-DEFAULT", lambda one: one.summary(1)),
-    TableColumn("AGE", lambda one: one.age),
+_PRIORITY_CLASSES: Sequence[TextColumn[ShownObject[OtherFact]]] = (
+    TextColumn("NAME", lambda one: one.name),
+    TextColumn("VALUE", lambda one: one.summary(0)),
+    TextColumn("GLOBAL-DEFAULT", lambda one: one.summary(1)),
+    TextColumn("AGE", lambda one: one.age),
 )
-_QUEUES: Sequence[TableColumn[Shown[QueueFact]]] = (
-    TableColumn("NAME", lambda one: one.name),
-    TableColumn("STATE", lambda one: status_of(one.fact) or NONE),
-    TableColumn("WEIGHT", lambda one: str(one.fact.weight)),
-    TableColumn("PARENT", lambda one: one.fact.parent or NONE),
-    TableColumn("CAPABILITY", lambda one: resource_list(one.fact.capability), keep=True),
-    TableColumn("DESERVED", lambda one: resource_list(_not_zero(one.fact.deserved))),
-    TableColumn("GUARANTEE", lambda one: resource_list(_not_zero(one.fact.guarantee))),
-    TableColumn("ALLOCATED+BELOW", _allocated, keep=True),
-    TableColumn("PODS+BELOW", _queue_pods, keep=True),
-    TableColumn("AGE", lambda one: one.age),
-    TableColumn("RECLAIMABLE", _reclaimable, wide=True),
-    TableColumn("STATUS.ALLOCATED", lambda one: resource_list(one.fact.allocated), wide=True),
+_QUEUES: Sequence[TextColumn[ShownObject[QueueFact]]] = (
+    TextColumn("NAME", lambda one: one.name),
+    TextColumn("STATE", lambda one: status_of(one.fact) or NONE),
+    TextColumn("WEIGHT", lambda one: str(one.fact.weight)),
+    TextColumn("PARENT", lambda one: one.fact.parent or NONE),
+    TextColumn("CAPABILITY", lambda one: resource_list(one.fact.capability), keep=True),
+    TextColumn("DESERVED", lambda one: resource_list(_not_zero(one.fact.deserved))),
+    TextColumn("GUARANTEE", lambda one: resource_list(_not_zero(one.fact.guarantee))),
+    TextColumn("ALLOCATED+BELOW", _allocated, keep=True),
+    TextColumn("PODS+BELOW", _queue_pods, keep=True),
+    TextColumn("AGE", lambda one: one.age),
+    TextColumn("RECLAIMABLE", _reclaimable, wide=True),
+    TextColumn("STATUS.ALLOCATED", lambda one: resource_list(one.fact.allocated), wide=True),
 )
-_PODGROUPS: Sequence[TableColumn[Shown[PodGroupFact]]] = (
-    TableColumn("NAME", lambda one: one.name),
-    TableColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
-    TableColumn("MINMEMBER", lambda one: str(one.fact.min_member)),
-    TableColumn("MEMBERS", _members),
-    TableColumn("QUEUE", lambda one: one.fact.queue or "default"),
-    TableColumn("AGE", lambda one: one.age),
-    TableColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
-    TableColumn("MINRESOURCES", lambda one: resource_list(one.fact.min_resources), wide=True),
+_PODGROUPS: Sequence[TextColumn[ShownObject[PodGroupFact]]] = (
+    TextColumn("NAME", lambda one: one.name),
+    TextColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
+    TextColumn("MINMEMBER", lambda one: str(one.fact.min_member)),
+    TextColumn("MEMBERS", _members),
+    TextColumn("QUEUE", lambda one: one.fact.queue or "default"),
+    TextColumn("AGE", lambda one: one.age),
+    TextColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
+    TextColumn("MINRESOURCES", lambda one: resource_list(one.fact.min_resources), wide=True),
 )
-_JOBS: Sequence[TableColumn[Shown[JobFact]]] = (
-    TableColumn("NAME", lambda one: one.name),
-    TableColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
-    TableColumn("MINAVAILABLE", lambda one: str(one.fact.min_available)),
-    TableColumn("RUNNINGS", lambda one: str(one.fact.running)),
-    TableColumn("PENDING", lambda one: str(one.fact.pending)),
-    TableColumn("SUCCEEDED", lambda one: str(one.fact.succeeded)),
-    TableColumn("FAILED", lambda one: str(one.fact.failed)),
-    TableColumn("QUEUE", lambda one: one.fact.queue or "default"),
-    TableColumn("AGE", lambda one: one.age),
-    TableColumn("REPLICAS", lambda one: str(one.fact.replicas), wide=True),
-    TableColumn("TERMINATING", lambda one: str(one.fact.terminating), wide=True),
-    TableColumn("UNKNOWN", lambda one: str(one.fact.unknown), wide=True),
-    TableColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
+_JOBS: Sequence[TextColumn[ShownObject[JobFact]]] = (
+    TextColumn("NAME", lambda one: one.name),
+    TextColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
+    TextColumn("MINAVAILABLE", lambda one: str(one.fact.min_available)),
+    TextColumn("RUNNINGS", lambda one: str(one.fact.running)),
+    TextColumn("PENDING", lambda one: str(one.fact.pending)),
+    TextColumn("SUCCEEDED", lambda one: str(one.fact.succeeded)),
+    TextColumn("FAILED", lambda one: str(one.fact.failed)),
+    TextColumn("QUEUE", lambda one: one.fact.queue or "default"),
+    TextColumn("AGE", lambda one: one.age),
+    TextColumn("REPLICAS", lambda one: str(one.fact.replicas), wide=True),
+    TextColumn("TERMINATING", lambda one: str(one.fact.terminating), wide=True),
+    TextColumn("UNKNOWN", lambda one: str(one.fact.unknown), wide=True),
+    TextColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
 )
 
-_COLUMNS: Mapping[Pair, Sequence[TableColumn[Any]]] = MappingProxyType(
+_COLUMNS: Mapping[Pair, Sequence[TextColumn[Any]]] = MappingProxyType(
     {
         POD: _PODS,
         NODE: _NODES,

@@ -73,7 +73,7 @@ def decision_lines(
         yield f"({len(decisions) - len(table.rows)} more: -o json)\n"
 
 
-def decision_table(decisions: Sequence[Differing], labels: Sequence[str]) -> Table:
+def decision_table(decisions: Sequence[DifferingDecision], labels: Sequence[str]) -> Table:
     """Return the decisions that differ, with a column for each side."""
     rows = [(row.kind, _object(row), *map(value_text, row.values)) for row in decisions]
     return Table(
@@ -85,7 +85,7 @@ def decision_table(decisions: Sequence[Differing], labels: Sequence[str]) -> Tab
     )
 
 
-def _object(row: Differing) -> str:
+def _object(row: DifferingDecision) -> str:
     """Return the object of a decision; a panic has none."""
     kind = "pod" if row.kind in _OF_PODS else "podgroup"
     return object_ref(f"{kind}/{row.about}", row.about) if row.about else NONE

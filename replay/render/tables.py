@@ -51,7 +51,7 @@ class Table(NamedTuple):
 Row = TypeVar("Row")
 
 
-class TableColumn(NamedTuple, Generic[Row]):
+class TextColumn(NamedTuple, Generic[Row]):
     """A column of a table, declared once for all that show it.
 
     :param value: the cell of a row; words that lead somewhere are a :class:`.blocks.Ref`.
@@ -66,7 +66,7 @@ class TableColumn(NamedTuple, Generic[Row]):
 
 
 def table_of(
-    columns: Sequence[TableColumn[Row]], rows: Iterable[Row], title: str = "", pages: str = ""
+    columns: Sequence[TextColumn[Row]], rows: Iterable[Row], title: str = "", pages: str = ""
 ) -> Table:
     """Return the table of some rows, with these columns."""
     return Table(

@@ -24,7 +24,7 @@ from ..answers.stages import Stage
 from .blocks import (
     Block,
     ItemList,
-    ListItem,
+    ListedItem,
     Marked,
     Section,
     Sentence,
@@ -35,7 +35,7 @@ from .blocks import (
     object_ref,
 )
 from .session import number_text, step_table
-from .tables import NONE, PLAIN, Style, Table, TableColumn, table_of
+from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 SENTENCE, NUMBERS, STEPS = 0, 1, 2
 """Depths: the reasons; also all numbers; also the steps of the session."""
@@ -79,7 +79,7 @@ def since_blocks(found: Why) -> list[Block]:
         blocks.append(Sentence(Words(f"{begin} since ", *_place(found.began))))
     if found.stages:
         stages = zip(found.stages, begins_of(found.stages), strict=True)
-        blocks.append(ItemList([ListItem(_stage_text(*one, found)) for one in stages], "since"))
+        blocks.append(ItemList([ListedItem(_stage_text(*one, found)) for one in stages], "since"))
     return blocks
 
 
@@ -119,7 +119,7 @@ def reasons_section(found: Why, depth: int = NUMBERS) -> Section:
     """Return the reasons, with the numbers of those that keep it waiting; with depth, of all."""
     lead = "This is why it is not known." if found.waits is None else "This keeps it waiting."
     items = [
-        ListItem(
+        ListedItem(
             link.text,
             lead if link.blocks else "",
             link_tables(link, depth) if link.blocks or depth >= NUMBERS else (),
@@ -265,18 +265,18 @@ def _nodes(link: Nodes, depth: int) -> Table:
 
 def event_table(head: str, events: Sequence[Evidence]) -> Table:
     """Return events as a table, the first column with this head."""
-    columns: Sequence[TableColumn[Evidence]] = (
-        TableColumn(head, lambda one: object_ref(one.about)),
+    columns: Sequence[TextColumn[Evidence]] = (
+        TextColumn(head, lambda one: object_ref(one.about)),
         *_EVENT_COLUMNS,
     )
     return table_of(columns, events, "Events")
 
 
-_EVENT_COLUMNS: Sequence[TableColumn[Evidence]] = (
-    TableColumn("EVENT", lambda one: one.kind, keep=True),
-    TableColumn("POSITION", lambda one: moment_ref(one.position), keep=True),
-    TableColumn("TIME", lambda one: one.time),
-    TableColumn("BY", lambda one: one.by or NONE, shorten=True),
+_EVENT_COLUMNS: Sequence[TextColumn[Evidence]] = (
+    TextColumn("EVENT", lambda one: one.kind, keep=True),
+    TextColumn("POSITION", lambda one: moment_ref(one.position), keep=True),
+    TextColumn("TIME", lambda one: one.time),
+    TextColumn("BY", lambda one: one.by or NONE, shorten=True),
 )
 
 

@@ -14,7 +14,7 @@ from ..what_if.suggestion import GONE, RELEASE
 from ..what_if.trial import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy
 from .blocks import Block, Folded, Section, Sentence, block_lines
 from .simulation import spans
-from .tables import NONE, PLAIN, Style, Table, TableColumn, table_of
+from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 _NAMES = 3
 _JOBS = 3
@@ -129,14 +129,14 @@ _UNCHANGED = MappingProxyType(
         ENQUEUED: "No change is needed: this session enqueues it, and then its pods are created.",
     }
 )
-_HELPING: Sequence[TableColumn[Remedy]] = (
-    TableColumn("WOULD HELP", lambda one: one.text),
-    TableColumn("STARTS", lambda one: one.starts, keep=True),
-    TableColumn("EVICTS", lambda one: _names(one.evicts)),
-    TableColumn("NO LONGER PLACED", lambda one: _names(one.no_longer)),
+_HELPING: Sequence[TextColumn[Remedy]] = (
+    TextColumn("WOULD HELP", lambda one: one.text),
+    TextColumn("STARTS", lambda one: one.starts, keep=True),
+    TextColumn("EVICTS", lambda one: _names(one.evicts)),
+    TextColumn("NO LONGER PLACED", lambda one: _names(one.no_longer)),
 )
-_FAULTY: Sequence[TableColumn[Remedy]] = (
-    TableColumn("ONLY BY A FAULT", lambda one: one.text),
-    TableColumn("STARTS", lambda one: one.starts),
-    TableColumn("FAULT", lambda one: " ".join(one.faults), keep=True),
+_FAULTY: Sequence[TextColumn[Remedy]] = (
+    TextColumn("ONLY BY A FAULT", lambda one: one.text),
+    TextColumn("STARTS", lambda one: one.starts),
+    TextColumn("FAULT", lambda one: " ".join(one.faults), keep=True),
 )

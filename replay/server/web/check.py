@@ -19,7 +19,7 @@ from ...render.blocks import (
     Block,
     CommandLine,
     ItemList,
-    ListItem,
+    ListedItem,
     Marked,
     Section,
     Sentence,
@@ -28,7 +28,7 @@ from ...render.blocks import (
     here_ref,
 )
 from ...render.check import check_table
-from ...render.tables import TableColumn, table_of
+from ...render.tables import TextColumn, table_of
 from ..reach import reach_all, reach_cache
 from .blocks import answer
 from .look import Look
@@ -70,7 +70,7 @@ def _shown(found: Check, look: Look) -> Mapping[str, Any]:
     ]
     found_blocks = _not_run(look) if found.report is None else _found(found.report, found.wanted)
     sections = (
-        Section([ItemList([ListItem(one) for one in chips], "chips"), *found_blocks]),
+        Section([ItemList([ListedItem(one) for one in chips], "chips"), *found_blocks]),
         Section([_invariants(found.report)], "All invariants"),
     )
     before = "at" if found.over == MOMENT else "up to"
@@ -111,11 +111,11 @@ def _found(report: CheckReport, wanted: str) -> Iterator[Block]:
 def _invariants(report: CheckReport | None) -> Block:
     """Return all invariants, with how many violations each has."""
     result = partial(_result, report)
-    columns: Sequence[TableColumn[Invariant]] = (
-        TableColumn("ID", lambda one: Marked(f"{one.id} {one.name}", place=one.id)),
-        TableColumn("RESULT", result),
-        TableColumn("STATEMENT", lambda one: one.statement),
-        TableColumn("NEEDS", lambda one: one.needs.value),
+    columns: Sequence[TextColumn[Invariant]] = (
+        TextColumn("ID", lambda one: Marked(f"{one.id} {one.name}", place=one.id)),
+        TextColumn("RESULT", result),
+        TextColumn("STATEMENT", lambda one: one.statement),
+        TextColumn("NEEDS", lambda one: one.needs.value),
     )
     return table_of(columns, ALL, "All invariants")
 

@@ -14,7 +14,7 @@ from ...facade.log import Log
 from ...histories.diff import Diff
 from ...histories.diff_counts import counted_by_kind
 from ...pages.change import begun, counts_text, holdings, objects_drawn, objects_of
-from ...render.blocks import Block, ItemList, ListItem, Section, Sentence, Words, chip, here_ref
+from ...render.blocks import Block, ItemList, ListedItem, Section, Sentence, Words, chip, here_ref
 from .blocks import answer, paged
 from .look import Look
 from .notes import filled_in, sentences
@@ -64,7 +64,7 @@ def _sections(found: Diff, look: Look) -> Iterator[Section]:
         text = f"{plural} {counts_text(one)}"
         chips.append(chip(text, chosen=plural == kind, kind=plural, objects=None))
     same = f"{counted(found.summary.same, 'object is', 'objects are')} the same"
-    first.append(ItemList([*map(ListItem, chips), ListItem(same)], "chips"))
+    first.append(ItemList([*map(ListedItem, chips), ListedItem(same)], "chips"))
     yield Section([*first, *(() if kind else holdings(found))])
     yield Section(list(_objects(found, look, kind)), "Objects")
 

@@ -34,7 +34,7 @@ from ...render.blocks import (
     object_ref,
 )
 from ...render.simulation import spans
-from ...render.tables import TableColumn, table_of
+from ...render.tables import TextColumn, table_of
 from ...render.why import event_table, reasons_section, since_blocks, step_rows
 from ...render.would_help import help_sections
 from ...what_if.help import WouldHelp
@@ -48,7 +48,7 @@ HELP_BUDGET = "20s"
 """How long changes are tried that may help."""
 
 
-class Stretch(NamedTuple):
+class BarStretch(NamedTuple):
     """A time during which one answer held, as a part of a bar.
 
     :param time: since when, in words. :param cause: a few words that name the answer.
@@ -160,13 +160,13 @@ def _other_blocks(found: WhyPage, look: Look) -> Sequence[Block]:
         text = "Run the session as every release"
         button = here_ref(text, "button", "others", others="yes")
         return [Sentence(Words(button, " It takes a session for each of them."))]
-    columns: Sequence[TableColumn[OtherReleases]] = (
-        TableColumn("RELEASES", lambda one: one.releases),
-        TableColumn(
+    columns: Sequence[TextColumn[OtherReleases]] = (
+        TextColumn("RELEASES", lambda one: one.releases),
+        TextColumn(
             "ANSWER", lambda one: Marked(*(("yes", "good") if one.holds else ("no", "bad")))
         ),
-        TableColumn("RESULT", lambda one: one.text),
-        TableColumn("COMPARE", lambda one: _beside(one, look.release)),
+        TextColumn("RESULT", lambda one: one.text),
+        TextColumn("COMPARE", lambda one: _beside(one, look.release)),
     )
     table = table_of(columns, found.others, "Answers of releases")
     return [Sentence(f"Asked: {found.question}?"), table]
@@ -215,7 +215,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
     )
 
 
-def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
+def _stretches(found: Why, now: int | None) -> Iterator[BarStretch]:
     """Yield the answers so far, each from when it held until the next one; none without times."""
     begun = [stage.since.begin for stage in found.stages]
     firsts, begins = [first_time(one) for one in begun], [last_time(one) for one in begun]
@@ -228,7 +228,7 @@ def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
         found.stages, begins_of(found.stages), firsts, begins, ends, strict=True
     ):
         known = begin is not None and end is not None
-        yield Stretch(
+        yield BarStretch(
             time=said,
             cause=stage.cause,
             begin=round(100 * ((begin or 0) - first) / whole, 2) if known else 0.0,
