@@ -179,6 +179,10 @@ class PointUnknown(UsageError):
     """A point is not a moment of this log: malformed, before its begin or after its end."""
 
 
+class PointMalformed(PointUnknown):
+    """A point has none of the forms that points have, so no log has such a moment."""
+
+
 class PackDiffers(PlinianError):
     """A pack would decide otherwise than the log, or hold an original name; it was not written."""
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from ...engine.errors import PointUnknown
+from ...engine.errors import PointMalformed, PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import UNDATED, Clock, TimeSpan
@@ -161,13 +161,14 @@ def at_session(store: LogStore, moment: Moment, text: str) -> Moment:
     """Return the moment at which a session was opened: what it may have known.
 
     :param text: ``session:N``.
-    :raises PointUnknown: there is no such session.
+    :raises PointMalformed: it has no number. :raises PointUnknown: there is no such session.
     """
     digits = text.removeprefix(PREFIX)
     known = listed_sessions(store, moment)
     if not _NUMBER.fullmatch(digits) or not 1 <= int(digits) <= len(known):
         count = f"{len(known)} session{'' if len(known) == 1 else 's'}"
-        raise PointUnknown(
+        wrong = PointUnknown if digits.isdecimal() else PointMalformed
+        raise wrong(
             f"there is no {text}: the log records {count}",
             now=f"choose session:1 to session:{len(known)}; plinian session list shows them"
             if known

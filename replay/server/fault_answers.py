@@ -24,6 +24,7 @@ from ...engine.errors import (
     NotKnown,
     ObjectNotFound,
     PlinianError,
+    PointMalformed,
     PointUnknown,
     UsageError,
 )
@@ -36,6 +37,7 @@ from .works import WorkStopped
 
 _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
     (ObjectNotFound, 404),
+    (PointMalformed, 400),
     (PointUnknown, 404),
     (UsageError, 400),
     (InputError, 400),

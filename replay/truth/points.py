@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ...engine.errors import PointTooEarly, PointUnknown, UsageError
+from ...engine.errors import PointMalformed, PointTooEarly, PointUnknown, UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
 from ...engine.log.store import MAIN, LogStore
 from ..moments.log_clock import clock_of, span_of_end, span_of_read
@@ -76,7 +76,8 @@ def resolve(
     """Return the moment that a point names in a log.
 
     :param as_known_at: ``@POSITION``; ignore events appended later.
-    :raises PointUnknown: the point has none of the forms, or is outside the log.
+    :raises PointMalformed: the point has none of the forms.
+    :raises PointUnknown: it is outside the log.
     """
     text = text.strip()
     branches = {info.name: info.last for info in store.branches()}
@@ -119,7 +120,7 @@ def resolve(
 
 def _position(digits: str, last: int) -> int:
     if not _DECIMAL.fullmatch(digits):
-        raise PointUnknown(f"{digits!r} is not a position", now=_FORMS)
+        raise PointMalformed(f"{digits!r} is not a position", now=_FORMS)
     position = int(digits)
     if position > last:
         raise PointUnknown(
@@ -132,7 +133,7 @@ def _position(digits: str, last: int) -> int:
 def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
     digits = text.removeprefix("rv:")
     if not _DECIMAL.fullmatch(digits):
-        raise PointUnknown(f"{text!r}: a resourceVersion is a decimal number", now=_FORMS)
+        raise PointMalformed(f"{text!r}: a resourceVersion is a decimal number", now=_FORMS)
     revision = min(int(digits), _LAST_REVISION)
     extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     if extent.first_revision is not None and revision < extent.first_revision:
@@ -181,7 +182,7 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
     """Return the time that a text means, and how it was understood if that is not plain.
 
     :param first: and ``last``: the first and last time of the log.
-    :raises PointUnknown: it is not a time.
+    :raises PointMalformed: it is not a time.
     """
     try:
         if text == "now":
@@ -197,7 +198,7 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
         found = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
         format_time(found)
     except (ValueError, OverflowError, OSError) as fault:
-        raise PointUnknown(f"invalid point {text!r}", now=_FORMS) from fault
+        raise PointMalformed(f"invalid point {text!r}", now=_FORMS) from fault
     return found, ""
 
 
@@ -214,17 +215,17 @@ def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
 def point_text(at: object) -> str:
     """Return a point as text; that of a datetime is in UTC.
 
-    :raises PointUnknown: it is a datetime without a time zone, or of another type.
+    :raises PointMalformed: it is a datetime without a time zone, or of another type.
     """
     if isinstance(at, str):
         return at
     if not isinstance(at, datetime):
-        raise PointUnknown(
+        raise PointMalformed(
             f"{at!r} is not a moment",
             now="give a string as for --at, a datetime with a time zone, or a Moment",
         )
     if at.utcoffset() is None:
-        raise PointUnknown(
+        raise PointMalformed(
             f"{at.isoformat()} has no time zone",
             now="write datetime(..., tzinfo=UTC); for a local time, use at.astimezone()",
         )
