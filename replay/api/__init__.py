@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from .replay.explore.hand_walk import Walk
     from .replay.explore.replaying import Replay
     from .replay.explore.window_words import ToldWindow, ToldWrite
-    from .replay.facade.answering import why
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
@@ -88,13 +87,12 @@ if TYPE_CHECKING:
         write_run,
     )
     from .replay.facade.linting import lint, lint_rules
-    from .replay.facade.log import Log
+    from .replay.facade.log import CheckpointInfo, Log
     from .replay.facade.packing import open_pack
-    from .replay.facade.reading import read
+    from .replay.facade.reading import read, why
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.reviewing import junit, sarif
     from .replay.facade.searching import LogAnswers
-    from .replay.facade.stored import CheckpointInfo
     from .replay.fidelity.report import Fidelity
     from .replay.forecast.forecast_run import Forecast
     from .replay.histories.diff import Diff
@@ -248,7 +246,6 @@ _PLACES = MappingProxyType(
         "replay.forecast.forecast_run": "Forecast",
         "replay.what_if.help": "WouldHelp",
         "replay.what_if.changed_sessions": "WhatIf",
-        "replay.facade.answering": "why",
         "replay.compare.bisection": "Bisection",
         "replay.compare.sessions": "Comparison",
         "replay.compare.upgrade": "Upgrade",
@@ -272,8 +269,8 @@ _PLACES = MappingProxyType(
             "windows write_run"
         ),
         "replay.facade.linting": "lint lint_rules",
-        "replay.facade.log": "Log",
-        "replay.facade.reading": "read",
+        "replay.facade.log": "CheckpointInfo Log",
+        "replay.facade.reading": "read why",
         "replay.facade.packing": "open_pack",
         "replay.pack.opened": "OpenedPack",
         "replay.pack.pack_writing": "Packed",
@@ -281,7 +278,6 @@ _PLACES = MappingProxyType(
         "replay.facade.releases": "behaviours release_diff releases unproven",
         "replay.facade.reviewing": "junit sarif",
         "replay.facade.searching": "LogAnswers",
-        "replay.facade.stored": "CheckpointInfo",
         "replay.histories.history": "Happening History ObjectHistory",
         "replay.ingest.explain": "Explanation explain",
         "replay.ingest.ingest_run": "IngestOptions IngestSummary",
@@ -332,7 +328,7 @@ def demo(place: str | PathLike[str] = "plinian-demo.db") -> Log:
 
     :raises LogUnavailable: a log cannot be created at this place.
     """
-    from .replay.facade.log import demonstration  # noqa: PLC0415 -- import plinian stays cheap
+    from .replay.facade.reading import demonstration  # noqa: PLC0415 -- import plinian stays cheap
 
     return demonstration(str(place))
 

@@ -1,4 +1,4 @@
-"""A log of files for some questions from Python, as ``-i`` is on the command line."""
+"""A log of files for some questions from Python, as ``-i`` is on the command line; the demo."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ...engine.log import MAIN
+from ..answers.answer import Why
+from ..demo import recorded_inputs
+from ..ingest.one_off import log_of
+from ..logs.given_confs import Conf
+from ..questions.why import WhyQuestion
 from .log import Log, opened
 from .options import FilePath, paths_of
 
@@ -28,3 +33,30 @@ def read(inputs: FilePath | list[FilePath], *, year: int | None = None) -> Itera
             log.ingest(paths_of(inputs), year=year)
             log.forget()
             yield log
+
+
+def why(
+    named: str,
+    inputs: FilePath | list[FilePath],
+    *,
+    namespace: str | None = None,
+    release: str | None = None,
+    conf: Conf | None = None,
+    assume: bool = False,
+) -> Why:
+    """Return why an object waits, by files alone, as from ``kubectl get``, without a log.
+
+    :param inputs: files, folders or archives. The other parameters are those of :meth:`Log.why`.
+    :raises InputError: an input is missing, damaged or malformed.
+    """
+    asked = WhyQuestion(named, namespace=namespace, release=release, conf=conf, assume=assume)
+    with log_of(paths_of(inputs)) as log:
+        return asked.ask(log)
+
+
+def demonstration(place: str) -> Log:
+    """Create the log of the demo; errors are those of ``plinian.demo``."""
+    log = opened(place, create=True, branch=MAIN, cluster=None)
+    with recorded_inputs() as paths:
+        log.ingest(paths)
+    return log

@@ -11,11 +11,10 @@ from ..logs.log import Log, Progress
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..truth.points import Point
-from .stored import StoredLog
 
 
 def fidelity_of(
-    log: StoredLog,
+    log: Log,
     release: str,
     conf: ConfText | None,
     bounds: Mapping[str, Point | None],
