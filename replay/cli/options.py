@@ -40,21 +40,14 @@ namespace = click.option("--namespace", "-n", metavar="NAME", help="The namespac
 all_namespaces = click.option(
     "--all-namespaces", "-A", help="Look in all namespaces.", is_flag=True
 )
-
-
-def _moment(what: str) -> Callable[[Any], Any]:
-    return click.option(
-        "--at",
-        metavar="POINT",
-        help=f"{what}: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end), session:N "
-        "or end; with a branch: what-if@1042.",
-        default=END,
-        show_default=True,
-    )
-
-
-at = _moment("The moment")
-until = _moment("Only sessions up to this moment")
+at = click.option(
+    "--at",
+    metavar="POINT",
+    help="The moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end), session:N or "
+    "end; with a branch: what-if@1042.",
+    default=END,
+    show_default=True,
+)
 as_known_at = click.option(
     "--as-known-at", metavar="@POSITION", help="Ignore events appended after this position."
 )
@@ -80,14 +73,6 @@ label_columns = click.option(
     multiple=True,
 )
 no_headers = click.option("--no-headers", help="Leave out the column heads.", is_flag=True)
-ignore = click.option(
-    "--ignore",
-    metavar="PATH",
-    help="Leave out changes of this field and of all fields below it (* matches any); repeatable.",
-    multiple=True,
-)
-
-
 plot = click.option(
     "--plot", help="Also draw it over time, in characters; only below text.", is_flag=True
 )

@@ -17,15 +17,6 @@ POINT = "@POSITION, rv:REVISION, a time, -5m (before the end), session:N or end"
 AT = Parameter(name="at", about=f"The moment: {POINT}; with a branch: what-if@1042.")
 SINCE = Parameter(name="since", about=f"From this point on: {POINT}.")
 UNTIL = Parameter(name="until", about=f"Up to this point: {POINT}.")
-NAMED = Parameter(
-    name="object",
-    about="The object, as in job/train or pod/ml/train-0.",
-    required=True,
-    argument="named",
-    option="",
-)
-BEFORE = Parameter(name="before", about="The first moment.", required=True, option="")
-AFTER = Parameter(name="after", about="The second moment.", default="end", option="")
 NAMESPACE = Parameter(name="namespace", about="The namespace to look in.")
 RELEASE = Parameter(name="release", about="The release of Volcano, as in v1.12.1.")
 RELEASES = Parameter(
@@ -55,12 +46,6 @@ STRICT = Parameter(
     name="strict",
     about="Answer with an error if the log does not know all that the question needs.",
     kind=ParameterType.FLAG,
-)
-KINDS = Parameter(
-    name="kind", about="Only this kind of objects.", many=True, argument="kinds", option="--kind"
-)
-IGNORE = Parameter(
-    name="ignore", about="Leave out changes of this field, as in status.conditions.", many=True
 )
 INVARIANTS = Parameter(
     name="invariant", about="Only this invariant, as in I-04.", many=True, argument="invariants"
