@@ -136,10 +136,10 @@ def output(forms: str, *, default: str = "") -> Callable[[Any], Any]:
     )
 
 
-def form(forms: str) -> Callable[[Any], Any]:
+def form(forms: str, wide_adds: str = "") -> Callable[[Any], Any]:
     """Return an ``-o`` option with output forms, as in ``text|json``; the first is the default.
 
-    Another one is an error that lists them.
+    Another one is an error that lists them. :param wide_adds: what help says of the wide one.
     """
     some = forms.split("|")
 
@@ -150,8 +150,8 @@ def form(forms: str) -> Callable[[Any], Any]:
             )
         return value
 
-    also = ""
-    if "wide" in some:
+    also = wide_adds and f"; {wide_adds}"
+    if "wide" in some and not also:
         also = _WIDE_TABLE if "table" in some else _WIDE
     if "sarif" in some:
         also += "; sarif and junit are for code review and pipelines"

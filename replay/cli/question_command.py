@@ -92,8 +92,9 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
             sys.stdout.flush()
             raise SystemExit(code)
 
-    run.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
-    made: Callable[..., Any] = guarded(run)
+    ran = run if kind.needs_log else _without_log(kind)
+    ran.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
+    made: Callable[..., Any] = guarded(ran)
     for option in reversed(_options(kind)):
         made = option(made)
     name, end = kind.command.rpartition(" ")[2], epilog(kind.examples)
@@ -102,12 +103,26 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
     return click.command(name, epilog=end)(made)
 
 
+def _without_log(kind: Kind) -> Callable[..., None]:
+    """Return the function of a command that needs no log."""
+
+    def run(*, output: str, **given: Any) -> None:
+        nothing: Any = None
+        question, found = _ask(kind.of_command(given), nothing, "")
+        _write(question, found, {}, _Form(output, no_headers=False))
+
+    return run
+
+
 def _options(kind: Kind) -> list[Callable[[Any], Any]]:
     """Return the options of a command: what is asked, then the form, then what few people need."""
     fields = declared_fields(kind)
     names = {field.name for field in fields}
     usual = [one for one in fields if one.has(Door.COMMAND) and one.name not in _NOT_USUAL]
     own = [field for field in usual if not field.has(Door.PYTHON)]
+    if not kind.needs_log:
+        form = options.form(kind.forms, kind.wide_adds)
+        return [*map(_option, usual), form, *([options.assume] if "assume" in names else [])]
     found = [
         *(_option(field) for field in usual if field.is_required),
         options.log,
@@ -139,13 +154,7 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
     """Return the argument or the option of a field."""
     about = field.about
     if field.is_argument:
-        given: dict[str, Any] = {"metavar": about.metavar, "help": about.help}
-        if about.in_words:
-            text = f"{about.help.removesuffix('.')}; KIND NAME works too."
-            given |= {"help": text, "nargs": -1, "required": True}
-        if not field.is_required:
-            given |= {"default": field.default, "required": False}
-        return click.argument(field.name, **given)
+        return _argument(field)
     name = about.name or field.name
     names = [f"--{name.replace('_', '-')}", *([f"-{about.short}"] if about.short else [])]
     if field.of is bool:
@@ -157,12 +166,39 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
         shown["help"] += " Repeatable, to compare."
     if field.of is int:
         shown["type"] = click.IntRange(about.least, about.most)
+    if about.choices:
+        shown["callback"] = _one_of(name, about.choices)
     if field.is_required:
         return click.option(*names, field.name, required=True, **shown)
     if field.many or about.repeatable:
         return click.option(*names, field.name, multiple=True, **shown)
     is_shown = field.default not in {None, ""} and "by default" not in about.help
     return click.option(*names, field.name, default=field.default, show_default=is_shown, **shown)
+
+
+def _argument(field: DeclaredField) -> Callable[[Any], Any]:
+    """Return the argument of a field, which a command takes without a name."""
+    about = field.about
+    given: dict[str, Any] = {"metavar": about.metavar, "help": about.help}
+    if about.in_words:
+        text = f"{about.help.removesuffix('.')}; KIND NAME works too."
+        given |= {"help": text, "nargs": -1, "required": True}
+    if not field.is_required:
+        given |= {"default": field.default, "required": False}
+    return click.argument(field.name, **given)
+
+
+def _one_of(name: str, choices: Sequence[str]) -> Callable[..., Any]:
+    """Return what refuses values of an option that are none of some."""
+
+    def check(_ctx: click.Context, _option: click.Parameter, given: Sequence[str]) -> Sequence[str]:
+        for value in given:
+            if value not in choices:
+                known = f"{', '.join(choices[:-1])} or {choices[-1]}"
+                raise click.BadParameter(f"no {name} {value!r}; choose {known}")
+        return given
+
+    return check
 
 
 def _dated(question: Question[Any], log: Log) -> Question[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..logs.log import Log
@@ -24,16 +24,35 @@ def method_of(kind: Callable[P, Question[A]]) -> Callable[Concatenate[Log, P], A
     def ask(log: Log, /, *given: P.args, **named: P.kwargs) -> A:
         return kind(*given, **named).ask(log)
 
+    _describe(ask, kind, [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
+    return ask
+
+
+def function_of(kind: Callable[P, Question[A]]) -> Callable[P, A]:
+    """Return a function that asks a question that needs no log."""
+
+    def ask(*given: P.args, **named: P.kwargs) -> A:
+        nothing: Any = None
+        return kind(*given, **named).ask(nothing)
+
+    _describe(ask, kind, [])
+    return ask
+
+
+def _describe(ask: Any, kind: object, first: Sequence[inspect.Parameter]) -> None:
+    """Give a function the name, the help and the signature of a question.
+
+    :param first: its parameters before the fields of the question.
+    """
     assert isinstance(kind, type)
     assert issubclass(kind, Question)
     ask.__name__ = ask.__qualname__ = (kind.name or kind.command).replace("-", "_")
     ask.__doc__ = _text(kind)
-    ask.__signature__ = _signature(kind)  # type: ignore[attr-defined]
-    return ask
+    ask.__signature__ = _signature(kind, first)
 
 
-def _signature(kind: type[Question[Any]]) -> inspect.Signature:
-    """Return the signature of the record, with the log before its fields."""
+def _signature(kind: type[Question[Any]], first: Sequence[inspect.Parameter]) -> inspect.Signature:
+    """Return the signature of the record, with other parameters before its fields."""
     usual, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     fields = [
         inspect.Parameter(
@@ -46,9 +65,7 @@ def _signature(kind: type[Question[Any]]) -> inspect.Signature:
         if field.has(Door.PYTHON)
     ]
     returned = kind.answer.__annotations__["return"]
-    return inspect.Signature(
-        [inspect.Parameter("self", usual), *fields], return_annotation=returned
-    )
+    return inspect.Signature([*first, *fields], return_annotation=returned)
 
 
 def _type_of(kind: type[Question[Any]], name: str) -> str:

@@ -49,7 +49,7 @@ class Field(NamedTuple):
         in the JSON API and for agents, if it is another than in Python.
     :param only: the doors that have it.
     :param is_argument: commands take it without a name, although it may be left out.
-    :param least: and ``most``: the bounds of a number.
+    :param choices: all its values. :param least: and ``most``: the bounds of a number.
     :param begins: a range begins there: the command takes the first moment of a log if it is later.
     :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
     :param repeatable: the command takes several, of which :meth:`Question.of_command` makes another
@@ -62,6 +62,7 @@ class Field(NamedTuple):
     name: str = ""
     only: Door = ALL
     is_argument: bool = False
+    choices: tuple[str, ...] = ()
     least: int | None = None
     most: int | None = None
     begins: bool = False

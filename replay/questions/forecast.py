@@ -76,7 +76,7 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
         :raises ObjectNotFound: a change is of an object that does not exist then.
         :raises UsageError: a change or a duration is wrong, or the moment has no time.
         """
-        from ..forecast.forecast_run import ForecastRequest, forecast  # noqa: PLC0415 -- only needed here
+        from ..forecast.forecast_run import ForecastRequest, forecast  # noqa: PLC0415
         from ..forecast.recorded_durations import wish_of  # noqa: PLC0415
         from ..logs.given_confs import conf_text  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
 
     def document(self, found: Forecast) -> Mapping[str, Any]:
         """Return the answer as ``-o json`` prints it."""
-        from ..forecast.forecast_outcome import forecast_document  # noqa: PLC0415 -- only needed here
+        from ..forecast.forecast_outcome import forecast_document  # noqa: PLC0415
 
         return forecast_document(found)
 

@@ -61,7 +61,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     are offered it; ``point``, the field whose moment it is about; ``at_end``, whether that is the
     end of the log if a request does not name it; ``is_list``, whether the answer is a list;
     ``names_inputs``, whether its sentences may name inputs; ``words``, with which the command
-    prints all that the API answers.
+    prints all that the API answers; ``needs_log``, whether it is about a log; ``wide_adds``, what
+    help says of the wide form.
     """
 
     command: ClassVar[str]
@@ -83,6 +84,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     is_list: ClassVar[bool] = False
     names_inputs: ClassVar[bool] = False
     words: ClassVar[Sequence[str]] = ()
+    needs_log: ClassVar[bool] = True
+    wide_adds: ClassVar[str] = ""
 
     @classmethod
     def of_command(cls, given: Mapping[str, Any]) -> Question[Any]:
@@ -319,14 +322,15 @@ def running(log: Log, moment: Moment, remark: Remark) -> str | None:
     return found.release
 
 
-def taken(release: str, remark: Remark, *, assume: bool) -> str:
+def taken(release: str, remark: Remark, *, assume: bool, pre_releases: bool = False) -> str:
     """Return the release that a name stands for; a remark says which one replaces it.
 
+    :param pre_releases: take known pre-releases, too.
     :raises UsageError: it is not known, and nothing may be assumed.
     """
     from ..sessions.assumed import taken_release  # noqa: PLC0415 -- doors read the fields only
 
-    found = taken_release(release, assume=assume)
+    found = taken_release(release, assume=assume, pre_releases=pre_releases)
     if found.remark:
         remark(found.remark)
     return found.release

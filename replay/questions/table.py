@@ -43,6 +43,9 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         "upgrade-check": Listed(
             "UpgradeCheckQuestion", "Show what another release would have decided differently."
         ),
+        "releases": Listed("ReleasesQuestion"),
+        "behaviours": Listed("BehavioursQuestion"),
+        "release-diff": Listed("ReleaseDiffQuestion"),
     }
 )
 """All questions, by their names; the module of each has the same name."""

@@ -159,7 +159,7 @@ An interrupt prints the courses that are finished, names the others, and exits w
 
     def document(self, found: WhatIf) -> Mapping[str, Any]:
         """Return the answer as ``-o json`` prints it."""
-        from ..what_if.changed_sessions import what_if_document  # noqa: PLC0415 -- doors read the fields only
+        from ..what_if.changed_sessions import what_if_document  # noqa: PLC0415
 
         return what_if_document(found)
 

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 from ....engine.kubernetes.resources import plural_of
-from ...facade import releases
 from ...facade.documents import document
 from ...objects.kinds import plain_name
 from .operation import Ask, OperationRequest
@@ -27,17 +26,6 @@ def method(name: str, *first: str, progress: bool = False) -> Ask:
         if progress:
             keywords["progress"] = asked.limit.progress
         return getattr(asked.log, name)(*given, **keywords)
-
-    return ask
-
-
-def releases_method(name: str, *first: str) -> Ask:
-    """Return how a function about releases answers a question, which needs no log."""
-
-    def ask(asked: OperationRequest) -> Any:
-        keywords = asked.keywords()
-        given = [keywords.pop(word) for word in first]
-        return getattr(releases, name)(*given, **keywords)
 
     return ask
 

@@ -48,7 +48,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
     return Operation(
         name=name,
         about=kind.about,
-        method=f"Log.{name.replace('-', '_')}",
+        method=f"{'Log.' * kind.needs_log}{name.replace('-', '_')}",
         command=(*kind.command.split(), *kind.words),
         ask=ask,
         takes=tuple(takes),
@@ -74,6 +74,7 @@ def _parameter(field: DeclaredField) -> Parameter:
         required=field.is_required,
         default=field.default if about.is_argument else None,
         many=field.many,
+        choices=about.choices,
         least=about.least,
         most=_MOST.get(name, about.most),
         argument=field.name if name != field.name else "",
