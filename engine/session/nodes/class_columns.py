@@ -68,6 +68,8 @@ class ClassColumns:
         """Sum of the plugins' scores that depend on the class only, in order of the plugins."""
         self.late: Floats = np.zeros(count)
         """Sum of the scores that are first added to the scores over lists."""
+        self._short: dict[int, int] = {}
+        """By dimension: the verdict that there is too little."""
         self._ranked: Floats | None = None
         self._uniform = 0.0
         self._unscored = True
@@ -195,8 +197,11 @@ class ClassColumns:
         return fits_idle and verdict == PASS
 
     def _verdict(self, dim: int) -> int:
-        name = self._ssn.dims[dim]
-        return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, too_little(name))
+        known = self._short.get(dim)
+        if known is None:
+            said = too_little(self._ssn.dims[dim])
+            known = self._short[dim] = self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, said)
+        return known
 
 
 def apply_filters(predicates: list[PredicateEntry], task: int, rows: Rows) -> Ints:
