@@ -133,7 +133,7 @@ def _kinds(found: Diff) -> Iterator[Block]:
     every = list(objects_of(found))
     for pair in sorted(counts, key=lambda pair: (rank.get(pair, len(rank)), pair)):
         plural = plural_of(*pair)
-        title = f"{plural} {counts_text(counts[pair])}"
+        title = f"{plural} {counts_text(counts[pair], named=True)}"
         if pair[1] == "Event":
             only = "Event objects are only counted; the command lists them with --kind events."
             yield Folded(title, [Sentence(only)])
@@ -146,12 +146,13 @@ def _kinds(found: Diff) -> Iterator[Block]:
         yield Folded(title, blocks, is_open=is_open)
 
 
-def counts_text(count: KindCount) -> str:
-    """Return how many objects of a kind differ, as in ``+3 ~2``."""
-    sides = {
-        "+": count.added,
-        "−": count.removed,
-        "~": count.changed,
-        "?": count.first_seen,
-    }
-    return " ".join(f"{sign}{number}" for sign, number in sides.items() if number)
+def counts_text(count: KindCount, *, named: bool = False) -> str:
+    """Return how many objects of a kind differ, as in ``+3 ~2``. :param named: with words."""
+    sides = (
+        ("+", "added", count.added),
+        ("−", "removed", count.removed),
+        ("~", "changed", count.changed),
+        ("?", "first seen", count.first_seen),
+    )
+    some = (f"{sign}{many}{f' {word}' if named else ''}" for sign, word, many in sides if many)
+    return " ".join(some)

@@ -11,6 +11,9 @@ from ..render.why import event_table, reasons_section, since_blocks
 from .blocks import blocks_html
 from .templates import rendered
 
+MADE_BY = "Events that made it so"
+RESTS_ON = "The last versions of the objects that the answer rests on"
+
 
 def why_part(why: Why, name: str) -> Markup:
     """Return an answer as HTML.
@@ -18,12 +21,12 @@ def why_part(why: Why, name: str) -> Markup:
     :param name: the id of the part in its page.
     """
     gaps = [ItemList([ListedItem(text) for text in reasons(why.not_known)], "gaps")]
-    rests = event_table("RESTS ON", why.events)
+    rests = event_table("RESTS ON", why.events, RESTS_ON)
     sections = [
         Section([Sentence(why.sentence, "sentence")]),
         *([reasons_section(why)] if why.chain else ()),
         Section(since_blocks(why), "Since when"),
-        Section([event_table("MADE SO BY", why.made_by)] if why.made_by else ()),
+        Section([event_table("MADE SO BY", why.made_by, MADE_BY)] if why.made_by else ()),
         Section([Folded("Events that the answer rests on", [rests])] if rests.rows else ()),
         Section(gaps if why.not_known else (), "Not known"),
     ]

@@ -134,9 +134,10 @@ class Sentence(NamedTuple):
 
 
 class CommandLine(NamedTuple):
-    """A command that a person can copy."""
+    """A command that a person can copy. :param before: what a page says before it."""
 
     text: str
+    before: str = ""
 
 
 class ListedItem(NamedTuple):
@@ -201,7 +202,7 @@ def _lines(block: Block, style: Style) -> Iterator[str]:
             yield from paragraph(style.bold(text), style)
         case Sentence(text):
             yield from paragraph(text, style)
-        case CommandLine(text):
+        case CommandLine(text=text):
             yield f"  {text}\n"
         case ItemList(items, look):
             for item in items:

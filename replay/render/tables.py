@@ -34,6 +34,7 @@ class Table(NamedTuple):
     :param shorten: columns whose long words a narrow terminal shortens before it leaves any out.
     :param title: what a page says that it shows.
     :param pages: what a page calls its rows; it shows them a page at a time. Empty: only the first.
+    :param total: how many rows there are, if some are left out.
     """
 
     headers: Sequence[str]
@@ -42,6 +43,7 @@ class Table(NamedTuple):
     shorten: Collection[str] = ()
     title: str = ""
     pages: str = ""
+    total: int = 0
 
     def first(self, rows: int) -> Table:
         """Return the table with at most this many rows."""

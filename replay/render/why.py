@@ -263,13 +263,13 @@ def _nodes(link: Nodes, depth: int) -> Table:
     return Table(("NODE", "LACKS", "FREE", "REASON"), rows, keep=("LACKS", "REASON"))
 
 
-def event_table(head: str, events: Sequence[Evidence]) -> Table:
+def event_table(head: str, events: Sequence[Evidence], title: str = "") -> Table:
     """Return events as a table, the first column with this head."""
     columns: Sequence[TextColumn[Evidence]] = (
         TextColumn(head, lambda one: object_ref(one.about)),
         *_EVENT_COLUMNS,
     )
-    return table_of(columns, events, "Events")
+    return table_of(columns, events, title)
 
 
 _EVENT_COLUMNS: Sequence[TextColumn[Evidence]] = (

@@ -59,14 +59,13 @@ def later_sessions(
     found = within(listing(sessions, log.clock(moment)), since=moment)
     number = _first(found, sessions)
     rows = _decisions(sessions[number - 1]) if number else []
+    title = f"What session:{number} decided, as recorded"
     return Later(
         sessions=tuple(found[:MOST_SESSIONS]),
         more=len(found[MOST_SESSIONS:]),
         number=number,
         decided=Bounded(
-            f"What session:{number} decided, as recorded",
-            short(Table(_HEADS, rows[:MOST_DECISIONS])),
-            len(rows),
+            short(Table(_HEADS, rows[:MOST_DECISIONS]))._replace(title=title, total=len(rows)),
             commands.of_log("fidelity", "--at", f"session:{number}", "--all", *commands.session),
         ),
         command=commands.of_log("session", "list", "--since", commands.at),

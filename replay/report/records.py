@@ -120,13 +120,11 @@ class Share(NamedTuple):
 class Bounded(NamedTuple):
     """A table that may have been cut.
 
-    :param total: how many rows it has in all. :param command: prints all of them.
+    :param command: prints all of its rows.
     :param order: in which order its rows are, if that is not by name.
     """
 
-    title: str
     table: Table
-    total: int
     command: str
     order: str = ""
 

@@ -59,13 +59,10 @@ def _table(context: TableContext, kind: GroupKind, title: str, commands: MomentC
     scoped = kind in CLUSTER_SCOPED
     shown = entries[:MOST_ROWS]
     words = ["get", plural_of(*kind), *([] if scoped else ["-A"])]
-    return Bounded(
-        title,
-        table_of(context, *kind, shown, namespaces=not scoped, short=short_names(*kind, entries)),
-        total,
-        commands.of_moment(*words),
-        order,
-    )
+    short = short_names(*kind, entries)
+    table = table_of(context, *kind, shown, namespaces=not scoped, short=short)
+    table = table._replace(title=title, total=total)
+    return Bounded(table, commands.of_moment(*words), order)
 
 
 def _runs(entry: Entry) -> bool:

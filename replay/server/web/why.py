@@ -20,7 +20,7 @@ from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.times import first_time, last_time
 from ...pages.templates import rendered
-from ...pages.why import badge
+from ...pages.why import MADE_BY, RESTS_ON, badge
 from ...render.blocks import (
     Block,
     Drawn,
@@ -125,7 +125,7 @@ def _sections(found: WhyPage, look: Look) -> Iterator[Section]:
     drawn = [Drawn(rendered("stretches.html", stretches=bar))] if bar else []
     yield Section([*drawn, *since_blocks(why)], "Since when, and did the reason change?")
     if why.made_by:
-        yield Section([event_table("OBJECT", why.made_by)], "Made so by")
+        yield Section([event_table("OBJECT", why.made_by, MADE_BY)], "Made so by")
     if found.can_help:
         yield from _help(found.help)
     if found.question:
@@ -137,7 +137,7 @@ def _sections(found: WhyPage, look: Look) -> Iterator[Section]:
         folded.append(Folded(title, [step_rows(why.steps)]))
     if why.events:
         title = f"Events that the answer rests on: {len(why.events)}"
-        folded.append(Folded(title, [event_table("RESTS ON", why.events)]))
+        folded.append(Folded(title, [event_table("RESTS ON", why.events, RESTS_ON)]))
     yield Section(folded)
 
 
