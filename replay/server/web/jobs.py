@@ -1,4 +1,7 @@
-"""The page of jobs and PodGroups: one row for each thing that is scheduled together."""
+"""The page of jobs and PodGroups: one row for each thing that is scheduled together.
+
+It has a template, as its facets and marks of phases are on no other page.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The drawing of the timeline: density, sessions, and a lane of phases for each pinned object.
 
 Places are shares of the width, from 0 to 100, so the drawing fits every screen without a script.
+
+A picture is no block.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The page of nodes: what the API server held beside what the scheduler's cache held."""
+"""The page of nodes: what the API server held beside what the scheduler's cache held.
+
+It has a template, as no other table has heads over heads, and both sides of a row.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The page of one object: its state, who set each field, every version, and what belongs to it."""
+"""The page of one object: its state, who set each field, every version, and what belongs to it.
+
+It has a template: a list of versions, each with its fields, is on no other page.
+"""
 
 from __future__ import annotations
 

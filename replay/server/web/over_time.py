@@ -1,6 +1,7 @@
 """Pages over time: what queues held beside their limits, how full nodes were, phases of jobs.
 
 ``from`` and ``to`` of the query are the window; by default it is the whole log.
+They have templates, as they are charts.
 """
 
 from __future__ import annotations

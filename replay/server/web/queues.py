@@ -1,4 +1,7 @@
-"""The page of queues: the tree, with what each queue holds, has reserved, and may have."""
+"""The page of queues: the tree, with what each queue holds, has reserved, and may have.
+
+It has a template: its table is a tree, with a picture in each row.
+"""
 
 from __future__ import annotations
 

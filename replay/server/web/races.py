@@ -1,4 +1,7 @@
-"""The page of races: a bounded search from the moment, and one order beside the natural one."""
+"""The page of races: a bounded search from the moment, and one order beside the natural one.
+
+It has a template: two orders are drawn in lanes, and a script goes through them.
+"""
 
 from __future__ import annotations
 

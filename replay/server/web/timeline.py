@@ -1,4 +1,7 @@
-"""The timeline: time on top, events at the left, the state at the right, all at one position."""
+"""The timeline: time on top, events at the left, the state at the right, all at one position.
+
+It is no page of blocks: scripts replace its parts, and its rows move with the position.
+"""
 
 from __future__ import annotations
 
