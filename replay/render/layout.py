@@ -100,8 +100,13 @@ def laid_out(
     """
     columns = _columns(headers, rows, full, shorten)
     places = _chosen(columns, _least_first(headers, columns, keep), room)
-    for measure in ("easy", "words", "parts", "least"):
-        layout = _fit(columns, places, room, measure)
+    first = columns[places[0]]
+    named = [first._replace(least=first.words), *columns[1:]] if places[0] == 0 else columns
+    for shown, measure in (
+        *((columns, measure) for measure in ("easy", "words", "parts")),
+        *((some, "least") for some in (named, columns)),
+    ):
+        layout = _fit(shown, places, room, measure)
         if layout is not None:
             return [layout]
     return _blocks(columns, places, room)
