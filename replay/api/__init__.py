@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from .replay.explore.hand_walk import Walk
     from .replay.explore.replaying import Replay
     from .replay.explore.window_words import ToldWindow, ToldWrite
-    from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
     from .replay.facade.documents import document
@@ -114,6 +113,7 @@ if TYPE_CHECKING:
     from .replay.questions.drift import DriftQuestion
     from .replay.questions.question import Question
     from .replay.recorded.session_list import ListedSession
+    from .replay.render.believed import Belief
     from .replay.server.web.files import web_page
     from .replay.sessions.session import SessionAnswer
     from .replay.tabular.tabular import Records
@@ -252,7 +252,7 @@ _PLACES = MappingProxyType(
         "replay.compare.verdict": "Verdict verdict_of",
         "replay.histories.diff": "Diff",
         "replay.belief.drift": "Drift",
-        "replay.facade.believed": "Belief",
+        "replay.render.believed": "Belief",
         "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
         "replay.facade.checking": "invariants",
         "replay.facade.documents": "document",

@@ -73,11 +73,3 @@ def named_release(asked: str | None, log: Log, moment: Moment) -> str | None:
         return None
     note(f"release {found.release}: pod {found.pod} runs the image {found.image}")
     return found.release
-
-
-def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
-    """Note on standard error which configurations of a log releases reject."""
-    from ..sessions.assumed import rejected_in_log
-
-    for text in rejected_in_log(log, moment, releases):
-        note(text)

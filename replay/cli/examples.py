@@ -58,15 +58,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian play speed 5x",
         ),
         "digest": ("plinian digest --at rv:1042",),
-        "belief": (
-            "plinian belief --at rv:1042 --release v1.12.1",
-            "plinian belief jobs ml/bert",
-        ),
-        "check": (
-            "plinian check --release v1.8.2",
-            "plinian check --at -5m --invariant I-04 --invariant gang-atomicity",
-            "plinian check --list",
-        ),
         "verify": (
             "plinian verify --log cluster.db",
             "plinian verify --head $(cat kept-elsewhere)",
@@ -90,10 +81,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian export queues.csv --what queues --every 1m",
             "plinian export timeline.json --what timeline",
             "plinian export cluster.yaml --what kwok --at -5m",
-        ),
-        "fidelity": (
-            "plinian fidelity --log cluster.db --release v1.12.1",
-            "plinian fidelity --at session:12 --all",
         ),
         "bisect": (
             "plinian bisect --enqueued ml/bert",

@@ -172,7 +172,6 @@ _WIDE_TABLE = "; wide prints full names of PodGroups, and all columns in a narro
 table_json_or_yaml = form("table|wide|json|yaml")
 text_or_json = form("text|json")
 text_wide_or_json = form("text|wide|json")
-text_wide_json_or_review = form("text|wide|json|sarif|junit")
 assume = click.option(
     "--assume",
     help="Replace an unknown release by the nearest one, and a configuration that a release "

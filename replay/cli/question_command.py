@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
@@ -58,9 +59,6 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
         *,
         log: str,
         output: str,
-        as_known_at: str | None,
-        cluster: str | None,
-        branch: str,
         inputs: tuple[str, ...] = (),
         no_headers: bool = False,
         exit_code: bool = False,
@@ -69,18 +67,17 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
         from .open_log import opened_or_read
         from .pictures import check_plot
 
+        narrowed = {name: given.pop(name) for name in ("branch", "cluster", "as_known_at")}
         plot = given.pop("plot", False) if kind.is_drawn else given.get("plot", False)
         check_plot(output, plot=plot)
         given |= {name: "/".join(given[name]) for name in in_words}
         if "jobs" in given:
             given["jobs"] = given["jobs"] or os.cpu_count() or 1
         asked = kind.of_command(given)
-        narrowed: dict[str, Any] = {
-            "branch": branch,
-            "cluster": cluster,
-            "as_known_at": as_known_at,
-        }
-        with opened_or_read(log, inputs, **narrowed) as opened_log:
+        log_of: AbstractContextManager[Any] = nullcontext()
+        if asked.needs_log:
+            log_of = opened_or_read(log, inputs, **narrowed)
+        with log_of as opened_log:
             asked = _dated(asked, opened_log)
             question, found = _ask(asked, opened_log, "" if inputs else log)
             assumed = _assumed(asked)
@@ -151,7 +148,7 @@ def _usual(kind: Kind, fields: Sequence[DeclaredField]) -> Iterator[Callable[[An
 
 
 def _option(field: DeclaredField) -> Callable[[Any], Any]:
-    """Return the argument or the option of a field."""
+    """Return the option of a field, or its argument."""
     about = field.about
     if field.is_argument:
         return _argument(field)
@@ -185,6 +182,8 @@ def _argument(field: DeclaredField) -> Callable[[Any], Any]:
         given |= {"help": text, "nargs": -1, "required": True}
     if not field.is_required:
         given |= {"default": field.default, "required": False}
+    if field.many:
+        given["nargs"] = -1
     return click.argument(field.name, **given)
 
 

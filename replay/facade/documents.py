@@ -64,7 +64,7 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
         return _maker(name)(result, **({"trace": trace} if name.endswith("Comparison") else {}))
     if name == "facade.searching.LogAnswers":
         return _log_answers(result)
-    if name == "facade.believed.Belief":
+    if name == "render.believed.Belief":
         from ..render.belief import marked  # noqa: PLC0415 -- only here needed
 
         held: Any = result

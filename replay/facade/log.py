@@ -23,12 +23,15 @@ from ..logs.scheduler_release import release_at
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.manifests import manifest
+from ..questions.belief import BeliefQuestion
 from ..questions.blame import BlameQuestion
+from ..questions.check import CheckQuestion
 from ..questions.compare import ComparisonQuestion
 from ..questions.compare_moments import MomentsComparisonQuestion
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.diff import DiffQuestion
 from ..questions.drift import DriftQuestion
+from ..questions.fidelity import RerunQuestion
 from ..questions.fields import Names, several
 from ..questions.forecast import ForecastQuestion
 from ..questions.history import HistoryQuestion
@@ -54,14 +57,12 @@ if TYPE_CHECKING:
     from ..histories.diff import Diff
     from ..histories.diff_actors import Who
     from ..ingest.ingest_run import IngestOptions, IngestSummary
-    from ..invariants.check_task import CheckReport
     from ..lint.lint_task import Report
     from ..logs.log_status import Status
     from ..objects.field_selectors import FieldSelector
     from ..pack.pack_writing import Packed
     from ..plot.plot_run import Plot
     from ..series.series_tables import Row
-    from .believed import Belief
     from .tables import Events
 
 A = TypeVar("A")
@@ -102,6 +103,9 @@ class Log(logs.Log):
     compare = method_of(ComparisonQuestion)
     compare_moments = method_of(MomentsComparisonQuestion)
     diff = method_of(DiffQuestion)
+    belief = method_of(BeliefQuestion)
+    check = method_of(CheckQuestion)
+    fidelity = method_of(RerunQuestion)
     drift = method_of(DriftQuestion)
     forecast = method_of(ForecastQuestion)
     history = method_of(HistoryQuestion)
@@ -644,39 +648,6 @@ class Log(logs.Log):
             jobs=jobs,
         )
 
-    def fidelity(
-        self,
-        *,
-        at: Point | None = None,
-        since: Point | None = None,
-        until: Point | None = None,
-        release: str = DEFAULT_RELEASE,
-        conf: Conf | None = None,
-        jobs: int = 1,
-        assume: bool = False,
-        progress: Progress | None = None,
-        strict: bool = False,
-    ) -> Fidelity:
-        """Run recorded sessions again, and return how they came out, compared with the record.
-
-        :param at: only the last session that was opened by this moment.
-        :param since: and ``until``: only sessions opened between these moments.
-        :param release: the release that ran.
-        :param conf: a configuration instead of the log's.
-        :param jobs: processes. With more than one, the program must be importable: guard its start
-            with ``if __name__ == "__main__":``.
-        :param progress: called with (sessions run, total).
-        :raises UsageError: the release is not known, or it rejects the configuration.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from .recorded import fidelity_of  # noqa: PLC0415
-
-        name = release_of(release, assume=assume)
-        given = accepted_conf(conf, [name], assume=assume)
-        self._check(self.moment(), conf, strict=strict)
-        bounds = {"at": at, "since": since, "until": until}
-        return fidelity_of(self, name, given, bounds, jobs=jobs, progress=progress)
-
     def state(self, what: str, *, at: Point = "end") -> Records[Row]:
         """Return the state at a moment as rows: one for each object, or each resource of it.
 
@@ -698,63 +669,6 @@ class Log(logs.Log):
         from .tables import series_of  # noqa: PLC0415
 
         return series_of(self, what, every)
-
-    def belief(
-        self,
-        *,
-        at: Point = "end",
-        release: str = DEFAULT_RELEASE,
-        assume: bool = False,
-        progress: Progress | None = None,
-        strict: bool = False,
-    ) -> Belief:
-        """Return the scheduler's cache at a moment, as a release builds it.
-
-        :param progress: called with (events delivered, total).
-        :raises UsageError: the release is not known.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-        from ..belief.belief import belief_at  # noqa: PLC0415
-        from .believed import Belief  # noqa: PLC0415
-
-        moment, behaviours = self.moment(at), resolve(release_of(release, assume=assume))
-        self._check(moment, "", strict=strict)
-        cache = belief_at(
-            self.store, moment, behaviours, recent=self.recent_beliefs, progress=progress
-        )
-        return Belief(moment.label, behaviours.release, cache)
-
-    def check(
-        self,
-        *,
-        at: Point | None = None,
-        since: Point | None = None,
-        until: Point | None = None,
-        release: str = DEFAULT_RELEASE,
-        invariants: Names = (),
-        settle: str = "5s",
-        conf: Conf | None = None,
-        assume: bool = False,
-        progress: Progress | None = None,
-        strict: bool = False,
-    ) -> CheckReport:
-        """Check invariants at a moment, or over a range of the log, and return what is violated.
-
-        :param at: only what is violated at this moment. Without it the whole log is checked.
-        :param since: leave out violations that had ended by then. :param until: where to end.
-        :param invariants: ids or names; by default all.
-        :param settle: how long some invariants must be violated to count, as in ``5s``.
-        :param conf: a configuration instead of the log's.
-        :raises UsageError: an invariant or the release is not known, or options do not go together.
-        :param strict: refuse to answer if the log lacks what sessions need at the end.
-        """
-        from .checking import Asked, checked  # noqa: PLC0415
-
-        moment = self.moment(next((one for one in (at, until) if one is not None), "end"))
-        self._check(moment, "", strict=strict)
-        asked = Asked(at, since, until, release, tuple(several(invariants)), settle, conf)
-        return checked(self, asked, moment, assume=assume, progress=progress)
 
     def lint(
         self,

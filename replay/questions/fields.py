@@ -77,6 +77,8 @@ AT = Field(
     "with a branch: what-if@1042.",
     metavar="POINT",
 )
+SINCE = Field("From this point on.", metavar="POINT")
+UNTIL = Field("Up to this point.", metavar="POINT")
 BEFORE = Field("The first moment.", metavar="A", begins=True)
 AFTER = Field("The second moment; by default the end.", metavar="[B]", is_argument=True)
 NAMESPACE = Field("The namespace to look in.", metavar="NAME", short="n")

@@ -21,7 +21,18 @@ from typing import (
 import msgspec
 
 from .defaults import DEFAULT_RELEASE
-from .fields import ASSUME, AT, CONF, NAMESPACE, PROGRESS, RELEASE, RELEASE_OF_IMAGE, STRICT
+from .fields import (
+    ASSUME,
+    AT,
+    CONF,
+    NAMESPACE,
+    PROGRESS,
+    RELEASE,
+    RELEASE_OF_IMAGE,
+    SINCE,
+    STRICT,
+    UNTIL,
+)
 
 if TYPE_CHECKING:
     from ...engine.errors import PlinianError
@@ -311,6 +322,42 @@ class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=
         return taken(self.release or DEFAULT_RELEASE, unsaid, assume=self.assume)
 
 
+class QuestionOfRange(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
+    """A question about the sessions of a log, or of a part of it: of one moment, or of a range."""
+
+    at: Annotated[Point | None, AT] = None
+    since: Annotated[Point | None, SINCE] = None
+    until: Annotated[Point | None, UNTIL] = None
+    release: Annotated[str | None, RELEASE] = None
+    conf: Annotated[Conf | None, CONF._replace(help="A configuration instead of the log's.")] = None
+    progress: Annotated[Progress | None, PROGRESS] = None
+
+    def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
+        """Return the question with its moments, a known release, and a configuration."""
+        from ..sessions.assumed import accepted_conf  # noqa: PLC0415 -- doors read the fields only
+
+        between = bounds(log, at=self.at, since=self.since, until=self.until)
+        used = taken(self.as_release, remark, assume=self.assume)
+        conf = accepted_conf(self.conf, [used], assume=self.assume, remark=remark)
+        release = None if self.release is None else used
+        return msgspec.structs.replace(self, release=release, conf=conf, **between)
+
+    @property
+    def needs_conf(self) -> bool:
+        """Return whether none is given."""
+        return self.conf is None
+
+    @property
+    def as_release(self) -> str:
+        """Return the release that sessions are run as."""
+        return self.release or DEFAULT_RELEASE
+
+    @property
+    def named_releases(self) -> Sequence[str]:
+        """Return its release."""
+        return (self.as_release,)
+
+
 def running(log: Log, moment: Moment, remark: Remark) -> str | None:
     """Return the release of the image of the scheduler's pods; None if the log has none of them."""
     from ..logs.scheduler_release import running_release  # noqa: PLC0415
@@ -372,12 +419,12 @@ def bounds(log: Log, **points: Point | None) -> dict[str, Moment]:
 
     :raises UsageError: both a moment and a range are given.
     """
-    found = {name: log.moment(point) for name, point in points.items() if point is not None}
-    if "at" in found and len(found) > 1:
+    given = {name: point for name, point in points.items() if point is not None}
+    if "at" in given and len(given) > 1:
         from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
 
         raise UsageError("--at is one moment, --since and --until are a range", now="choose one")
-    return found
+    return {name: log.moment(point) for name, point in given.items()}
 
 
 def lacking(found: object) -> Sequence[Unknown]:

@@ -37,6 +37,11 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         "what-would-help": Listed("WouldHelpQuestion"),
         "what-if": Listed("WhatIfQuestion", "Run the session of a moment with something changed."),
         "forecast": Listed("ForecastQuestion"),
+        "belief": Listed("BeliefQuestion", "Show the scheduler's cache at a moment."),
+        "check": Listed("CheckQuestion", "Check invariants at a moment, or over a whole log."),
+        "fidelity": Listed(
+            "RerunQuestion", "Run recorded sessions again, and compare them with the record."
+        ),
         "session": Listed("SessionQuestion", "Run one scheduling session at a moment."),
         "compare": Listed("ComparisonQuestion"),
         "sessions": Listed("SessionListQuestion", under="session"),

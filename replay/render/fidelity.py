@@ -16,6 +16,7 @@ from ..fidelity.report import (
     SessionFidelity,
     lag_text,
 )
+from ..sessions.remarks import release_text
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _PLAIN_WIDTH = 80
@@ -216,3 +217,27 @@ def _coloured(mark: str, style: Style) -> str:
     if mark == OPEN:
         return style.removed(mark)
     return style.changed(mark) if mark.strip() else mark
+
+
+def fidelity_notes(found: Fidelity, *, named: bool) -> Iterator[str]:
+    """Yield what sessions were run as, and how many are left out, or inferred.
+
+    :param named: the release was named.
+    """
+    yield f"sessions as {release_text(found.release, named=named)}, configuration {found.conf}"
+    if found.left_out and found.sessions:
+        yield (
+            f"{counted(found.left_out, 'session is', 'sessions are')} left out: there are no "
+            "complete lists of what sessions need before them"
+        )
+    if found.requested and found.recorded:
+        requested = counted(
+            found.requested, "session of a scenario is", "sessions of a scenario are"
+        )
+        yield f"{requested} left out: nothing is recorded of the decisions"
+    inferred = sum(one.how != "logged" for one in found.sessions)
+    if inferred:
+        yield (
+            f"{counted(inferred, 'session is', 'sessions are')} inferred from what was written: "
+            "evictions, and sessions that wrote nothing, are not known"
+        )

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 UNNAMED = "the default; choose another with --release"
 
 
+def release_text(release: str, *, named: bool) -> str:
+    """Return a release, and whether it was taken because none was named."""
+    return release if named else f"{release} ({UNNAMED})"
+
+
 def session_remarks(answer: SessionRun, *, recorded: bool, named: bool = True) -> Iterator[str]:
     """Yield what a session was run on.
 
@@ -21,5 +26,5 @@ def session_remarks(answer: SessionRun, *, recorded: bool, named: bool = True) -
     """
     for fault in answer.rejected if recorded else ():
         yield kept_text(answer.release, fault, answer.conf)
-    release = answer.release if named else f"{answer.release} ({UNNAMED})"
+    release = release_text(answer.release, named=named)
     yield f"session at {answer.at} as {release}, configuration {answer.conf}"

@@ -47,7 +47,6 @@ NEEDS_NONE = {
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "explore": (plinian.explore, plinian.explore_log, plinian.replay_token, plinian.windows),
     "bisect": (Log.bisect, plinian.bisect),
-    "check": (plinian.read, Log.check, plinian.invariants),
     "branch create": (Log.create_branch,),
     "branch list": (Log.branches,),
     "checkpoint build": (Log.build_checkpoints,),
@@ -68,7 +67,6 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "release unproven": (plinian.unproven,),
     "simulate": (plinian.simulate, plinian.simulate_all),
     "what-if": (Log.what_if, Log.forecast, Log.plot_of),
-    "fidelity": (Log.fidelity, Log.plot_of),
 }
 """Twins that have another name than the command, or that are several."""
 

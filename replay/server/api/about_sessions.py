@@ -12,49 +12,10 @@ from .words import (
     CONF,
     INVARIANTS,
     RELEASE,
-    SINCE,
     TIME,
 )
 
-_RANGE = (
-    Parameter(name="since", about="Only sessions opened from this point on."),
-    Parameter(name="until", about="Only sessions opened up to this point."),
-)
-
-THE_SCHEDULER = (
-    Operation(
-        name="belief",
-        about="What the scheduler's cache held at a moment.",
-        is_tool=False,
-        method="Log.belief",
-        command=("belief", "nodes,jobs,tasks,queues,hypernodes,work"),
-        runs_sessions=True,
-        ask=method("belief", progress=True),
-        takes=(AT, RELEASE, TIME),
-    ),
-)
-
 SEARCHES = (
-    Operation(
-        name="check",
-        about="Which invariants are violated at a moment, or over a range of the log.",
-        names_inputs=True,
-        method="Log.check",
-        command=("check",),
-        runs_sessions=True,
-        reads_all="violations",
-        ask=method("check", progress=True),
-        is_whole=True,
-        takes=(
-            AT,
-            SINCE,
-            Parameter(name="until", about="Where to end, without at."),
-            RELEASE,
-            INVARIANTS,
-            CONF,
-            TIME,
-        ),
-    ),
     Operation(
         name="explore",
         about="Orders of a cluster's steps from a moment on that end badly: races.",
@@ -131,24 +92,6 @@ SEARCHES_OF_SESSIONS = (
                 about="Check few moments: right if the answer changes once.",
                 kind=ParameterType.FLAG,
             ),
-            TIME,
-        ),
-    ),
-    Operation(
-        name="fidelity",
-        about="The sessions that the scheduler ran, run again and compared with the record.",
-        names_inputs=True,
-        method="Log.fidelity",
-        command=("fidelity",),
-        runs_sessions=True,
-        reads_all="differences from the record",
-        ask=method("fidelity", progress=True),
-        is_whole=True,
-        takes=(
-            Parameter(name="at", about="Only the last session opened by this moment."),
-            *_RANGE,
-            RELEASE,
-            CONF,
             TIME,
         ),
     ),

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...questions.table import QUESTIONS, question_named
-from .about_sessions import SEARCHES, SEARCHES_OF_SESSIONS, THE_SCHEDULER
+from .about_sessions import SEARCHES, SEARCHES_OF_SESSIONS
 from .about_state import THE_LOG, THE_STATE
 from .operation import Operation
 from .question_operation import operation_of
 
 OPERATIONS = (
-    *(*THE_LOG, *THE_STATE, *map(operation_of, map(question_named, QUESTIONS)), *THE_SCHEDULER),
+    *(*THE_LOG, *THE_STATE, *map(operation_of, map(question_named, QUESTIONS))),
     *(*SEARCHES, *SEARCHES_OF_SESSIONS),
 )
 

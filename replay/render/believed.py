@@ -10,10 +10,10 @@ from typing import TypeVar
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
-from ..render.belief import documents_of
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
+from .belief import documents_of
 
 Part = TypeVar("Part")
 
