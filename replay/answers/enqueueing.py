@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from ...engine.session.framework.trace import StepOutcome, TraceStep
 from ...engine.session.framework.vote_details import (
+    REFUSED,
     Amounts,
+    PluginRefusal,
     QueueCheck,
     QuotaCheck,
     ReservationCheck,
     TreeFault,
 )
-from ...engine.session.framework.vote_details import CodedRefusal as Refused
-from ...engine.session.framework.vote_details import PluginRefusal as Code
+from ..sessions.step_words import compared_in
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .answering_session import NODE, QUEUE, Run
 from .finding import Blocked
@@ -43,17 +44,21 @@ def enqueue_links(run: Run, key: str) -> Iterator[Link]:
         yield path_of(run, check, "enqueue", ENQUEUE)
 
 
+def compares(step: TraceStep) -> bool:
+    """Return whether a plugin compared amounts, and gave no message and no code instead."""
+    return not {"message", REFUSED} & step.numbers.keys()
+
+
 def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
     """Return why a plugin refuses with a message alone."""
-    message = str(step.numbers.get("message", ""))
-    seen = run.detail(Refused, f"{step.what}-refused", " ".join(step.about), step.action)
-    code = None if seen is None or seen.by != step.by else seen.refused
-    if code is Code.UNSOUND:
+    message = str(compared_in(step.by, step.numbers).get("message", ""))
+    code = step.numbers.get(REFUSED)
+    if code is PluginRefusal.UNSOUND:
         fault = run.detail(TreeFault, *_TREE)
         return invalid_tree(run, fault or TreeFault(message))
-    if code is Code.NOT_OPEN:
+    if code is PluginRefusal.NOT_OPEN:
         return closed(run, queue)
-    if code is Code.NOT_LEAF:
+    if code is PluginRefusal.NOT_LEAF:
         text = f"its queue {queue} has queues below it, and only queues without any take jobs"
         state = QueueState(text=text, blocks=True, queue=queue, exists=True)
         return Blocked(text, "queue-not-leaf", (state,), ((QUEUE, queue),), (queue,))

@@ -24,7 +24,7 @@ from .amounts import amounts_of, in_order, joined, word
 from .answering_session import CSI_NODE, NODE, NUMA, PODGROUP, Run
 from .carried import carries
 from .demands import Demands, demands_of, unbound_claim
-from .enqueueing import refusal
+from .enqueueing import compares, refusal
 from .finding import GANG_SHORT, Blocked, causes_of
 from .gates import gated_pod
 from .node_words import node_reason, refusals, skipped_words
@@ -196,7 +196,7 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     if refused is None:
         return None
     check = run.detail(QueueCheck, ALLOCATE, pod, refused.action)
-    if check is not None and check.plugin == refused.by and not refused.numbers.get("message"):
+    if check is not None and check.plugin == refused.by and compares(refused):
         found = full_queue(run, check, refused.action, ALLOCATE, own)
         if found is not None:
             found = _unbound_first(run, pod, found)

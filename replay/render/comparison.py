@@ -13,7 +13,7 @@ from ..compare.decisions import CONTEXT, DifferingDecision, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
 from ..coverage.coverage import unknown_text
-from ..sessions.step_words import outcome_text
+from ..sessions.step_words import compared_in, outcome_text
 from .blocks import object_ref
 from .session import number_text, panic_lines, trace_lines
 from .short_names import short
@@ -162,7 +162,7 @@ def first_difference_lines(
 
 def numbers_of(steps: Sequence[TraceStep]) -> list[tuple[str, ...]]:
     """Return the numbers that steps compared: names and values; ``*`` marks those that differ."""
-    flat = [dict(_flat(step.numbers)) for step in steps]
+    flat = [dict(_flat(compared_in(step.by, step.numbers))) for step in steps]
     names = dict.fromkeys(name for one in flat for name in one)
     rows = []
     for name in names:
@@ -205,7 +205,7 @@ def step_lines(steps: Sequence[TraceStep], *, style: Style = PLAIN) -> Iterator[
         yield f"  ({counted(left_out, 'earlier step')}: -o json)\n"
     for step in steps[-STEPS_SHOWN:]:
         yield f"  {style.bold(' '.join(filter(None, _step(step))))}\n"
-        for name, value in _flat(step.numbers):
+        for name, value in _flat(compared_in(step.by, step.numbers)):
             yield f"    {name} = {value}\n"
 
 

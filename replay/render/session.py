@@ -8,7 +8,7 @@ from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
-from ..sessions.step_words import outcome_text, stop_text
+from ..sessions.step_words import compared_in, outcome_text, stop_text
 from .blocks import object_ref
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
@@ -93,7 +93,7 @@ def trace_lines(
     rows = [
         (
             *(step.action, step.what, " ".join(step.about) or NONE, step.by),
-            *(outcome_text(step), _numbers(step.numbers)),
+            *(outcome_text(step), _numbers(compared_in(step.by, step.numbers))),
         )
         for step in steps
     ]

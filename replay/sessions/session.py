@@ -34,7 +34,7 @@ from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
 from .logged_inputs import lend_inputs
-from .step_words import outcome_text, stop_text
+from .step_words import compared_in, outcome_text, stop_text
 from .tie_breaking import LEAST, TieBreaking
 
 
@@ -384,7 +384,7 @@ def step_document(step: TraceStep) -> dict[str, Any]:
         "about": " ".join(step.about),
         "by": step.by,
         "outcome": outcome_text(step),
-        "numbers": numbers_document(step.numbers),
+        "numbers": numbers_document(compared_in(step.by, step.numbers)),
     }
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.session_outcome import Stopped
 from ...engine.session.framework.trace import StepOutcome, TraceStep
+from ...engine.session.framework.vote_details import REFUSED, PluginRefusal
 
 _WORDS: Mapping[StepOutcome, str] = MappingProxyType(
     {
@@ -17,6 +18,25 @@ _WORDS: Mapping[StepOutcome, str] = MappingProxyType(
         StepOutcome.STAYS_PENDING: "stays Pending",
     }
 )
+
+
+_REFUSALS: Mapping[tuple[str, PluginRefusal], str] = MappingProxyType(
+    {
+        ("proportion", PluginRefusal.NOT_OPEN): "the queue is not open",
+        ("capacity", PluginRefusal.NOT_OPEN): "the queue is not Open",
+        ("capacity", PluginRefusal.NOT_LEAF): "the queue has queues below it",
+        ("capacity", PluginRefusal.UNSOUND): "the tree of queues is not sound",
+    }
+)
+
+
+def compared_in(by: str, numbers: Mapping[str, object]) -> Mapping[str, object]:
+    """Return what a plugin compared, with a refusal by a code in words, as its message."""
+    refused = numbers.get(REFUSED)
+    if not isinstance(refused, PluginRefusal):
+        return numbers
+    rest = {name: value for name, value in numbers.items() if name != REFUSED}
+    return {"message": _REFUSALS[by, refused], **rest}
 
 
 def stop_text(stopped: Stopped) -> str:

@@ -58,7 +58,7 @@ NOT_SENTENCES = MappingProxyType(
 
 FACTS = frozenset(
     {
-        *("TraceStep", "Vote", "CodedRefusal", "SkippedTask", "Stopped", "Unregistered"),
+        *("TraceStep", "Vote", "SkippedTask", "Stopped", "Unregistered"),
         *("QueueHolder", "QueueLevel", "QueueCheck", "ReservationCheck", "QuotaCheck"),
         *("NodeMiss", "RefusingNodes", "NodesChecked", "GangCounts", "Gated", "Spared"),
         *("HypernodeTry", "HypernodeRoom", "HypernodesChecked", "TriedNode"),

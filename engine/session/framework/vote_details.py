@@ -198,11 +198,8 @@ class PluginRefusal(StrEnum):
     """The tree of queues is invalid."""
 
 
-class CodedRefusal(NamedTuple):
-    """A plugin's refusal by a code."""
-
-    by: str
-    refused: PluginRefusal
+REFUSED = "refused"
+"""The name of a refusal among the numbers of a step."""
 
 
 class QuotaCheck(NamedTuple):
@@ -482,7 +479,6 @@ Detail = (
     QueueCheck
     | ReservationCheck
     | QuotaCheck
-    | CodedRefusal
     | SkippedTask
     | TreeFault
     | Unprepared

@@ -15,7 +15,7 @@ from ..jobs.division import SubJob
 from .registry import GangEviction, SearchPurpose
 from .session import Session
 from .trace import NOTHING, PERMIT, StepOutcome, Vote
-from .vote_details import CodedRefusal
+from .vote_details import REFUSED
 
 VictimAnswer = tuple[list[int] | None, int]
 """The victims that a plugin chose, and its vote: 0 if it abstains."""
@@ -255,9 +255,9 @@ def _trace_verdict(
     numbers = verdict.numbers
     if verdict.message:
         numbers = {"message": verdict.message, **numbers}
-    ssn.trace.add(point, *about, by=plugin, outcome=outcome or verdict.outcome, numbers=numbers)
     if verdict.refused is not None:
-        ssn.trace.detail(f"{point}-refused", " ".join(about), CodedRefusal(plugin, verdict.refused))
+        numbers = {REFUSED: verdict.refused, **numbers}
+    ssn.trace.add(point, *about, by=plugin, outcome=outcome or verdict.outcome, numbers=numbers)
 
 
 def _trace_victims(

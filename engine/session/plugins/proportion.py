@@ -49,7 +49,7 @@ from .shared.queue_details import (
 )
 
 OPEN = "Open"
-NOT_OPEN = Vote(REJECT, "the queue is not open", refused=PluginRefusal.NOT_OPEN)
+NOT_OPEN = Vote(REJECT, refused=PluginRefusal.NOT_OPEN)
 QUOTA_INSUFFICIENT = "queue resource quota insufficient"
 
 

@@ -18,7 +18,7 @@ from ...moments.moment import Moment
 from ...render.blocks import Ref, Section, Sentence, Words, here_ref, joined
 from ...render.session import number_text, session_tables
 from ...sessions.session import SessionRun
-from ...sessions.step_words import outcome_text
+from ...sessions.step_words import compared_in, outcome_text
 from ..reach import reach_cache
 from .blocks import answer
 from .bounded import Some, number, some
@@ -206,7 +206,9 @@ def step_of(place: int, one: TraceStep, names: Names) -> Step:
         objects=tuple(map(names.object, one.about)),
         by=one.by,
         outcome=outcome_text(one),
-        numbers=tuple((name, number_text(value)) for name, value in one.numbers.items()),
+        numbers=tuple(
+            (name, number_text(value)) for name, value in compared_in(one.by, one.numbers).items()
+        ),
         refuses=_refuses(one),
     )
 

@@ -386,9 +386,9 @@ def _no_devices(attr: QueueAttr) -> Vote:
     return Vote(REJECT, f"queue {attr.name} may not use so many devices of a class")
 
 
-_NOT_READY = Vote(REJECT, "the tree of queues is not sound", refused=PluginRefusal.UNSOUND)
-_NOT_OPEN = Vote(REJECT, "the queue is not Open", refused=PluginRefusal.NOT_OPEN)
-_NOT_LEAF = Vote(REJECT, "the queue has queues below it", refused=PluginRefusal.NOT_LEAF)
+_NOT_READY = Vote(REJECT, refused=PluginRefusal.UNSOUND)
+_NOT_OPEN = Vote(REJECT, refused=PluginRefusal.NOT_OPEN)
+_NOT_LEAF = Vote(REJECT, refused=PluginRefusal.NOT_LEAF)
 
 
 def _copy_accounts(_: int) -> str | None:
