@@ -1,1 +1,1 @@
-"""Search among the possible orders of a cluster's steps: races found, put into words, and replayed."""
+"""Search among the possible orders of a cluster's steps: races found, worded, and replayed."""

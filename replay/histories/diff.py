@@ -243,8 +243,9 @@ def _of(amounts: Amounts, name: str) -> float | None:
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """The objects and fields that a comparison includes; empty means everything.
 
-    :param kinds: (group, kind) pairs. :param ignore: paths of fields, see :func:`..objects.field_changes.changes`.
-        :param without: kinds to leave out, whatever ``kinds`` says.
+    :param kinds: (group, kind) pairs. :param ignore: paths of fields, see
+        :func:`..objects.field_changes.changes`.
+    :param without: kinds to leave out, whatever ``kinds`` says.
     """
 
     kinds: tuple[tuple[str, str], ...] = ()

@@ -1,8 +1,8 @@
 """A fast path for watch lines of API servers, which does not decode the whole object.
 
-Parts that seldom change are cached by their bytes (:mod:`..reading.fragments`), and ``managedFields`` are
-skipped. A line of any other form is left to :mod:`.stream`, which also reports what is wrong with
-it.
+Parts that seldom change are cached by their bytes (:mod:`..reading.fragments`), and
+``managedFields`` are skipped. A line of any other form is left to :mod:`.stream`, which also
+reports what is wrong with it.
 
 The lengths show that nothing is lost, as in :mod:`.stream`: the encoded object must be as long as
 the line without its wrapper and ``managedFields``.
@@ -194,7 +194,10 @@ def _group(document: _Object) -> str:
 
 
 def _is_shortened(document: _Object) -> bool:
-    """Return whether a field outside of its spec may have to be filled in (:mod:`..objects.object_defaults`)."""
+    """Return whether a field outside of its spec may have to be filled in.
+
+    See :mod:`..objects.object_defaults`.
+    """
     kind, status = document.kind, document.status
     if kind == "Pod":
         lacking = status is msgspec.UNSET or not status.get("phase")

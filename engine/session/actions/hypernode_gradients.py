@@ -1,7 +1,7 @@
 """Groups of tasks and hypernodes in allocate of newer releases: small hypernodes first.
 
-A job is tried in each hypernode, and in each of them its groups
-(:mod:`..jobs.sub_jobs`), each in hypernodes within that. The best attempt is kept, all others undone.
+A job is tried in each hypernode, and in each of them its groups (:mod:`..jobs.sub_jobs`), each in
+hypernodes within that. The best attempt is kept, all others undone.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``organizeJobWorksheet``,
 ``allocateForJob``, ``allocateForSubJob``) and ``recorder.go`` since v1.14.

@@ -1,7 +1,7 @@
 """Placing the pending tasks of a job, or of one of its groups, on some nodes.
 
-:mod:`.allocate` iterates over queues and jobs; :mod:`.hypernode_allocation`, :mod:`.hypernode_gradients` and
-:mod:`.nomination` try hypernodes. All of them place tasks here.
+:mod:`.allocate` iterates over queues and jobs; :mod:`.hypernode_allocation`,
+:mod:`.hypernode_gradients` and :mod:`.nomination` try hypernodes. All of them place tasks here.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateResourcesForTasks``).
 """

@@ -1,7 +1,8 @@
 """A scheduling session: its tables, its configuration, and what it has changed so far.
 
-A session is data. Plugins register functions in its registry; :mod:`.voting` combines
-their answers, and :mod:`.framework_orders` sorts by them. :mod:`.immediate` and :mod:`.statement` change it.
+A session is data. Plugins register functions in its registry; :mod:`.voting` combines their
+answers, and :mod:`.framework_orders` sorts by them. :mod:`.immediate` and :mod:`.statement` change
+it.
 
 Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
 """
