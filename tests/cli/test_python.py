@@ -55,18 +55,13 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "db info": (Log.info,),
     "demo": (plinian.demo, plinian.demo_files),
     "head": (Log.heads,),
-    "diff": (Log.diff, Log.compare_moments),
     "ingest": (Log.ingest, plinian.explain),
     "lint": (Log.lint, plinian.lint, plinian.lint_rules),
     "open": (plinian.open_pack,),
     "plot": (Log.plot, plinian.Plot.save),
     "report": (Log.report, plinian.web_page),
-    "release diff": (plinian.release_diff,),
-    "release list": (plinian.releases,),
-    "release show": (plinian.behaviours,),
     "release unproven": (plinian.unproven,),
     "simulate": (plinian.simulate, plinian.simulate_all),
-    "what-if": (Log.what_if, Log.forecast, Log.plot_of),
 }
 """Twins that have another name than the command, or that are several."""
 
@@ -93,14 +88,7 @@ OF_THE_TERMINAL = {
 }
 """Options about printing or exit codes, and those that ``open`` and ``Log.moment`` take once."""
 
-UNLIKE = {
-    "--from": "from_",
-    "--for": "for_",
-    "--no-arrivals": "arrivals",
-    "--set": "fields",
-    "--filename": "files",
-    "--add-node": "add_nodes",
-}
+UNLIKE = {"--from": "from_"}
 
 
 def commands() -> dict[str, Any]:
@@ -112,9 +100,10 @@ def twins(name: str) -> tuple[Callable[..., Any], ...]:
     """Return what in Python does what a command does; nothing if there is nothing."""
     if name in TWINS:
         return TWINS[name]
-    asked = [one.name or name for one in map(question_named, QUESTIONS) if one.command == name]
+    asked = [one for one in map(question_named, QUESTIONS) if one.command == name]
     if asked:
-        return tuple(getattr(Log, one.replace("-", "_")) for one in asked)
+        places = [(Log if one.needs_log else plinian, one.name or name) for one in asked]
+        return tuple(getattr(place, word.replace("-", "_")) for place, word in places)
     plain = name.replace("-", "_").replace(" ", "_")
     found = getattr(Log, plain, None) or getattr(plinian, plain, None)
     return () if found is None else (found,)
