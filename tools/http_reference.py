@@ -8,12 +8,11 @@ from collections.abc import Iterator
 import msgspec
 
 from markup import cell, documented, prose, table
-from plinian.replay.server.api.answer import ROOT, Answer, At, Evidence
-from plinian.replay.server.api.openapi import Fault
+from plinian.replay.server.api.answer import ROOT, Answer, At, EvidencePositions
+from plinian.replay.server.api.openapi import Fault, answer_schema
 from plinian.replay.server.api.operation import Operation
 from plinian.replay.server.api.pages import DEFAULT_LIMIT, MOST_BYTES, MOST_LIMIT, Cut
 from plinian.replay.server.api.parameters import Parameter, ParameterType
-from plinian.replay.server.api.shapes import RESULTS
 from plinian.replay.server.api.table import OPERATIONS
 from plinian.replay.server.mcp import reading_limits as limits
 
@@ -34,7 +33,7 @@ def http() -> Iterator[str]:
         "`?kind=pods&kind=nodes`. What Secrets contain is never in a log, so no answer has it."
     )
     yield from ("", "## The answer", "")
-    for struct in (Answer, At, Evidence, Cut):
+    for struct in (Answer, At, EvidencePositions, Cut):
         yield from (f"### {struct.__name__}", "", *documented(struct))
         yield from table(("field", "type"), _fields(struct))
     yield (
@@ -77,8 +76,11 @@ def _about(one: Operation) -> Iterator[str]:
         ((f"`{each.name}`", *_values(each), cell(each.about)) for each in one.parameters),
     )
     of = "each member of `result`" if one.is_list else "`result`"
-    words = [word for word in RESULTS[one.name].split() if word != "..."]
-    fields = ", ".join(f"`{word.partition(':')[0]}`" for word in words)
+    schema = answer_schema(one)
+    result = schema["properties"]["result"]
+    result = result.get("items", result)
+    shape = schema["$defs"][result["$ref"].rpartition("/")[2]]
+    fields = ", ".join(f"`{name}`" for name in shape["properties"])
     yield from (f"Fields of {of}: {fields}.", "")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ..moments.unknown import Unknown
+from ..sessions.step_words import SessionStep
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .reason_rows import (
@@ -21,7 +22,7 @@ from .reason_rows import (
     reason_row,
     stage_row,
 )
-from .records import Asked, Evidence, Link, Nodes, QueuePath, Step
+from .records import Asked, Evidence, Link, Nodes, QueuePath
 from .stages import Stage
 
 
@@ -52,7 +53,7 @@ class Why(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     made_by: tuple[Evidence, ...] = ()
     sessions: int = 1
     events: tuple[Evidence, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SessionStep, ...] = ()
     not_known: tuple[Unknown, ...] = ()
 
     @property

@@ -27,8 +27,7 @@ from ...engine.session.framework.vote_details import (
 )
 from ...engine.session.nodes.eviction_trials import TRIALS
 from ...engine.volcano.session.history import resolve
-from ..sessions.session import numbers_document
-from ..sessions.step_words import compared_in
+from ..sessions.step_words import compared_in, shown_numbers
 from .amounts import amounts_of, joined
 from .answering_session import Run
 from .placing_reasons import DISCARD, PIPELINE, placed
@@ -104,7 +103,7 @@ def _tried(run: Run, asked: EvictingAction, *, named: bool) -> EvictionTry:
         tried=bool(why.searches),
         gate="" if gated is None else str(gated.gate),
         by="" if gated is None else gated.by,
-        compared={} if gated is None else numbers_document(compared_in(gated.by, gated.numbers)),
+        compared={} if gated is None else shown_numbers(compared_in(gated.by, gated.numbers)),
         nodes=why.nodes,
         candidates=why.candidates,
         room=why.room,

@@ -435,14 +435,3 @@ Link = (
     | Waiting
     | Note
 )
-
-
-class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of the session's trace; amounts are texts as Kubernetes writes them."""
-
-    action: str
-    what: str
-    about: str
-    by: str
-    outcome: str
-    numbers: dict[str, Any] = {}

@@ -7,8 +7,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-import msgspec
-
 from ...engine.cache.cache import SchedulerCache
 from ...engine.state.log_coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
@@ -20,7 +18,8 @@ from ..logs.scheduler_confs import ConfText, has_no_conf
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.kinds import ObjectName, plain_name
-from ..sessions.session import SessionInputs, present, scene_at, step_document
+from ..sessions.session import SessionInputs, present, scene_at
+from ..sessions.step_words import SessionStep, shown_step
 from .answer import Why
 from .answering_session import (
     CLOSELY,
@@ -46,7 +45,7 @@ from .makers import makers_of
 from .node_reasons import node_finding, waiting_groups, waiting_pods
 from .pod_reasons import pod_finding
 from .queue_reasons import jobs_below, may_wait, queue_finding
-from .records import Asked, Note, Step
+from .records import Asked, Note
 from .since import NO_PLAN, EarlierMoments, SampledSession, plan_of, stages_of
 from .target import Target, target_of
 from .tasks import job_spec, with_dependencies
@@ -384,11 +383,11 @@ def assumed_of(asked: str | None, used: str) -> list[str]:
     return [] if asked == used else [f"release {asked} is taken as {used}"]
 
 
-def _steps(run: Run, target: Target) -> Iterator[Step]:
+def _steps(run: Run, target: Target) -> Iterator[SessionStep]:
     """Yield the steps about an object and what belongs to it."""
     names = {target.key, target.podgroup} - {""}
     if target.pair in {JOB, PODGROUP}:
         names.update(run.waiting_pods(target.podgroup))
     for step in run.trace.steps:
         if not names.isdisjoint(step.about):
-            yield msgspec.convert(step_document(step), Step)
+            yield shown_step(step)

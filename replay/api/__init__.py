@@ -66,9 +66,8 @@ if TYPE_CHECKING:
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import ReleaseBehaviour as Behaviour
     from .replay.compare.sessions import Comparison
-    from .replay.compare.upgrade import Upgrade
-    from .replay.compare.verdict import Verdict, verdict_of
-    from .replay.explore.explore_search import Anomaly, Exploration
+    from .replay.compare.verdict import Upgrade, Verdict, verdict_of
+    from .replay.explore.exploration import Anomaly, Exploration
     from .replay.explore.hand_walk import Walk
     from .replay.explore.replaying import Replay
     from .replay.explore.window_words import ToldWindow, ToldWrite
@@ -93,13 +92,13 @@ if TYPE_CHECKING:
     from .replay.facade.reviewing import junit, sarif
     from .replay.facade.searching import LogAnswers
     from .replay.fidelity.report import Fidelity
-    from .replay.forecast.forecast_run import Forecast
+    from .replay.forecast.forecast_outcome import Forecast
     from .replay.histories.diff import Diff
     from .replay.histories.diff_actors import Who
     from .replay.histories.history import Happening, History, ObjectHistory
     from .replay.ingest.explain import Explanation, explain
     from .replay.ingest.ingest_run import IngestOptions, IngestSummary
-    from .replay.invariants.check_task import CheckReport
+    from .replay.invariants.check_report import CheckReport
     from .replay.lint.findings import Finding
     from .replay.lint.lint_rules import Rule as LintRule
     from .replay.lint.lint_task import Report as LintReport
@@ -243,13 +242,12 @@ _PLACES = MappingProxyType(
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.answers.blamed": "Blame",
         "replay.answers.answer": "Why",
-        "replay.forecast.forecast_run": "Forecast",
+        "replay.forecast.forecast_outcome": "Forecast",
         "replay.what_if.help": "WouldHelp",
         "replay.what_if.changed_sessions": "WhatIf",
         "replay.compare.bisection": "Bisection",
         "replay.compare.sessions": "Comparison",
-        "replay.compare.upgrade": "Upgrade",
-        "replay.compare.verdict": "Verdict verdict_of",
+        "replay.compare.verdict": "Upgrade Verdict verdict_of",
         "replay.histories.diff": "Diff",
         "replay.belief.drift": "Drift",
         "replay.render.believed": "Belief",
@@ -259,9 +257,9 @@ _PLACES = MappingProxyType(
         "replay.questions.blame": "BlameQuestion",
         "replay.questions.drift": "DriftQuestion",
         "replay.questions.question": "Question",
-        "replay.invariants.check_task": "CheckReport",
+        "replay.invariants.check_report": "CheckReport",
         "replay.explore.replaying": "Replay",
-        "replay.explore.explore_search": "Anomaly Exploration",
+        "replay.explore.exploration": "Anomaly Exploration",
         "replay.explore.hand_walk": "Walk",
         "replay.explore.window_words": "ToldWindow ToldWrite",
         "replay.facade.exploring": (

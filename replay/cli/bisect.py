@@ -136,11 +136,11 @@ def bisect(
     Exits with 1 if the answer is the same everywhere or the log never held the object, and with 2
     if it lacks what sessions need at every moment.
     """
-    from ..compare.bisection import releases_between
+    from ..compare.bisection import bisection_document, releases_between
     from ..compare.log_bisection import LogQuestion, span_of
     from ..compare.session_claims import claim_of
     from ..logs.given_confs import conf_file
-    from ..render.bisection import bisection_document, bisection_lines, left_out_text
+    from ..render.bisection import bisection_lines, left_out_text
     from ..render.documents import json_text
     from .open_log import opened
 

@@ -128,7 +128,7 @@ def _print(
     if output == "ndjson":
         lines = forms.ndjson_lines(found, payload=payload)
     elif output == "json":
-        fields = [forms.event_fields(event, payload=payload) for event in found]
+        fields = [forms.shown_event(event, payload=payload) for event in found]
         lines = iter([json_text({"apiVersion": "v1", "items": fields, "kind": "EventList"}) + "\n"])
     else:
         wide = output == "wide"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...engine.machine.state_search import Progress
-    from ..explore.explore_search import Exploration, SearchPlan
+    from ..explore.exploration import Exploration, SearchPlan
     from ..explore.explored_scenario import MachineCase
     from ..explore.scenario_world import ScenarioWorld
     from ..explore.story import Story
@@ -239,7 +239,7 @@ def explore(
     Ctrl-C prints what was found so far.
     """
     from ..budget import budget_seconds
-    from ..explore.explore_search import SearchPlan
+    from ..explore.exploration import SearchPlan
     from ..explore.explore_task import asked_invariants, default_budget, prepared
     from ..explore.written_branch import check_branch
 
@@ -400,10 +400,10 @@ class _Pace:
 def _write(world: ScenarioWorld, result: Exploration, output: str) -> None:
     from ..explore.story import story_of
     from ..render.documents import json_text
-    from ..render.race import anomaly_lines, exploration_document, summary_lines
+    from ..render.race import anomaly_lines, summary_lines
 
     if output == "json":
-        sys.stdout.write(json_text(exploration_document(result), indent=2) + "\n")
+        sys.stdout.write(json_text(result.document, indent=2) + "\n")
         return
     for anomaly in result.anomalies:
         write_lines(anomaly_lines(anomaly, story_of(world, anomaly.steps), style()))
@@ -457,12 +457,12 @@ def _is_named(option: str) -> bool:
 def _replay(token: str, release: str | None, output: str, files: _Files) -> None:
     from ..explore.replaying import replay
     from ..render.documents import json_text
-    from ..render.race_replay import replay_document, replay_lines
+    from ..render.race_replay import replay_lines
 
     again = replay(token, release)
     _write_branch(again.world, again.story, files)
     if output == "json":
-        sys.stdout.write(json_text(replay_document(again), indent=2) + "\n")
+        sys.stdout.write(json_text(again.document, indent=2) + "\n")
     else:
         write_lines(replay_lines(again, style()))
 

@@ -148,12 +148,12 @@ def _write(
     report: Report, taken: ChosenReleases, output: str, counting: Collection[FindingSeverity]
 ) -> None:
     from ..render import lint as forms
-    from ..render.documents import json_text, write_yaml
+    from ..render.documents import json_text, plain, write_yaml
 
     if output == "json":
-        sys.stdout.write(json_text(taken.marked(forms.lint_document(report)), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(report.document), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [taken.marked(forms.lint_document(report))], single=True)
+        write_yaml(sys.stdout, [plain(taken.marked(report.document))], single=True)
     elif output == "name":
         sys.stdout.writelines(forms.lint_names(report))
     elif output == "github":
@@ -173,13 +173,13 @@ def _write(
 
 def _write_rules(output: str) -> None:
     from ..lint.lint_rules import RULES
-    from ..render.documents import json_text, write_yaml
-    from ..render.lint import rule_document, rule_lines
+    from ..render.documents import json_text, plain, write_yaml
+    from ..render.lint import rule_lines
 
     if output == "json":
-        sys.stdout.write(json_text([rule_document(rule) for rule in RULES], indent=2) + "\n")
+        sys.stdout.write(json_text([rule.document for rule in RULES], indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [rule_document(rule) for rule in RULES], single=False)
+        write_yaml(sys.stdout, [plain(rule.document) for rule in RULES], single=False)
     elif output == "name":
         sys.stdout.writelines(f"{rule.name}\n" for rule in RULES)
     else:

@@ -11,7 +11,7 @@ from .shell import note, shows_progress, style
 if TYPE_CHECKING:
     from ..answers.answer import Why
     from ..fidelity.report import Fidelity
-    from ..forecast.forecast_run import Forecast
+    from ..forecast.forecast_outcome import Forecast
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..plot.asked import PlotRequest

@@ -27,7 +27,7 @@ def list_unproven(output: str) -> None:
 
     rows, found = unproven_rows()
     if output == "json":
-        sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
+        sys.stdout.write(json_text(found, indent=2) + "\n")
         return
     write_lines(unproven_lines(found, style()))
     note(f"{len(found)} of {counted(rows, 'row is', 'rows are')} not proven")

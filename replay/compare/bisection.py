@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.events import Recorded
@@ -16,10 +18,14 @@ from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ...engine.volcano.session.history import resolve
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer
+from ..sessions.step_words import SessionStep, shown_step
 from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.documents import shown_as
+from ..tabular.record_columns import Time
 from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly
-from .decisions import FirstDifference, decisions_of, differing, first_differences
+from .crashes import LoggedCrash, PanickingReleases
+from .decisions import FirstDifference, Parting, decisions_of, differing, first_differences
 from .releases import BehaviourDiff, session_diff
 from .session_claims import ClaimAnswer, SessionClaim
 from .subjects import RunnableSession
@@ -93,7 +99,7 @@ class LeftOut(NamedTuple):
     lists: tuple[Pair, ...]
 
 
-class ObjectRange(NamedTuple):
+class ObjectRange(msgspec.Struct, frozen=True):
     """The range in which a log holds versions of an object.
 
     :param name: of the object, as in ``podgroup/ml/train``. :param first: and :param last: revision
@@ -136,6 +142,11 @@ class Bisection(Tabular):
     def answered(self) -> bool:
         """Whether the answer is certain: it changes, or was found where everything is known."""
         return self.flip is not None or self.doubtful < len(self.probes)
+
+    @property
+    def document(self) -> BisectionDocument:
+        """What answers show of it."""
+        return bisection_document(self)
 
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the answers in order."""
@@ -242,3 +253,158 @@ def sides(
         for probe, session in zip(probes, sessions, strict=True)
     )
     return before, after
+
+
+class ShownCrash(msgspec.Struct, frozen=True, kw_only=True):
+    """A crash of the scheduler, from its log; see :class:`.crashes.LoggedCrash`."""
+
+    position: int
+    revision: int | None
+    observed_at: Time | None
+    earliest: Time | None
+    latest: Time | None
+    message: str
+
+
+class CrashingReleases(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a release was chosen: its session panics where the log records a crash.
+
+    :param crash: position of its event. :param same: with the same message.
+    """
+
+    crash: int
+    same: bool
+    releases: list[str]
+
+
+class ShownProbe(msgspec.Struct, frozen=True, kw_only=True):
+    """A session's answer. :param says: the node, the phase, or the reason."""
+
+    at: str
+    answer: bool
+    says: str
+
+
+class ProbeWithSteps(ShownProbe, frozen=True, kw_only=True):
+    """A session's answer beside the change, with its steps about the object."""
+
+    steps: list[SessionStep]
+
+
+class FlipEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """An event between the two answers."""
+
+    position: int
+    revision: int | None
+    kind: str
+    object: str
+
+
+class ShownFlip(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the answer changes; see :class:`.bisection.Flip`."""
+
+    before: ProbeWithSteps
+    after: ProbeWithSteps
+    events: list[FlipEvent]
+    causes: list[Cause]
+    behaviours: list[BehaviourDiff]
+    partings: list[Parting]
+
+
+class ShownLeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search left out: so many moments before a point; ``first`` is the earliest begin."""
+
+    count: int
+    before: str
+    first: str
+
+
+class BisectionDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A bisection; see :class:`.bisection.Bisection`.
+
+    :param crashes: for ``panic``: those that the log records.
+    :param object_there: where the log holds the object of the question.
+    """
+
+    question: SessionClaim
+    searched: str
+    release: str | None
+    release_because: CrashingReleases | None
+    unsure: Unsure | None
+    not_known: tuple[Unknown, ...]
+    crashes: list[ShownCrash]
+    probes: list[ShownProbe]
+    answered: bool
+    doubtful: int
+    left_out: ShownLeftOut | None
+    object_there: ObjectRange | None
+    flip: ShownFlip | None
+
+
+def bisection_document(
+    found: Bisection,
+    crashes: Sequence[LoggedCrash] = (),
+    panicking: PanickingReleases | None = None,
+) -> BisectionDocument:
+    """Return what answers show of a bisection.
+
+    :param crashes: those that the log records.
+    :param panicking: why the release was chosen, if none was given.
+    """
+    left = found.left_out
+    return shown_as(
+        BisectionDocument,
+        found,
+        release=found.release or None,
+        release_because=None if panicking is None else _panicking(panicking),
+        crashes=list(map(_crash, crashes)),
+        probes=[ShownProbe(**_probe(probe)) for probe in found.probes],
+        left_out=None
+        if left is None
+        else ShownLeftOut(count=left.moments, before=left.begin, first=left.first),
+        object_there=found.there,
+        flip=None if found.flip is None else _flip(found.flip),
+    )
+
+
+def _crash(crash: LoggedCrash) -> ShownCrash:
+    span = crash.span
+    return shown_as(
+        ShownCrash,
+        crash,
+        observed_at=Time.of(span.latest or span.earliest),
+        earliest=Time.of(span.earliest),
+        latest=Time.of(span.latest),
+    )
+
+
+def _panicking(found: PanickingReleases) -> CrashingReleases:
+    releases = list(map(str, found.releases))
+    return CrashingReleases(crash=found.crash.position, same=found.same, releases=releases)
+
+
+def _probe(probe: Probe) -> dict[str, Any]:
+    return {"at": probe.at, "answer": probe.answer.holds, "says": probe.answer.text}
+
+
+def _side(side: FlipSide) -> ProbeWithSteps:
+    return ProbeWithSteps(**_probe(side.probe), steps=list(map(shown_step, side.steps)))
+
+
+def _flip(flip: Flip) -> ShownFlip:
+    return shown_as(
+        ShownFlip,
+        flip,
+        before=_side(flip.before),
+        after=_side(flip.after),
+        events=list(map(_event, flip.events)),
+        partings=[parting.document for parting in flip.first_differences],
+    )
+
+
+def _event(recorded: Recorded) -> FlipEvent:
+    event = recorded.event
+    name = "/".join(filter(None, (event.reference.namespace, event.reference.name)))
+    return FlipEvent(
+        position=recorded.position, revision=event.revision, kind=event.kind, object=name
+    )

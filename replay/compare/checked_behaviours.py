@@ -10,6 +10,7 @@ from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import TraceStep
 from ...engine.volcano.session.behaviours import Behaviours
 from ..belief.stored_belief import believed
+from ..tabular.documents import shown_as
 from .bounded_traces import EndingTrace, TraceComplete
 from .causes import Cause, changed, partly, suspects
 from .decisions import FirstDifference
@@ -22,15 +23,14 @@ PODS_RETRIED = 2_000
 """Caches of up to this many pods are rebuilt for a retry; larger ones take too long."""
 
 
-class CheckedBehaviour(NamedTuple):
+class CheckedBehaviour(BehaviourDiff, frozen=True, kw_only=True):
     """A behaviour that differs between two releases and was checked at their first difference.
 
     :param decides: with the first one's value, the second takes that step as the first does; None
     if not tried.
-    :param releases: the two, in the order of the row's values.
+    :param releases: the two, in the order of the values.
     """
 
-    row: BehaviourDiff
     decides: bool | None
     releases: tuple[str, str]
 
@@ -79,9 +79,11 @@ def consultations(
         found = retries.deciding([name for name in names if name in asked and name not in there])
         far = [name for name, decides in found.items() if decides]
     releases = (one.consulted.release, other.consulted.release)
-    checked = [CheckedBehaviour(known[name], deciding[name], releases) for name in near]
-    checked += [CheckedBehaviour(known[name], decides=True, releases=releases) for name in far]
-    return sorted(checked, key=lambda each: (not each.decides, each.row.behaviour))
+    checked = [
+        shown_as(CheckedBehaviour, known[name], decides=decides, releases=releases)
+        for name, decides in (*deciding.items(), *((name, True) for name in far))
+    ]
+    return sorted(checked, key=lambda each: (not each.decides, each.behaviour))
 
 
 def _names_at(traced: tuple[TracedSession, TracedSession], number: int) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.resources import GroupKind, plural_of
 from ..logs.given_names import PODGROUP, is_known, name_of, never_known
@@ -31,4 +33,4 @@ def named(log: Log, question: SessionClaim, moment: Moment) -> SessionClaim:
             f'the log knows no {plural_of(*kind)} "{text}" in namespace {namespace}',
             now=never_known(log, kind, text, namespace),
         )
-    return question._replace(about=f"{namespace}/{name}")
+    return msgspec.structs.replace(question, about=f"{namespace}/{name}")

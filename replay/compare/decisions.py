@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
-from ..sessions.step_words import stop_text
+from ..sessions.step_words import SessionStep, shown_step, stop_text
 
 CRASH, STOP, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (
     *("crash", "stop", "enqueue", "bind"),
@@ -29,7 +31,7 @@ class Decision(NamedTuple):
     about: str
 
 
-class DifferingDecision(NamedTuple):
+class DifferingDecision(msgspec.Struct, frozen=True):
     """A decision that differs between sides.
 
     :param values: node, reason, phase or message by side; None on a side without it.
@@ -38,6 +40,15 @@ class DifferingDecision(NamedTuple):
     kind: str
     about: str
     values: tuple[str | None, ...]
+
+
+class Parting(msgspec.Struct, frozen=True, kw_only=True):
+    """The first step of traces that differs; see :class:`FirstDifference`."""
+
+    number: int
+    what: str
+    before: list[SessionStep]
+    steps: list[list[SessionStep]]
 
 
 class FirstDifference(NamedTuple):
@@ -53,6 +64,16 @@ class FirstDifference(NamedTuple):
     what: str
     before: tuple[TraceStep, ...]
     steps: tuple[tuple[TraceStep, ...], ...]
+
+    @property
+    def document(self) -> Parting:
+        """What answers show of it."""
+        return Parting(
+            number=self.number,
+            what=self.what,
+            before=list(map(shown_step, self.before)),
+            steps=[list(map(shown_step, side)) for side in self.steps],
+        )
 
     @property
     def alike(self) -> tuple[TraceStep, ...]:

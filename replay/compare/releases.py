@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.volcano.proofs import claims, lack, proof_of, unproven
 from ...engine.volcano.releases import RELEASES, Row, known_release, parse_release
 from ...engine.volcano.table import Part, part_of, rows_in, subjects_of
 
 
-class ReleaseLine(NamedTuple):
+class ReleaseLine(msgspec.Struct, frozen=True):
     """A release in the list of releases.
 
     :param changed: by part of Volcano, the behaviours that differ from the previous release in the
@@ -26,7 +27,7 @@ class ReleaseLine(NamedTuple):
     lacking: Mapping[str, str]
 
 
-class ReleaseBehaviour(NamedTuple):
+class ReleaseBehaviour(msgspec.Struct, frozen=True):
     """A behaviour of one release.
 
     :param since: the first release of each line that has it.
@@ -47,7 +48,7 @@ class ReleaseBehaviour(NamedTuple):
     subject: str
 
 
-class BehaviourDiff(NamedTuple):
+class BehaviourDiff(msgspec.Struct, frozen=True):
     """A behaviour in which releases differ.
 
     :param values: by release.
@@ -68,7 +69,7 @@ class BehaviourDiff(NamedTuple):
     subject: str
 
 
-class Unproven(NamedTuple):
+class Unproven(msgspec.Struct, frozen=True):
     """A row of the history that no recorded outcome proves.
 
     :param since: the first release of each line that has it.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from ...engine.cache.job_cache import job_of
 from ...engine.errors import UsageError
 from ...engine.kubernetes.objects import Pod
@@ -44,7 +46,7 @@ class ClaimAnswer(NamedTuple):
     absent: bool = False
 
 
-class SessionClaim(NamedTuple):
+class SessionClaim(msgspec.Struct, frozen=True):
     """A claim about a pod or a PodGroup (``ns/name``) after a session.
 
     - ``panic``: the scheduler panics.

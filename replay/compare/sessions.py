@@ -7,7 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import Trace
@@ -18,8 +20,9 @@ from ..logs.log import Log
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..sessions.session import SessionRun, answer_document, step_document
+from ..sessions.session import SessionDocument, SessionRun
 from ..tabular.column_table import ColumnTable, table_of, texts
+from ..tabular.documents import shown_as
 from ..tabular.tabular import Tabular
 from .bounded_traces import ComparedTrace, FirstSteps
 from .checked_behaviours import CheckedBehaviour, TracedSession, consultations
@@ -28,6 +31,7 @@ from .decisions import (
     Decision,
     DifferingDecision,
     FirstDifference,
+    Parting,
     decisions_of,
     differing,
     first_differences,
@@ -57,6 +61,31 @@ class SessionSide(NamedTuple):
     pods: int
 
 
+class LabelledSession(SessionDocument, frozen=True, kw_only=True):
+    """One of the compared sessions. :param label: what distinguishes it from the others."""
+
+    label: str
+
+
+class ComparisonDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """Compared sessions and their differences; values are in the order of the sides.
+
+    :param steps_compared: null is all. :param partings: the first steps that differ.
+    :param consulted: behaviours that were checked at the last of them.
+    :param asked: the behaviours that differ and that any session checked; others have no effect.
+    """
+
+    differ: bool
+    not_known: tuple[Unknown, ...]
+    sides: list[LabelledSession]
+    decisions: list[DifferingDecision]
+    steps_compared: int | None
+    partings: list[Parting]
+    consulted: list[CheckedBehaviour]
+    asked: list[str]
+    behaviours: list[BehaviourDiff]
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison(Tabular):
     """Compared sessions and their differences; true if there is any.
@@ -78,11 +107,36 @@ class Comparison(Tabular):
     def __bool__(self) -> bool:
         return bool(self.decisions)
 
+    @property
+    def document(self) -> ComparisonDocument:
+        """What answers show of it, without the steps of each side."""
+        return self.shown(trace=False)
+
+    def shown(self, *, trace: bool) -> ComparisonDocument:
+        """Return what answers show of it. :param trace: include all steps of each side."""
+        return shown_as(
+            ComparisonDocument,
+            self,
+            differ=bool(self),
+            sides=[
+                shown_as(
+                    LabelledSession,
+                    side.answer.document if trace else side.answer.untraced,
+                    label=side.label,
+                )
+                for side in self.sides
+            ],
+            steps_compared=self.compared,
+            partings=[parting.document for parting in self.first_differences],
+        )
+
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the decisions that differ, and the behaviours in which the releases do."""
         heads = ["decision", "object", *(side.label for side in self.sides)]
         return {
-            "decisions": texts(heads, ((*row[:2], *row.values) for row in self.decisions)),
+            "decisions": texts(
+                heads, ((row.kind, row.about, *row.values) for row in self.decisions)
+            ),
             "behaviours": table_of(BehaviourDiff, self.behaviours),
         }
 
@@ -251,44 +305,3 @@ def _consulted(
             pods=side.pods,
         )
     return []
-
-
-def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, Any]:
-    """Return a comparison for JSON; values are in the order of the sides.
-
-    :param trace: include all steps of each side.
-    """
-    return {
-        "differ": bool(found),
-        "not_known": found.not_known,
-        "sides": [
-            {"label": side.label, **_side_document(side.answer, trace=trace)}
-            for side in found.sides
-        ],
-        "decisions": [row._asdict() for row in found.decisions],
-        "steps_compared": found.compared,
-        "partings": [first_difference_document(parting) for parting in found.first_differences],
-        "consulted": [
-            {**each.row._asdict(), "releases": each.releases, "decides": each.decides}
-            for each in found.consulted
-        ],
-        "asked": found.asked,
-        "behaviours": [row._asdict() for row in found.behaviours],
-    }
-
-
-def first_difference_document(parting: FirstDifference) -> dict[str, Any]:
-    """Return the first difference of traces for JSON."""
-    return {
-        "number": parting.number,
-        "what": parting.what,
-        "before": [step_document(step) for step in parting.before],
-        "steps": [[step_document(step) for step in side] for side in parting.steps],
-    }
-
-
-def _side_document(answer: SessionRun, *, trace: bool) -> dict[str, Any]:
-    document = answer_document(answer)
-    if not trace:
-        del document["trace"], document["node_scores"]
-    return document

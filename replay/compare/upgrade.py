@@ -5,14 +5,12 @@ from __future__ import annotations
 import gc
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
-from ...engine.state.clock import Unsure
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from .. import parallel
@@ -21,14 +19,12 @@ from ..belief.stored_belief import CacheBasis, believed
 from ..logs.log import opened
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.unknown import Unknown
 from ..sessions.session import SessionInputs, scene_at, session_in
 from ..sessions.session_moments import SessionMoment, SessionMoments, sampled
-from ..tabular.column_table import ColumnTable, table_of
-from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly, suspects
 from .decisions import Decision, DifferingDecision, decisions_of, differing
-from .releases import BehaviourDiff, session_diff
+from .releases import session_diff
+from .verdict import CauseGroup, ChangedDecision, Upgrade
 
 STRETCHES_PER_JOB = 4
 """Stretches take different times: with several per process, all processes end together."""
@@ -38,127 +34,6 @@ PLACES = 50
 
 MOMENTS_KEPT = 50
 """Moments between collections of garbage, which the command line otherwise collects seldom."""
-
-
-class ChangedDecision(NamedTuple):
-    """A decision that differs in the other release.
-
-    :param at: the point of the session. :param position: the event at that point.
-    :param values: of the first and of the second release; None if not taken.
-    :param causes: see :mod:`.causes`. :param known: the log knows all that the session needs.
-    """
-
-    at: str
-    position: int
-    kind: str
-    about: str
-    values: tuple[str | None, ...]
-    causes: tuple[Cause, ...]
-    known: bool = True
-
-
-class CauseGroup(NamedTuple):
-    """All differences with one cause.
-
-    :param causes: behaviours, each of which alone removes them, or a smallest set.
-    :param sessions: the number of sessions with any of them.
-    """
-
-    causes: tuple[Cause, ...]
-    changed: tuple[ChangedDecision, ...]
-    sessions: int
-
-
-class DifferingRow(NamedTuple):
-    """A decision that differs. :param old: as the first release; None if it does not take it.
-
-    :param known: the log knows all that the session needs.
-    """
-
-    at: str
-    position: int
-    decision: str
-    object: str
-    old: str | None
-    new: str | None
-    causes: tuple[str, ...]
-    known: bool
-
-
-class CauseRow(NamedTuple):
-    """A cause, and how much it changes. :param first_at: the point of its first session."""
-
-    causes: tuple[str, ...]
-    decisions: int
-    sessions: int
-    first_at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Upgrade(Tabular):
-    """The answer; true if anything differs.
-
-    :param logged: the sessions are those that the log records; else changes of objects.
-    :param sessions: moments at which both releases were run, out of ``known``.
-    :param differing: at how many of them anything differs.
-    :param behaviours: those in which the releases differ, with or without effect here.
-    :param unsure: changes that may have happened before or after the last moment.
-    :param not_known: what sessions need and the log does not know at these moments.
-    :param doubtful: at how many of the moments any of it is not known.
-    :param left_out: sessions before the first complete lists, which were not run.
-    :param unconfigured: each release ran with its built-in configuration, as the log has none.
-    :param whole: sessions of the whole log were asked for, not only those up to a moment.
-    """
-
-    releases: tuple[str, str]
-    logged: bool
-    sessions: int
-    known: int
-    differing: int
-    groups: tuple[CauseGroup, ...]
-    behaviours: tuple[BehaviourDiff, ...]
-    unsure: Unsure | None = None
-    not_known: tuple[Unknown, ...] = ()
-    doubtful: int = 0
-    left_out: int = 0
-    unconfigured: bool = False
-    whole: bool = True
-
-    @property
-    def sure(self) -> int:
-        """The number of moments at which both releases were run and the log knows all they need."""
-        return self.sessions - self.doubtful
-
-    def __bool__(self) -> bool:
-        return bool(self.groups)
-
-    def tables(self) -> Mapping[str, ColumnTable]:
-        """Return the decisions that differ, their causes, and the behaviours that differ."""
-        return {
-            "decisions": table_of(
-                DifferingRow,
-                (_row(each) for group in self.groups for each in group.changed),
-            ),
-            "causes": table_of(
-                CauseRow,
-                (
-                    CauseRow(_joined(one.causes), len(one.changed), one.sessions, one.changed[0].at)
-                    for one in self.groups
-                ),
-            ),
-            "behaviours": table_of(BehaviourDiff, self.behaviours),
-        }
-
-
-def _row(one: ChangedDecision) -> DifferingRow:
-    old, new = one.values
-    causes = _joined(one.causes)
-    return DifferingRow(one.at, one.position, one.kind, one.about, old, new, causes, one.known)
-
-
-def _joined(some: Sequence[Cause]) -> tuple[str, ...]:
-    """Return causes as texts: behaviours that make a difference together are one."""
-    return tuple(" and ".join(one) for one in some)
 
 
 class CheckedUpgrade(NamedTuple):
@@ -253,7 +128,9 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
             sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
             found += [
                 ChangedDecision(
-                    *(moment.label, place.position, *row), tuple(sessions.causes(row)), place.known
+                    *(moment.label, place.position, row.kind, row.about, row.values),
+                    causes=tuple(sessions.causes(row)),
+                    known=place.known,
                 )
                 for row in sessions.differing()
             ]

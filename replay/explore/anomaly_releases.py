@@ -13,7 +13,7 @@ from ...engine.volcano.session.history import record
 from ...engine.volcano.table import Part, rows_in
 from ..compare.releases import BehaviourDiff, release_diff
 from ..parallel import run_all
-from .explore_search import Anomaly, Cure, Verdicts
+from .exploration import Anomaly, Cure, Verdicts
 from .explored_scenario import MachineCase
 from .scenario_world import UNCHANGED, Changed, ScenarioWorld, run_steps, world_of
 

@@ -2,163 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from ...engine.errors import UsageError
 from ...engine.machine.cluster_machine import WORKLOAD_CONTROLLERS
-from ...engine.machine.delays import ONE_DELAY, DelayLimits, DelaySearch
-from ...engine.machine.machine_layout import MachineStep
+from ...engine.machine.delays import DelayLimits, DelaySearch
 from ...engine.machine.natural import StateViolation
 from ...engine.machine.shrink import Shrinker
 from ...engine.machine.state_search import Exhaustive, FaultyState, Progress
 from ...engine.machine.turns import Turns
 from ...engine.machine.walks import WalkBound, WalkPlan, Walks, WalkStrategy
-from ...engine.state.clock import TimeSpan
-from ..compare.releases import BehaviourDiff
-from ..tabular.column_table import ColumnTable, table_of
-from ..tabular.tabular import Tabular
-from .explored_scenario import MachineCase
+from .exploration import (
+    EXHAUSTIVE,
+    Anomaly,
+    Exploration,
+    SearchPlan,
+    Verdicts,
+)
 from .order_token import Token, encoded
 from .scenario_world import ScenarioWorld, digest_of, run_steps, steps_of
-from .step_coverage import StepCoverage, coverage_of
+from .step_coverage import coverage_of
 
-EXHAUSTIVE = "exhaustive"
-STRATEGIES = (EXHAUSTIVE, "pct", "random", "delay")
 WALKS_FIRST = 1_000
 """So many walks come before an exhaustive search: they find most races in seconds."""
 
 MOST_ANOMALIES = 10
 """So many distinct anomalies of a search are shrunk and reported; more are counted."""
-
-
-class SearchPlan(NamedTuple):
-    """How to search.
-
-    :param invariants: ids; none are all. :param prompt: components that are never late.
-    :param steps: stop after so many turns; None is no limit.
-    :param delays: of an exhaustive search: so many steps are held up in an order, at most; None is
-        every order.
-    """
-
-    release: str
-    strategy: str = EXHAUSTIVE
-    seed: int = 0
-    prompt: tuple[str, ...] = ()
-    invariants: tuple[str, ...] = ()
-    steps: int | None = None
-    jobs: int = 1
-    delays: int | None = ONE_DELAY.delays
-
-
-class Verdicts(NamedTuple):
-    """Releases in which the same order ends in the same violation, and those in which not.
-
-    :param complete: all releases were tried.
-    """
-
-    breaks: tuple[str, ...]
-    holds: tuple[str, ...]
-    complete: bool = True
-
-
-class Cure(NamedTuple):
-    """What differs between a release that breaks and a neighbouring one that holds.
-
-    :param breaks, holds: these releases.
-    :param behaviours: those that, changed alone in the first, make the order end well.
-    """
-
-    breaks: str
-    holds: str
-    behaviours: tuple[BehaviourDiff, ...]
-
-
-class InLog(NamedTuple):
-    """An anomaly as a log shows it.
-
-    :param name: of the object there. :param position, span: since when.
-    """
-
-    name: str
-    position: int
-    span: TimeSpan
-
-
-class Anomaly(NamedTuple):
-    """Something wrong, and the order that leads there.
-
-    :param steps: after them the cluster is left alone. :param found_in: steps before shrinking.
-    :param digest: of the objects in the end. :param cure: None if none is known.
-    :param in_log: of a search from a moment of a log: that the log shows the same later.
-    """
-
-    violation: StateViolation
-    steps: tuple[MachineStep, ...]
-    found_in: int
-    digest: str
-    token: str
-    seed: int | None
-    releases: Verdicts
-    cure: Cure | None = None
-    in_log: InLog | None = None
-
-
-class AnomalyRow(NamedTuple):
-    """An anomaly. :param steps: of the shortest order that leads there.
-
-    :param breaks: releases in which it does. :param token: runs it again.
-    """
-
-    invariant: str
-    message: str
-    steps: int
-    found_in: int
-    breaks: tuple[str, ...]
-    holds: tuple[str, ...]
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
-class Exploration(Tabular):
-    """What a search found.
-
-    :param states: distinct ones. :param turns: how many were made.
-    :param ends: how many ends were checked.
-    :param complete: every order that the plan allows was seen.
-    :param coverage: which kinds of steps were made. :param bound: what walks by priorities promise.
-    :param more: violations that were found but not shrunk, see :data:`MOST_ANOMALIES`.
-    """
-
-    case: MachineCase
-    plan: SearchPlan
-    anomalies: tuple[Anomaly, ...]
-    states: int
-    turns: int
-    ends: int
-    complete: bool
-    interrupted: bool
-    coverage: StepCoverage = field(default_factory=StepCoverage)
-    bound: WalkBound | None = None
-    more: int = 0
-
-    def tables(self) -> Mapping[str, ColumnTable]:
-        """Return the anomalies."""
-        return {"anomalies": table_of(AnomalyRow, map(_row, self.anomalies))}
-
-
-def _row(anomaly: Anomaly) -> AnomalyRow:
-    found = anomaly.violation
-    return AnomalyRow(
-        found.invariant,
-        found.sentence,
-        len(anomaly.steps),
-        anomaly.found_in,
-        anomaly.releases.breaks,
-        anomaly.releases.holds,
-        anomaly.token,
-    )
 
 
 Until = Callable[[Progress], bool]

@@ -13,15 +13,8 @@ from ...engine.machine.state_search import Progress
 from ..invariants.check_task import chosen_invariants
 from ..parallel import run_all
 from .anomaly_releases import in_all_releases
-from .explore_search import (
-    EXHAUSTIVE,
-    Anomaly,
-    Exploration,
-    Notice,
-    Search,
-    SearchPlan,
-    parsed_prompt,
-)
+from .exploration import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
+from .explore_search import Notice, Search, parsed_prompt
 from .explored_scenario import MachineCase, parsed_faults
 from .scenario_world import ScenarioWorld, world_of
 from .step_coverage import bound_together, together

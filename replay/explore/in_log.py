@@ -16,7 +16,7 @@ from ..belief.belief import play
 from ..invariants.check_task import CheckTask, check
 from ..logs.log import Log
 from ..moments.moment import Moment
-from .explore_search import Anomaly, InLog
+from .exploration import Anomaly, InLog
 
 
 class LoggedFault(NamedTuple):

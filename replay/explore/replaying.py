@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...engine.errors import PlinianError
 from ...engine.machine.natural import StateViolation
 from ...engine.version import __version__
 from .order_token import Token, decoded
 from .scenario_world import ScenarioWorld, digest_of, run_steps, world_of
-from .story import Story, story_of
+from .story import Story, StoryStep, story_of
 
 
 class Replay(NamedTuple):
@@ -30,6 +30,34 @@ class Replay(NamedTuple):
     def breaks(self) -> bool:
         """Whether the violation is there that the token is about."""
         return any(one.invariant == self.token.invariant for one in self.violations)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What programs read of it."""
+        return {
+            "case": self.token.case.name,
+            "release": self.release,
+            "invariant": self.token.invariant,
+            "breaks": self.breaks,
+            "violations": [one._asdict() for one in self.violations],
+            "digest": self.digest,
+            "steps": list(map(_step, self.story.moments)),
+        }
+
+
+def _step(moment: StoryStep) -> dict[str, Any]:
+    return {
+        "number": moment.number,
+        "step": str(moment.step),
+        "component": moment.actor,
+        "sentence": moment.sentence,
+        "instead_of": None if moment.instead_of is None else str(moment.instead_of),
+        "left_alone": moment.alone,
+        "writes": [
+            {"verb": write.verb, "kind": write.place.kind, "key": write.place.key}
+            for write in moment.writes
+        ],
+    }
 
 
 def replay(text: str, release: str | None = None) -> Replay:

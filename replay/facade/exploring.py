@@ -16,7 +16,7 @@ from ...engine.machine.device_race import Explored, Race, explore_device_list
 from ...engine.volcano.table import cache_behaviours
 from ..budget import budget_seconds
 from ..explore import replaying
-from ..explore.explore_search import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
+from ..explore.exploration import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
 from ..explore.explore_task import (
     QUIET,
     SearchWatcher,

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from ..compare.bisection import Bisection
     from ..fidelity.report import Fidelity
-    from ..forecast.forecast_run import Forecast
+    from ..forecast.forecast_outcome import Forecast
     from ..histories.diff import Diff
     from ..histories.diff_actors import Who
     from ..ingest.ingest_run import IngestOptions, IngestSummary

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from ...engine.errors import UsageError
-from ..compare.upgrade import Upgrade
+from ..compare.verdict import Upgrade
 from ..fidelity.report import Fidelity
-from ..invariants.check_task import CheckReport
+from ..invariants.check_report import CheckReport
 from ..lint.findings import FindingSeverity
 from ..lint.lint_task import Report
 from ..review.check_review import check_review

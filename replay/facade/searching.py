@@ -7,7 +7,13 @@ from dataclasses import dataclass, fields
 
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import RELEASES
-from ..compare.bisection import Bisection, over_releases, releases_between
+from ..compare.bisection import (
+    Bisection,
+    BisectionDocument,
+    bisection_document,
+    over_releases,
+    releases_between,
+)
 from ..compare.crashes import LoggedCrash, PanickingReleases, panicking_at, recorded_crashes
 from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.session_claims import PANIC, SessionClaim
@@ -31,6 +37,11 @@ class LogAnswers(Bisection):
 
     crashes: Sequence[LoggedCrash] = ()
     panicking: PanickingReleases | None = None
+
+    @property
+    def document(self) -> BisectionDocument:
+        """What answers show of it."""
+        return bisection_document(self, self.crashes, self.panicking)
 
 
 class Search:

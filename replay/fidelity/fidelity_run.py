@@ -23,8 +23,9 @@ from ..recorded.recorded_sessions import HowKnown, RecordedSession, recorded_ses
 from ..sessions.session import conf_of
 from .fidelity_scope import FidelityQuestion, numbered, only_requested
 from .known_inputs import UNRECORDED, is_doubtful, is_unrecorded
-from .report import Fidelity, SessionFidelity, fidelity_of_session
+from .report import Fidelity, SessionFidelity
 from .rerun import RerunSession, planned_sessions, rerun_sessions
+from .session_report import fidelity_of_session
 
 
 class TakenSessions(NamedTuple):

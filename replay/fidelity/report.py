@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from ...engine.kubernetes.units import format_time
 from ..moments.unknown import Unknown
-from ..recorded.recorded_sessions import HowKnown, RecordedSession
+from ..recorded.recorded_sessions import HowKnown
 from ..tabular.column_table import ColumnTable, table_of
-from ..tabular.record_columns import Micros, TimeColumn
+from ..tabular.documents import shown_as
+from ..tabular.record_columns import Micros, Time, TimeColumn
 from ..tabular.tabular import Tabular
-from .attempts import Aspect, Attempt, DifferingResult
-from .deliveries import Arrival
-from .known_inputs import UNRECORDED
-from .rerun import Lag, RerunSession
-
-SHOWN_CHANGES = 5
-"""Changes that are named of those that an informer had not delivered."""
 
 
 class Cause(StrEnum):
@@ -44,7 +37,7 @@ NOT_EXPLAINED = frozenset({Cause.UNEXPLAINED, Cause.MISSING_INPUT, Cause.SAMPLIN
 """The causes with which a session does not come out as recorded, whatever is random in it."""
 
 
-class Counts(NamedTuple):
+class Counts(msgspec.Struct, frozen=True):
     """How many came out how.
 
     :param recorded: by the sessions that were run again: the sum of the next four.
@@ -62,10 +55,11 @@ class Counts(NamedTuple):
 
     def plus(self, other: Counts) -> Counts:
         """Return the sums."""
-        return Counts(*(one + two for one, two in zip(self, other, strict=True)))
+        each = zip(*map(msgspec.structs.astuple, (self, other)), strict=True)
+        return Counts(*(one + two for one, two in each))
 
 
-class InformerChange(NamedTuple):
+class InformerChange(msgspec.Struct, frozen=True):
     """A change that an informer had or had not delivered.
 
     :param object: its kind and name, as in ``pod/default/x``. :param event: its event's kind.
@@ -76,7 +70,7 @@ class InformerChange(NamedTuple):
     object: str
 
 
-class Delivery(NamedTuple):
+class Delivery(msgspec.Struct, frozen=True):
     """An informer that was elsewhere than by the clock.
 
     :param kind: of its objects. :param behind: how many changes it had not delivered yet.
@@ -91,7 +85,7 @@ class Delivery(NamedTuple):
     changes: tuple[InformerChange, ...]
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True):
     """Something that came out differently, or does so without what explains it.
 
     :param session: its number. :param position: of the event that shows what was recorded; else
@@ -181,7 +175,7 @@ class SessionFidelity(NamedTuple):
     panics: Counts = Counts()
 
 
-class InformerLag(NamedTuple):
+class InformerLag(msgspec.Struct, frozen=True):
     """How far the informer of a kind was from where the clock has it, over all sessions.
 
     :param sessions: in how many it was elsewhere. :param most: changes in one of them.
@@ -192,6 +186,70 @@ class InformerLag(NamedTuple):
     sessions: int
     most: int
     longest: int
+
+
+class SessionsRun(msgspec.Struct, frozen=True, kw_only=True):
+    """How many sessions were run again, and how they came out.
+
+    :param exact_at_once: without a moved informer, and in the ascending order of maps.
+    """
+
+    recorded: int
+    left_out: int
+    requested: int
+    run: int
+    exact: int
+    exact_at_once: int
+    moved: int
+    reordered: int
+
+
+class MovedInformers(msgspec.Struct, frozen=True, kw_only=True):
+    """The informers that were moved for a session to come out as recorded."""
+
+    session: int
+    informers: tuple[Delivery, ...]
+
+
+class SessionCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How one session came out; see :class:`SessionFidelity`."""
+
+    number: int
+    id: str
+    how: HowKnown
+    opened: Time
+    position: int
+    revision: int
+    exact: bool
+    bindings: Counts
+    evictions: Counts
+    phases: Counts
+    conditions: Counts
+    panics: Counts
+    order: int
+    runs: int
+
+
+class FidelityDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """How the sessions of a log came out when they were run again; see :class:`Fidelity`.
+
+    :param causes: how many differences have each cause.
+    """
+
+    release: str
+    conf: str
+    sessions: SessionsRun
+    bindings: Counts
+    phases: Counts
+    conditions: Counts
+    evictions: Counts
+    panics: Counts
+    causes: dict[str, int]
+    informers: tuple[InformerLag, ...]
+    differences: tuple[Difference, ...]
+    deliveries: list[MovedInformers]
+    by_session: list[SessionCounts]
+    not_known: tuple[Unknown, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +329,33 @@ class Fidelity(Tabular):
         """Whether no session decides otherwise than recorded, but for what is random."""
         return not any(each.cause in NOT_EXPLAINED for each in self.differences)
 
+    @property
+    def document(self) -> FidelityDocument:
+        """What answers show of it."""
+        moved = [one for one in self.sessions if one.deliveries]
+        ordered = [one for one in self.sessions if one.order]
+        exact = [one for one in self.sessions if one.exact]
+        return shown_as(
+            FidelityDocument,
+            self,
+            sessions=SessionsRun(
+                recorded=self.recorded,
+                left_out=self.left_out,
+                requested=self.requested,
+                run=len(self.sessions),
+                exact=len(exact),
+                exact_at_once=sum(not one.deliveries and not one.order for one in exact),
+                moved=len(moved),
+                reordered=len(ordered),
+            ),
+            deliveries=[
+                MovedInformers(session=one.number, informers=one.deliveries) for one in moved
+            ],
+            by_session=[
+                shown_as(SessionCounts, one, opened=Time(one.opened)) for one in self.sessions
+            ],
+        )
+
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the differences, the counts, the sessions, and the moved informers."""
         counted = {
@@ -281,11 +366,16 @@ class Fidelity(Tabular):
             "panics": self.panics,
         }
         moved = (
-            DeliveryRow(one.number, *each[:4]) for one in self.sessions for each in one.deliveries
+            DeliveryRow(one.number, each.kind, each.behind, each.ahead, each.us)
+            for one in self.sessions
+            for each in one.deliveries
         )
         return {
             "differences": table_of(Difference, self.differences),
-            "counts": table_of(CountRow, (CountRow(of, *each) for of, each in counted.items())),
+            "counts": table_of(
+                CountRow,
+                (CountRow(of, *msgspec.structs.astuple(each)) for of, each in counted.items()),
+            ),
             "sessions": table_of(SessionRow, map(_row, self.sessions)),
             "deliveries": table_of(DeliveryRow, moved),
         }
@@ -309,180 +399,3 @@ def _sum(counts: Iterable[Counts]) -> Counts:
     for one in counts:
         total = total.plus(one)
     return total
-
-
-def fidelity_of_session(
-    rerun: RerunSession, number: int, *, lacks: str, sampled: bool
-) -> SessionFidelity:
-    """Return how a session came out.
-
-    :param lacks: what the log does not know of what it needs, as a sentence; empty if nothing.
-    :param sampled: the cluster is so large that the scheduler looks at some nodes only.
-    """
-    recorded, best = rerun.recorded, rerun.found.best
-    return SessionFidelity(
-        number=number,
-        id=recorded.uid,
-        how=recorded.how.value,
-        opened=recorded.opened,
-        position=recorded.position,
-        revision=rerun.revision,
-        exact=rerun.same,
-        bindings=_bindings(recorded, best),
-        evictions=_counts(
-            len(recorded.evictions) if recorded.how is HowKnown.LOGGED else 0,
-            best.differing,
-            Aspect.EVICTION,
-        ),
-        phases=_counts(len(recorded.groups), best.differing, Aspect.PHASE),
-        conditions=_counts(len(recorded.groups), best.differing, Aspect.CONDITION),
-        deliveries=tuple(_delivery(lag) for lag in rerun.lags),
-        order=rerun.found.state.order,
-        runs=rerun.found.runs,
-        differences=tuple(_differences(rerun, number, lacks=lacks, sampled=sampled)),
-        panics=_counts(int(bool(recorded.panic)), best.differing, Aspect.PANIC),
-    )
-
-
-def _bindings(recorded: RecordedSession, best: Attempt) -> Counts:
-    counts = _counts(len(recorded.binds), best.differing, Aspect.BINDING)
-    differing = {one.name for one in best.differing if one.aspect is Aspect.BINDING}
-    ties = sum(1 for pod in best.ties if pod not in differing)
-    return counts._replace(exact=counts.exact - ties, tie=ties)
-
-
-def _counts(total: int, differing: Sequence[DifferingResult], aspect: Aspect) -> Counts:
-    found = [one for one in differing if one.aspect is aspect]
-    missed = sum(not one.again for one in found)
-    invented = sum(not one.recorded for one in found)
-    different = len(found) - missed - invented
-    return Counts(total, total - missed - different, 0, different, missed, invented)
-
-
-def _delivery(lag: Lag) -> Delivery:
-    changes = (*lag.behind, *lag.ahead)
-    some = tuple(_change(one) for one in changes[:SHOWN_CHANGES])
-    return Delivery(lag.kind, len(lag.behind), len(lag.ahead), lag.us, some)
-
-
-def _change(arrival: Arrival) -> InformerChange:
-    reference = arrival.event.reference
-    names = (reference.kind.lower(), reference.namespace, reference.name)
-    return InformerChange(arrival.position, arrival.event.kind, "/".join(filter(None, names)))
-
-
-def _differences(
-    rerun: RerunSession, number: int, *, lacks: str, sampled: bool
-) -> Iterable[Difference]:
-    """Yield ties, what other deliveries or orders of maps explain, and what differs in the end."""
-    recorded, found = rerun.recorded, rerun.found
-
-    def difference(one: DifferingResult, cause: Cause, why: str) -> Difference:
-        place = recorded.places.get(one.name, recorded.position)
-        return Difference(
-            number, place, one.aspect.value, one.name, one.recorded, one.again, cause, why
-        )
-
-    for pod, node in sorted(found.best.ties.items()):
-        if pod not in found.best.names:
-            tied = DifferingResult(Aspect.BINDING, pod, recorded.binds[pod], node)
-            yield difference(tied, Cause.TIE, f"{recorded.binds[pod]} had the same score as {node}")
-    left = {(one.aspect, one.name) for one in found.best.differing}
-    for one in found.first.differing:
-        if (one.aspect, one.name) not in left:
-            yield difference(one, *_explained(rerun, one.name))
-    for one in found.best.differing:
-        cause, why = _left(rerun, one, lacks=lacks, sampled=sampled)
-        yield difference(one, cause, why)
-
-
-def _explained(rerun: RerunSession, name: str) -> tuple[Cause, str]:
-    """Return why something comes out as recorded in the nearest run, and not by the clock."""
-    order = rerun.found.state.order
-    if order and (name in rerun.found.by_order or not rerun.lags):
-        return Cause.MAP_ORDER, f"as recorded if Go's maps are walked in order {order}"
-    return Cause.NOT_YET_DELIVERED, "; ".join(lag_text(_delivery(lag)) for lag in rerun.lags)
-
-
-def _left(
-    rerun: RerunSession, one: DifferingResult, *, lacks: str, sampled: bool
-) -> tuple[Cause, str]:
-    """Return why something differs in the nearest run."""
-    by_order = rerun.found.by_order.get(one.name)
-    if by_order:
-        return Cause.MAP_ORDER, "as recorded in another order of Go's maps"
-    if one.name in rerun.absent:
-        return Cause.MISSING_INPUT, "the log does not have it when the session opens"
-    # The scheduler's own log shows a panic.
-    if lacks and not (one.aspect is Aspect.PANIC and lacks == UNRECORDED):
-        return Cause.MISSING_INPUT, lacks
-    if by_order is not None:
-        return (
-            Cause.MAP_ORDER,
-            "it changes with the order of Go's maps; no order tried is as recorded",
-        )
-    if sampled and one.aspect is Aspect.BINDING:
-        return Cause.SAMPLING, "with more than 100 nodes the scheduler looks at some only"
-    return Cause.UNEXPLAINED, "no delivery and no order of maps that was tried is as recorded"
-
-
-def lag_text(delivery: Delivery) -> str:
-    """Return how far an informer was away, in words."""
-    seconds = f"{delivery.us / 1_000_000:.2f}s"
-    count = delivery.behind or delivery.ahead
-    first = delivery.changes[0]
-    more = f" and {count - 1} more" if count > 1 else ""
-    seen = "had not yet seen" if delivery.behind else "had already seen"
-    return f"the scheduler {seen} {first.event} {first.object} (@{first.position}){more}: {seconds}"
-
-
-def fidelity_document(found: Fidelity) -> dict[str, Any]:
-    """Return a report for JSON."""
-    moved = [one for one in found.sessions if one.deliveries]
-    ordered = [one for one in found.sessions if one.order]
-    return {
-        "release": found.release,
-        "conf": found.conf,
-        "sessions": {
-            "recorded": found.recorded,
-            "left_out": found.left_out,
-            "requested": found.requested,
-            "run": len(found.sessions),
-            "exact": sum(one.exact for one in found.sessions),
-            "exact_at_once": sum(
-                one.exact and not one.deliveries and not one.order for one in found.sessions
-            ),
-            "moved": len(moved),
-            "reordered": len(ordered),
-        },
-        "bindings": found.bindings._asdict(),
-        "phases": found.phases._asdict(),
-        "conditions": found.conditions._asdict(),
-        "evictions": found.evictions._asdict(),
-        "panics": found.panics._asdict(),
-        "causes": found.causes,
-        "informers": [each._asdict() for each in found.informers],
-        "differences": [each._asdict() for each in found.differences],
-        "deliveries": [_moved_document(one) for one in moved],
-        "by_session": [_session_document(one) for one in found.sessions],
-        "not_known": found.not_known,
-    }
-
-
-def _moved_document(one: SessionFidelity) -> dict[str, Any]:
-    return {
-        "session": one.number,
-        "informers": [
-            {**each._asdict(), "changes": [change._asdict() for change in each.changes]}
-            for each in one.deliveries
-        ],
-    }
-
-
-def _session_document(one: SessionFidelity) -> dict[str, Any]:
-    document = msgspec.to_builtins(one._asdict())
-    for name in ("bindings", "evictions", "phases", "conditions", "panics"):
-        document[name] = getattr(one, name)._asdict()
-    document["opened"] = format_time(one.opened)
-    del document["differences"], document["deliveries"]
-    return dict(document)

@@ -18,6 +18,7 @@ from ...engine.kubernetes.api_server import (
 from ...engine.machine.live import WrittenObject
 from ...engine.machine.scheduler import SCHEDULER
 from ..explore.families import group_of
+from ..tabular.record_columns import Time
 from .pod_lives import alike, template_of
 from .recorded_usage import QueueUse, UsageRecorder
 
@@ -27,14 +28,13 @@ _FINISHED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
 class CoursePlacement(msgspec.Struct, frozen=True, kw_only=True):
     """A pod that got a node.
 
-    :param like: what pods of other runs are compared by. :param at: microseconds since 1970.
-    :param work: what it belongs to.
+    :param like: what pods of other runs are compared by. :param work: what it belongs to.
     """
 
     pod: str
     like: str
     node: str
-    at: int
+    at: Time
     work: str
 
 
@@ -42,7 +42,7 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
     """A pod that the scheduler evicted. :param work: what it belongs to."""
 
     pod: str
-    at: int
+    at: Time
     work: str
 
 
@@ -60,8 +60,8 @@ class WorkItem(msgspec.Struct, kw_only=True):
     queue: str
     needs: int = 1
     had: int = 0
-    starts: int | None = None
-    finished: int | None = None
+    starts: Time | None = None
+    finished: Time | None = None
     placed: int = 0
     evictions: int = 0
     waiting: int = 0
@@ -145,16 +145,16 @@ class Recorder:
             work.placed += 1
             like = alike(change.key, template_of(pod))
             self.placements.append(
-                CoursePlacement(pod=change.key, like=like, node=node, at=at, work=work.name)
+                CoursePlacement(pod=change.key, like=like, node=node, at=Time(at), work=work.name)
             )
         if node and not gone:
             self._place(work, pod, at)
         if written.by == SCHEDULER and _ends(before, pod, gone=gone):
             work.evictions += 1
-            self.evictions.append(Eviction(pod=change.key, at=at, work=work.name))
+            self.evictions.append(Eviction(pod=change.key, at=Time(at), work=work.name))
             self._placed.get(work.name, set()).discard(pod["metadata"]["uid"])
         if work.name == f"pod {change.key}" and _phase(pod) in ENDED and work.finished is None:
-            work.finished = at
+            work.finished = Time(at)
 
     def _place(self, work: WorkItem, pod: Document, at: int) -> None:
         placed = self._placed.setdefault(work.name, set())
@@ -163,7 +163,7 @@ class Recorder:
             return
         placed.add(uid)
         if work.starts is None and work.had < work.needs <= len(placed):
-            work.starts = at
+            work.starts = Time(at)
 
     def _job(self, written: WrittenObject) -> None:
         if written.change.verb == DELETED or _is_finished(written.before):
@@ -172,7 +172,7 @@ class Recorder:
             return
         work = self.works.get(f"job {written.change.key}")
         if work is not None and work.finished is None:
-            work.finished = written.at
+            work.finished = Time(written.at)
 
     def end(self) -> None:
         """Count what waits at the end."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from statistics import median
-from typing import Any
 
 import msgspec
 
-from ...engine.kubernetes.units import format_time
-from .forecast_course import Course, WorkItem
-from .forecast_run import Forecast
+from ..moments.unknown import Unknown
+from ..tabular.documents import shown_as
+from ..tabular.record_columns import Time
+from .forecast_course import Course, Eviction, WorkItem
+from .recorded_usage import QueueUse
 
 
 class What(StrEnum):
@@ -121,70 +122,146 @@ def _start(course: Course, name: str) -> int | None:
     return None if work is None else work.starts
 
 
-def forecast_document(found: Forecast) -> dict[str, Any]:
-    """Return a forecast for JSON; times as texts, amounts in base units."""
-    calibration = found.calibration
-    return {
-        "at": found.at,
-        "begin": format_time(found.begin),
-        "until": format_time(found.until),
-        "assumed": list(found.assumed),
-        "not_modelled": list(found.not_modelled),
-        "not_known": found.not_known,
-        "missing": list(found.missing),
-        "unread": list(found.unread),
-        "calibration": None
-        if calibration is None
-        else {**msgspec.to_builtins(calibration), "until": format_time(calibration.until)},
-        "courses": [
-            {**_course(course), "summary": msgspec.to_builtins(summary)}
-            for course, summary in zip(found.courses, summaries(found.courses), strict=True)
-        ],
-        "differences": [
+class ShownPlacement(msgspec.Struct, frozen=True, kw_only=True):
+    """A pod that got a node. :param work: what it belongs to."""
+
+    pod: str
+    node: str
+    at: Time
+    work: str
+
+
+class ForecastPanic(msgspec.Struct, frozen=True, kw_only=True):
+    """A process that panicked."""
+
+    at: Time
+    message: str
+
+
+class CourseDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened until a time; see :class:`.forecast_course.Course`.
+
+    :param summary: in numbers, compared with the original.
+    """
+
+    name: str
+    changes: tuple[str, ...]
+    release: str
+    conf: str
+    until: Time
+    works: list[WorkItem]
+    placements: list[ShownPlacement]
+    evictions: tuple[Eviction, ...]
+    queues: tuple[QueueUse, ...]
+    panics: list[ForecastPanic]
+    summary: Summary
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """Bindings of the cluster as it was, compared with the recorded ones.
+
+    :param until: the last moment that is compared.
+    :param recorded: how many bindings the log records until then.
+    :param predicted: how many of these happen in the run. :param same_node: on the same node.
+    :param off: how far they are from the recorded time, microseconds: the median;
+        :param off_most: what nine in ten keep; None if none is predicted.
+    :param invented: bindings of the run that the log does not record.
+    """
+
+    until: Time
+    recorded: int
+    predicted: int
+    same_node: int
+    off: int | None
+    off_most: int | None
+    invented: int
+
+
+class ForecastDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """Courses side by side, the original first; amounts are in base units.
+
+    :param differences: ``what`` differs of which ``work`` and ``queue``, and the value by course.
+    """
+
+    at: str
+    begin: Time
+    until: Time
+    assumed: tuple[str, ...]
+    not_modelled: tuple[str, ...]
+    not_known: tuple[Unknown, ...]
+    missing: tuple[str, ...]
+    unread: tuple[str, ...]
+    calibration: Calibration | None
+    courses: list[CourseDocument]
+    differences: list[dict[str, int | str | None]]
+
+
+def forecast_document(found: Forecast) -> ForecastDocument:
+    """Return what answers show of a forecast."""
+    courses = zip(found.courses, summaries(found.courses), strict=True)
+    names = [course.name for course in found.courses]
+    return shown_as(
+        ForecastDocument,
+        found,
+        begin=Time(found.begin),
+        until=Time(found.until),
+        courses=[_course(course, summary) for course, summary in courses],
+        differences=[
             {
                 "what": str(row.what),
                 "work": row.work,
                 "queue": row.queue,
-                **{
-                    course.name: _value(row, value)
-                    for course, value in zip(found.courses, row.values, strict=True)
-                },
+                **dict(zip(names, _values(row), strict=True)),
             }
             for row in differences(found.courses)
         ],
-    }
+    )
 
 
-def _value(row: UncertainRow, value: int | None) -> str | int | None:
+def _values(row: UncertainRow) -> Iterable[int | None]:
     times = row.what in {What.STARTS, What.FINISHES}
-    return format_time(value) if times and value is not None else value
+    return map(Time.of, row.values) if times else row.values
 
 
-def _course(course: Course) -> dict[str, Any]:
-    return {
-        "name": course.name,
-        "changes": list(course.texts),
-        "release": course.release,
-        "conf": course.conf,
-        "until": format_time(course.until),
-        "works": [_work(one) for _, one in sorted(course.works.items())],
-        "placements": [
-            {"pod": one.pod, "node": one.node, "at": format_time(one.at), "work": one.work}
-            for one in course.placements
-        ],
-        "evictions": [
-            {"pod": one.pod, "at": format_time(one.at), "work": one.work}
-            for one in course.evictions
-        ],
-        "queues": msgspec.to_builtins(course.queues),
-        "panics": [{"at": format_time(at), "message": text} for at, text in course.panics],
-    }
+def _course(course: Course, summary: Summary) -> CourseDocument:
+    return shown_as(
+        CourseDocument,
+        course,
+        changes=course.texts,
+        until=Time(course.until),
+        works=[work for _, work in sorted(course.works.items())],
+        placements=[shown_as(ShownPlacement, one) for one in course.placements],
+        panics=[ForecastPanic(at=Time(at), message=text) for at, text in course.panics],
+        summary=summary,
+    )
 
 
-def _work(work: WorkItem) -> dict[str, Any]:
-    whole: dict[str, Any] = msgspec.to_builtins(work)
-    times = {
-        name: None if at is None else format_time(at)
-        for name, at in (("starts", work.starts), ("finished", work.finished))
-    }
-    return {**whole, **times}
+class Forecast(msgspec.Struct, frozen=True, kw_only=True):
+    """Courses side by side; the first one is that of the cluster as it was.
+
+    :param at: the moment. :param begin: its time, microseconds. :param until: the end that was
+        wanted; each course says how far it came.
+    :param assumed: sentences: what the answer rests on.
+    :param not_modelled: sentences: what does not happen here.
+    :param calibration: how well the first course agrees with what the log records after the moment;
+        None if the log records nothing of it.
+    :param not_known: what sessions need and the log does not fully know.
+    :param missing: the names of courses that an interrupt ended.
+    :param unread: sentences: changed fields that no session reads, resources that nothing has.
+    """
+
+    at: str
+    begin: int
+    until: int
+    courses: tuple[Course, ...]
+    assumed: tuple[str, ...]
+    not_modelled: tuple[str, ...]
+    calibration: Calibration | None
+    not_known: tuple[Unknown, ...]
+    missing: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def document(self) -> ForecastDocument:
+        """What answers show of it."""
+        return forecast_document(self)

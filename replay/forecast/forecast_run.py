@@ -8,8 +8,6 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-import msgspec
-
 from ...engine.errors import NotKnown, UsageError
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
@@ -33,17 +31,18 @@ from ..logs.log import Log
 from ..logs.readable_objects import undecodable_at
 from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.unknown import Unknown
 from ..parallel import run_beside
 from ..recorded.recorded_sessions import HowKnown
 from ..recorded.session_list import listed_sessions
 from ..sessions.logged_inputs import lend_inputs
 from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
+from ..tabular.record_columns import Time
 from ..what_if.changed_names import remarks
 from ..what_if.changed_sessions import ORIGINAL, Variant
 from ..what_if.changed_world import Beginning
 from .arrivals import CARRIED, Arrivals, arrivals
 from .forecast_course import Course, Recorder
+from .forecast_outcome import Calibration, Forecast
 from .keep import keep
 from .live_world import Cast, LiveWorld, existing_at, followed_owners
 from .pod_lives import PodLife, alike, recorded_lives
@@ -101,26 +100,6 @@ def _seconds(micros: int) -> str:
     return f"{micros / SECOND_US:.3g} s"
 
 
-class Calibration(msgspec.Struct, frozen=True, kw_only=True):
-    """Bindings of the cluster as it was, compared with the recorded ones.
-
-    :param until: the last moment that is compared, microseconds since 1970.
-    :param recorded: how many bindings the log records until then.
-    :param predicted: how many of these happen in the run. :param same_node: on the same node.
-    :param off: how far they are from the recorded time, microseconds: the median;
-        :param off_most: what nine in ten keep; None if none is predicted.
-    :param invented: bindings of the run that the log does not record.
-    """
-
-    until: int
-    recorded: int
-    predicted: int
-    same_node: int
-    off: int | None
-    off_most: int | None
-    invented: int
-
-
 def calibrated(
     course: Course,
     lives: Mapping[str, PodLife],
@@ -152,7 +131,7 @@ def calibrated(
     pairs = list(_pairs(recorded, predicted))
     off = sorted(abs(one.at - other.at) for one, other in pairs)
     return Calibration(
-        until=until,
+        until=Time(until),
         recorded=sum(map(len, recorded.values())),
         predicted=len(pairs),
         same_node=sum(one.node == other.node for one, other in pairs),
@@ -176,32 +155,6 @@ def _pairs(
 
 
 Progress = Callable[[int, int], None]
-
-
-class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """Courses side by side; the first one is that of the cluster as it was.
-
-    :param at: the moment. :param begin: its time, microseconds. :param until: the end that was
-        wanted; each course says how far it came.
-    :param assumed: sentences: what the answer rests on.
-    :param not_modelled: sentences: what does not happen here.
-    :param calibration: how well the first course agrees with what the log records after the moment;
-        None if the log records nothing of it.
-    :param not_known: what sessions need and the log does not fully know.
-    :param missing: the names of courses that an interrupt ended.
-    :param unread: sentences: changed fields that no session reads, resources that nothing has.
-    """
-
-    at: str
-    begin: int
-    until: int
-    courses: tuple[Course, ...]
-    assumed: tuple[str, ...]
-    not_modelled: tuple[str, ...]
-    calibration: Calibration | None
-    not_known: tuple[Unknown, ...]
-    missing: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
 
 
 class Loops:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,9 +16,9 @@ from ...engine.invariants.controllers import JOB
 from ...engine.invariants.invariant import RUNS, SESSION, VERSION, Invariant, Severity
 from ...engine.invariants.timeline import SETTLE_US, Breach, HappeningPlace, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
-from ...engine.kubernetes.units import SECOND_US, parse_duration
+from ...engine.kubernetes.units import parse_duration
 from ...engine.log.store import NO_REVISION, Query
-from ...engine.state.clock import UNDATED, TimeSpan, span_at
+from ...engine.state.clock import TimeSpan
 from ...engine.volcano.session.behaviours import Behaviours
 from ..lint.findings import FindingSubject
 from ..lint.lint_inputs import Configuration
@@ -30,11 +29,14 @@ from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvents
 from ..moments.unknown import Unknown
 from ..sessions.session_moments import at_revision, recorded_sessions_count, session_places
-from ..tabular.column_table import ColumnTable, table_of
-from ..tabular.record_columns import Seconds, TimeColumn
-from ..tabular.tabular import Tabular
 from .blast_radius import ID as BLAST_RADIUS
 from .blast_radius import blast_radius
+from .check_report import (
+    CheckReport,
+    NotChecked,
+    beginning,
+    severity_of,
+)
 from .checked_sessions import session_view
 from .known_objects import Knowledge
 from .log_walk import LogWalk, Progress, SessionsOnTheWay
@@ -76,116 +78,6 @@ class CheckTask(NamedTuple):
     ids: tuple[str, ...] = ()
     settle: int = SETTLE_US
     conf: ConfText | None = None
-
-
-class NotChecked(NamedTuple):
-    """An invariant that was not checked, and why."""
-
-    invariant: Invariant
-    reason: str
-
-
-class ViolationRow(NamedTuple):
-    """A violation. :param since_before: it had begun before the log knew enough.
-
-    :param since_time: within the bounds ``since_earliest`` and ``since_latest``, so is ``lasted``
-        counted. :param until_position: None if it holds at the end.
-    """
-
-    invariant: str
-    name: str
-    severity: str
-    kind: str
-    object: str
-    field: str
-    message: str
-    since_position: int
-    since_revision: int | None
-    since_time: TimeColumn | None
-    since_before: bool
-    until_position: int | None
-    until_time: TimeColumn | None
-    lasted: Seconds | None
-    since_earliest: TimeColumn | None
-    since_latest: TimeColumn | None
-    until_earliest: TimeColumn | None
-    until_latest: TimeColumn | None
-
-
-class NotCheckedRow(NamedTuple):
-    """An invariant that was not checked, and why."""
-
-    invariant: str
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport(Tabular):
-    """The violations, the most severe first; what was checked and what was not.
-
-    :param at: the moment, or the end of the range, as printed.
-    :param unsettled: violations that did not last for the settle window, as far as is known.
-    :param sessions: how many sessions were run. :param not_known: gaps of the log.
-    :param events: by position, the events with which violations began.
-    :param spans: by revision, between which times violations began and ended.
-    """
-
-    at: str
-    since: str
-    release: str
-    settle: int
-    violations: tuple[Breach, ...]
-    unsettled: tuple[Breach, ...]
-    checked: tuple[Invariant, ...]
-    not_checked: tuple[NotChecked, ...]
-    sessions: int
-    not_known: tuple[Unknown, ...]
-    events: Mapping[int, Recorded]
-    spans: Mapping[int, TimeSpan]
-
-    def span_of(self, place: HappeningPlace) -> TimeSpan:
-        """Return between which times a violation began or ended."""
-        if place.revision is not None:
-            return self.spans[place.revision]
-        return UNDATED if place.time is None else span_at(place.time)
-
-    def tables(self) -> Mapping[str, ColumnTable]:
-        """Return the violations, those that did not last, and what was not checked."""
-        left_out = (
-            NotCheckedRow(one.invariant.id, one.invariant.name, one.reason)
-            for one in self.not_checked
-        )
-        return {
-            "violations": table_of(ViolationRow, map(self._row, self.violations)),
-            "unsettled": table_of(ViolationRow, map(self._row, self.unsettled)),
-            "not_checked": table_of(NotCheckedRow, left_out),
-        }
-
-    def _row(self, one: Breach) -> ViolationRow:
-        violation, until = one.violation, one.until
-        began = self.span_of(one.since)
-        ended = UNDATED if until is None else self.span_of(until)
-        return ViolationRow(
-            one.invariant.id,
-            one.invariant.name,
-            severity_of(one).value,
-            violation.kind,
-            violation.name,
-            violation.field,
-            violation.message,
-            one.since.position,
-            one.since.revision,
-            one.since.time,
-            since_before=one.before,
-            until_position=None if until is None else until.position,
-            until_time=None if until is None else until.time,
-            lasted=None if one.lasted is None else one.lasted / SECOND_US,
-            since_earliest=began.earliest,
-            since_latest=began.latest,
-            until_earliest=ended.earliest,
-            until_latest=ended.latest,
-        )
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
@@ -430,16 +322,6 @@ class _Check:
         if since.revision is None or breach.until.revision is None:
             return breach.until.position > since.known
         return breach.until.revision >= since.revision
-
-
-def beginning(breach: Breach) -> tuple[int, ...]:
-    """Return the positions of the events with which a violation began; none if not known."""
-    return () if breach.before else breach.since.events
-
-
-def severity_of(breach: Breach) -> Severity:
-    """Return the severity of a violation."""
-    return breach.violation.severity or breach.invariant.severity
 
 
 def _rank(breach: Breach) -> tuple[object, ...]:

@@ -7,7 +7,9 @@ scheduling in one release and is a log line in another.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 
 class FindingSeverity(StrEnum):
@@ -96,6 +98,37 @@ class Issue(NamedTuple):
     now: str = ""
 
 
+class SubjectName(msgspec.Struct, frozen=True, kw_only=True):
+    """The object that a finding is about."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+class FindingDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding, as answers show it.
+
+    :param file: and ``line`` and ``document``: its place; null for an object of a log.
+    :param plugin: the plugin that must limit queues for this to hold; null if any may.
+    :param now: what to do about it.
+    """
+
+    rule: str
+    severity: FindingSeverity
+    effect: FaultEffect
+    object: SubjectName
+    file: str | None
+    line: int | None
+    document: int | None
+    field: str
+    message: str
+    plugin: str | None
+    now: str
+    releases: tuple[str, ...]
+
+
 class Finding(NamedTuple):
     """An issue, its rule, and the releases that it applies to, oldest first.
 
@@ -117,27 +150,27 @@ class Finding(NamedTuple):
         """The severity in these releases."""
         return self.issue.effect.severity
 
-    def document(self) -> dict[str, Any]:
-        """Return the finding for JSON."""
-        subject = self.issue.subject
-        namespace, _, name = subject.name.rpartition("/")
-        place = subject.place
-        return {
-            "rule": self.rule,
-            "severity": self.severity.value,
-            "effect": self.issue.effect.value,
-            "object": {
-                "group": subject.group,
-                "kind": subject.kind,
-                "namespace": namespace,
-                "name": name,
-            },
-            "file": None if place is None else place.file,
-            "line": None if place is None else place.line,
-            "document": None if place is None else place.document,
-            "field": self.issue.field,
-            "message": self.message,
-            "plugin": self.plugin or None,
-            "now": self.issue.now,
-            "releases": list(self.releases),
-        }
+    @property
+    def document(self) -> FindingDocument:
+        """What answers show of it."""
+        issue, place = self.issue, self.issue.subject.place
+        namespace, _, name = issue.subject.name.rpartition("/")
+        return FindingDocument(
+            rule=self.rule,
+            severity=self.severity,
+            effect=issue.effect,
+            object=SubjectName(
+                group=issue.subject.group,
+                kind=issue.subject.kind,
+                namespace=namespace,
+                name=name,
+            ),
+            file=None if place is None else place.file,
+            line=None if place is None else place.line,
+            document=None if place is None else place.document,
+            field=issue.field,
+            message=self.message,
+            plugin=self.plugin or None,
+            now=issue.now,
+            releases=self.releases,
+        )

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from ...engine.errors import UsageError
 from . import (
     admission_rules,
@@ -30,6 +32,15 @@ if TYPE_CHECKING:
 Check = Callable[[LintContext, "Behaviours"], Iterator[Issue]]
 
 
+class RuleDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule, as its list shows it."""
+
+    rule: str
+    about: str
+    finds: str
+    more: str
+
+
 class Rule(NamedTuple):
     """A check with its name."""
 
@@ -51,6 +62,11 @@ class Rule(NamedTuple):
         """The group of the rule, as in ``tree`` or ``queue``."""
         module = self.check.__module__.rpartition(".")[2]
         return module.removesuffix("_rules").rpartition("_")[2]
+
+    @property
+    def document(self) -> RuleDocument:
+        """What its list shows."""
+        return RuleDocument(rule=self.name, about=self.group, finds=self.about, more=self.more)
 
 
 def _rule(check: Check) -> Rule:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import PreRelease, Release, known_release
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
 from ..logs.assumptions import assumed_sentences
 from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.documents import shown_as
 from ..tabular.tabular import Tabular
 from .assumed_plugin import assumption
 from .filled import COMPARED, resting
-from .findings import FaultEffect, Finding
+from .findings import FaultEffect, Finding, FindingDocument, FindingSeverity
 from .known_background import Background
 from .lint_inputs import Configuration, LintInputs
 from .lint_rules import rules_without
@@ -24,6 +27,7 @@ from .manifest_reading import WrittenFiles
 from .not_checked import RuleNotChecked, malformed, not_checked
 from .objects import Manifest
 from .rendering import NotRendered, not_rendered, without_rules
+from .shared_files import shared_files
 from .wrapped import is_checked
 
 ALL = "all"
@@ -74,6 +78,37 @@ class FindingRow(NamedTuple):
     releases: tuple[str, ...]
 
 
+class NotRenderedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An object from which other tools make more than was checked; see :class:`.NotRendered`."""
+
+    kind: str
+    namespace: str
+    name: str
+    file: str
+    line: int
+    checked: int
+    now: str
+
+
+class LintDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The findings, as answers show them; files have the names that others know.
+
+    :param conf: the source of the configuration; null if not known.
+    :param conf_assumed: what was assumed of it. :param counts: of findings, by severity.
+    """
+
+    releases: tuple[str, ...]
+    conf: str | None
+    conf_assumed: str | None
+    assumed: tuple[str, ...]
+    objects: int
+    counts: dict[str, int]
+    not_checked: tuple[RuleNotChecked, ...]
+    not_rendered: list[NotRenderedDocument]
+    without_rules: Mapping[str, int]
+    findings: list[FindingDocument]
+
+
 @dataclass(frozen=True, slots=True)
 class Report(Tabular):
     """The findings, the releases, and the configuration in force.
@@ -105,6 +140,32 @@ class Report(Tabular):
         named = [place.file for place in places if place is not None]
         return tuple(dict.fromkeys([*named, *(one.file for one in self.not_rendered), self.conf]))
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings have each severity."""
+        found = Counter(finding.severity for finding in self.findings)
+        return {severity.value: found[severity] for severity in FindingSeverity}
+
+    @property
+    def document(self) -> LintDocument:
+        """What answers show of it."""
+        files = shared_files(self.files)
+        shown = [finding.document for finding in self.findings]
+        return shown_as(
+            LintDocument,
+            self,
+            conf=files[self.conf] or None,
+            conf_assumed=self.remark or None,
+            not_rendered=[
+                shown_as(NotRenderedDocument, one, file=files[one.file])
+                for one in self.not_rendered
+            ],
+            findings=[
+                one if one.file is None else msgspec.structs.replace(one, file=files[one.file])
+                for one in shown
+            ],
+        )
+
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the findings."""
         return {
@@ -115,10 +176,12 @@ class Report(Tabular):
 
 
 def _row(finding: Finding) -> FindingRow:
-    found = finding.document()
-    about = found.pop("object")
-    del found["document"]
-    return FindingRow(**found, **{name: about[name] for name in ("kind", "namespace", "name")})
+    found = finding.document
+    about = found.object
+    fields: dict[str, Any] = {name: getattr(found, name, "") for name in FindingRow._fields}
+    return FindingRow(
+        **{**fields, "kind": about.kind, "namespace": about.namespace, "name": about.name}
+    )
 
 
 def check(task: LintTask, releases: Sequence[str]) -> Report:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from .findings import FindingSubject
 from .lint_inputs import LintInputs
@@ -41,7 +42,7 @@ _STEMS = MappingProxyType(
 """How the rules about objects of a kind alone begin."""
 
 
-class RuleNotChecked(NamedTuple):
+class RuleNotChecked(msgspec.Struct, frozen=True):
     """A rule that was not checked, and why."""
 
     rule: str

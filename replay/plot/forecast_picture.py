@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.counts import counted
 from ..forecast.forecast_course import Course
-from ..forecast.forecast_run import Forecast
+from ..forecast.forecast_outcome import Forecast
 from ..forecast.recorded_usage import BUCKETS, QueueUse
 from ..render.screen import one_line
 from ..series.period import Period

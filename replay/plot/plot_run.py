@@ -32,7 +32,7 @@ from .themes import AUTO, COLOURS, DARK, LIGHT, THEMES, pairs
 if TYPE_CHECKING:
     from ..answers.answer import Why
     from ..fidelity.report import Fidelity
-    from ..forecast.forecast_run import Forecast
+    from ..forecast.forecast_outcome import Forecast
     from ..moments.moment import Moment
 
 _LEAST_US = 60 * SECOND_US

@@ -11,7 +11,7 @@ from .question import Question, QuestionOfRange
 
 if TYPE_CHECKING:
     from ...engine.invariants.invariant import Invariant
-    from ..invariants.check_task import CheckReport
+    from ..invariants.check_report import CheckReport
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..render.tables import Style, Table
@@ -131,12 +131,6 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
         )
         return check(log, task, self.progress)
 
-    def document(self, found: CheckReport) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..render.check import check_document  # noqa: PLC0415
-
-        return check_document(found)
-
     def tables(self, found: CheckReport, style: Style) -> Iterable[Table]:
         """Return a row for each violation."""
         from ..render.check import check_table  # noqa: PLC0415
@@ -179,7 +173,7 @@ class InvariantListQuestion(Question["Sequence[Invariant]"], frozen=True):
 
     def document(self, found: Sequence[Invariant]) -> Any:
         """Return the answer as ``-o json`` prints it."""
-        from ..render.check import invariant_document  # noqa: PLC0415
+        from ..invariants.check_report import invariant_document  # noqa: PLC0415
 
         return [invariant_document(one) for one in found]
 

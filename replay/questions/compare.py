@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Self
 
 import msgspec
 
@@ -12,7 +12,7 @@ from .fields import AT, CONF, LOCAL, RELEASE, Field, Names, several
 from .question import QuestionOfRelease, Remark, running, taken, unsaid
 
 if TYPE_CHECKING:
-    from ..compare.sessions import Comparison
+    from ..compare.sessions import Comparison, ComparisonDocument
     from ..logs.given_confs import Conf
     from ..logs.log import Log
     from ..moments.moment import Moment
@@ -36,11 +36,9 @@ class QuestionOfDecisions(QuestionOfRelease["Comparison"], frozen=True, kw_only=
         """Return the releases."""
         return several(self.releases)
 
-    def document(self, found: Comparison) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..compare.sessions import comparison_document  # noqa: PLC0415
-
-        return comparison_document(found, trace=self.is_traced)
+    def document(self, found: Comparison) -> ComparisonDocument:
+        """Return what ``-o json`` prints of the answer."""
+        return found.shown(trace=self.is_traced)
 
     def lines(self, found: Comparison, style: Style) -> Iterator[str]:
         """Yield the answer for people."""

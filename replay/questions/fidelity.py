@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 from .defaults import DEFAULT_RELEASE
 from .fields import JOBS, LAST_SESSION, UNTIL_SESSION, Door, Field
@@ -90,12 +90,6 @@ a difference is unexplained, or input is missing."""
         conf, release = conf_text(self.conf), self.as_release
         scope = question_in(log, log.place, log.moment(), release, conf=conf, **between)
         return fidelity(log, scope, jobs=self.jobs, progress=self.progress)
-
-    def document(self, found: Fidelity) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..fidelity.report import fidelity_document  # noqa: PLC0415
-
-        return fidelity_document(found)
 
     def lines(self, found: Fidelity, style: Style) -> Iterator[str]:
         """Yield the answer for people."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from .changed_cluster import NAMED, QuestionOfChanges
 from .defaults import DEFAULT_RELEASE
 from .fields import JOBS, PLOT, RELEASE, Door, Field, Names, several
 
 if TYPE_CHECKING:
-    from ..forecast.forecast_run import Forecast
+    from ..forecast.forecast_outcome import Forecast
     from ..logs.log import Log
     from ..render.tables import Style
 
@@ -92,15 +92,9 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
         )
         return forecast(log, run, jobs=self.jobs, progress=self.progress)
 
-    def document(self, found: Forecast) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..forecast.forecast_outcome import forecast_document  # noqa: PLC0415
-
-        return forecast_document(found)
-
     def lines(self, found: Forecast, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
-        from ..render.forecast import forecast_lines  # noqa: PLC0415 -- only needed here
+        from ..render.forecast import forecast_lines  # noqa: PLC0415
 
         return forecast_lines(found, style=style, wide=style.wide)
 

@@ -123,8 +123,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         return self.answer(log)
 
     def document(self, found: A) -> Any:
-        """Return what ``-o json`` prints of an answer: by default the answer."""
-        return found
+        """Return what ``-o json`` prints of an answer."""
+        return getattr(found, "document", found)
 
     def lines(self, found: A, style: Style) -> Iterator[str]:
         """Yield an answer for people."""

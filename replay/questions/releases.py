@@ -30,11 +30,6 @@ class QuestionOfReleases(Question[A], Generic[A], frozen=True, kw_only=True):
         nothing: Any = log
         return self.prepared(nothing).answer(nothing)
 
-    def document(self, found: A) -> Any:
-        """Return the answer as ``-o json`` prints it."""
-        rows: Any = found
-        return [row._asdict() for row in rows]
-
 
 class ReleasesQuestion(QuestionOfReleases["Records[ReleaseLine]"], frozen=True):
     """List the known releases, and in what each differs from the one above it.

@@ -110,12 +110,6 @@ each, and the behaviours in which the releases differ."""
             chance=chance_of(log, moment, str(self.choose), samples_nodes=self.sample_nodes),
         )
 
-    def document(self, found: SessionAnswer) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..sessions.session import answer_document  # noqa: PLC0415
-
-        return answer_document(found)
-
     def lines(self, found: SessionAnswer, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.session import session_lines, trace_lines  # noqa: PLC0415

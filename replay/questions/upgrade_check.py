@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Self
 
 import msgspec
 
@@ -11,7 +11,7 @@ from .fields import JOBS, PROGRESS, Door, Field
 from .question import QuestionOfRelease, Remark, taken, unsaid
 
 if TYPE_CHECKING:
-    from ..compare.upgrade import Upgrade
+    from ..compare.verdict import Upgrade
     from ..logs.given_confs import Conf
     from ..logs.log import Log, Progress
     from ..moments.moment import Moment
@@ -154,12 +154,6 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
         asked = CheckedUpgrade(log.place, (self.from_, self.to), conf_text(self.conf))
         jobs, progress = self.jobs, self.progress
         return upgrade_check(places, asked, sample=sample, jobs=jobs, progress=progress)
-
-    def document(self, found: Upgrade) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..render.upgrade import upgrade_document  # noqa: PLC0415 -- doors read the fields only
-
-        return upgrade_document(found)
 
     def lines(self, found: Upgrade, style: Style) -> Iterator[str]:
         """Yield the answer for people."""

@@ -157,12 +157,6 @@ An interrupt prints the courses that are finished, names the others, and exits w
             progress=self.progress,
         )
 
-    def document(self, found: WhatIf) -> Mapping[str, Any]:
-        """Return the answer as ``-o json`` prints it."""
-        from ..what_if.changed_sessions import what_if_document  # noqa: PLC0415
-
-        return what_if_document(found)
-
     def lines(self, found: WhatIf, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.what_if import what_if_lines  # noqa: PLC0415 -- doors read the fields only

@@ -11,6 +11,7 @@ import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ..tabular.column_table import ColumnTable, table_of
+from ..tabular.documents import shown_as
 from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
 from .belief import documents_of
@@ -112,6 +113,18 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     state: str
 
 
+class BeliefDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """All parts of the cache. :param panic: the one that leaves no session to run, if there is."""
+
+    nodes: list[BelievedNode]
+    jobs: list[BelievedJob]
+    tasks: list[BelievedTask]
+    queues: list[BelievedQueue]
+    hypernodes: list[BelievedHyperNode]
+    work: list[Waiting]
+    panic: str | msgspec.UnsetType = msgspec.UNSET
+
+
 @dataclass(frozen=True)
 class Belief(Tabular):
     """The cache of a release's scheduler at a moment.
@@ -130,6 +143,11 @@ class Belief(Tabular):
     def panic(self) -> str:
         """The panic that leaves no session to run here, with its place; empty if there is none."""
         return "" if self.cache.crash is None else str(self.cache.crash)
+
+    @property
+    def document(self) -> BeliefDocument:
+        """What answers show of it."""
+        return shown_as(BeliefDocument, self, panic=self.panic or msgspec.UNSET)
 
     @cached_property
     def nodes(self) -> list[BelievedNode]:

@@ -1,23 +1,18 @@
-"""A bisection as text and JSON: where the answer changes, why, and what the sessions compared."""
+"""A bisection as text: where the answer changes, why, and what the sessions compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
-
-import msgspec
 
 from ...engine.events import Recorded
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ..compare import bisection
-from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
+from ..compare.bisection import Bisection, Flip, ObjectRange, Probe
 from ..compare.crashes import LoggedCrash, PanickingReleases
-from ..compare.sessions import first_difference_document
 from ..coverage.coverage import plurals, unknown_text
 from ..moments.times import known_text
-from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -218,84 +213,3 @@ def _name(recorded: Recorded) -> str:
 
 def _yes(probe: Probe) -> str:
     return "yes" if probe.answer.holds else "no"
-
-
-def bisection_document(
-    found: Bisection,
-    crashes: Sequence[LoggedCrash] = (),
-    panicking: PanickingReleases | None = None,
-) -> dict[str, Any]:
-    """Return a bisection for JSON.
-
-    :param crashes: those that the log records.
-    :param panicking: why the release was chosen, if none was given.
-    """
-    return {
-        "question": found.question._asdict(),
-        "searched": found.searched,
-        "release": found.release or None,
-        "release_because": None if panicking is None else _panicking(panicking),
-        "unsure": msgspec.to_builtins(found.unsure),
-        "not_known": found.not_known,
-        "crashes": [_crash(crash) for crash in crashes],
-        "probes": [_probe(probe) for probe in found.probes],
-        "answered": found.answered,
-        "doubtful": found.doubtful,
-        "left_out": None if found.left_out is None else _left_out(found.left_out),
-        "object_there": None if found.there is None else found.there._asdict(),
-        "flip": None if found.flip is None else _flip(found.flip),
-    }
-
-
-def _left_out(left: LeftOut) -> dict[str, Any]:
-    return {"count": left.moments, "before": left.begin, "first": left.first}
-
-
-def _crash(crash: LoggedCrash) -> dict[str, Any]:
-    return {
-        "position": crash.position,
-        "revision": crash.revision,
-        "observed_at": _time(crash.span.latest or crash.span.earliest),
-        "earliest": _time(crash.span.earliest),
-        "latest": _time(crash.span.latest),
-        "message": crash.message,
-    }
-
-
-def _time(time: int | None) -> str | None:
-    return None if time is None else format_time(time)
-
-
-def _panicking(panicking: PanickingReleases) -> dict[str, Any]:
-    return {
-        "crash": panicking.crash.position,
-        "same": panicking.same,
-        "releases": [str(release) for release in panicking.releases],
-    }
-
-
-def _probe(probe: Probe) -> dict[str, Any]:
-    return {"at": probe.at, "answer": probe.answer.holds, "says": probe.answer.text}
-
-
-def _flip(flip: Flip) -> dict[str, Any]:
-    return {
-        "before": _side(flip.before),
-        "after": _side(flip.after),
-        "events": [
-            {
-                "position": recorded.position,
-                "revision": recorded.event.revision,
-                "kind": recorded.event.kind,
-                "object": _name(recorded),
-            }
-            for recorded in flip.events
-        ],
-        "causes": [list(cause) for cause in flip.causes],
-        "behaviours": [row._asdict() for row in flip.behaviours],
-        "partings": [first_difference_document(parting) for parting in flip.first_differences],
-    }
-
-
-def _side(side: FlipSide) -> dict[str, Any]:
-    return _probe(side.probe) | {"steps": [step_document(step) for step in side.steps]}

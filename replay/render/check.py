@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ...engine.events import Event
-from ...engine.invariants.invariant import Invariant, Severity
-from ...engine.invariants.timeline import Breach, HappeningPlace
-from ...engine.kubernetes.units import SECOND_US, format_time
+from ...engine.invariants.invariant import Severity
+from ...engine.invariants.timeline import Breach
+from ...engine.kubernetes.units import SECOND_US
 from ..coverage.coverage import unknown_text
-from ..invariants.check_task import ALL, CheckReport, beginning, severity_of
+from ..invariants.check_report import CheckReport, beginning, severity_of
+from ..invariants.check_task import ALL
 from .blocks import Marked, Ref, Words, here_ref, joined, moment_ref, object_ref
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -107,65 +107,6 @@ def _seconds(micros: int) -> str:
     return f"{micros / SECOND_US:g}s"
 
 
-def check_document(report: CheckReport) -> dict[str, Any]:
-    """Return a report for JSON."""
-    return {
-        "at": report.at,
-        "since": report.since or None,
-        "release": report.release,
-        "settle_seconds": report.settle / SECOND_US,
-        "sessions": report.sessions,
-        "violations": [_violation(one, report) for one in report.violations],
-        "unsettled": [_violation(one, report) for one in report.unsettled],
-        "checked": [one.id for one in report.checked],
-        "not_checked": [
-            {"invariant": one.invariant.id, "reason": one.reason} for one in report.not_checked
-        ],
-        "not_known": report.not_known,
-    }
-
-
-def _violation(one: Breach, report: CheckReport) -> dict[str, Any]:
-    violation = one.violation
-    namespace, _, name = violation.name.rpartition("/")
-    return {
-        "invariant": one.invariant.id,
-        "name": one.invariant.name,
-        "severity": severity_of(one).value,
-        "object": {"kind": violation.kind, "namespace": namespace, "name": name},
-        "field": violation.field or None,
-        "message": violation.message,
-        "since": _place(one.since, report),
-        "since_before": one.before,
-        "until": None if one.until is None else _place(one.until, report),
-        "lasted_seconds": None if one.lasted is None else one.lasted / SECOND_US,
-        "events": [_event(at, report) for at in beginning(one) if at in report.events],
-    }
-
-
-def _place(place: HappeningPlace, report: CheckReport) -> dict[str, Any]:
-    """Return a place for JSON: ``time`` is the likely one, within the bounds."""
-    span = report.span_of(place)
-    times = {"time": place.time, "earliest": span.earliest, "latest": span.latest}
-    written = {name: None if time is None else format_time(time) for name, time in times.items()}
-    return {"position": place.position, "revision": place.revision, **written}
-
-
-def _event(at: int, report: CheckReport) -> dict[str, Any]:
-    event = report.events[at].event
-    reference = event.reference
-    return {
-        "position": at,
-        "kind": event.kind,
-        "object": {
-            "kind": reference.kind,
-            "namespace": reference.namespace,
-            "name": reference.name,
-        },
-        "actor": event.actor or None,
-    }
-
-
 def invariant_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all invariants, and of remarks on some of them."""
     rows = [(one.id, one.name, one.severity.value, one.needs.value, one.statement) for one in ALL]
@@ -182,18 +123,3 @@ def _remarks() -> Iterator[str]:
     for one in ALL:
         if one.unseen:
             yield f"never checked, as no log shows it: {one.id}: {one.unseen}\n"
-
-
-def invariant_document(one: Invariant) -> dict[str, Any]:
-    """Return an invariant for JSON."""
-    return {
-        "invariant": one.id,
-        "name": one.name,
-        "severity": one.severity.value,
-        "needs": one.needs.value,
-        "settles": one.settles,
-        "range": one.ranged,
-        "only_if_named": one.named,
-        "never_checked": one.unseen or None,
-        "statement": one.statement,
-    }

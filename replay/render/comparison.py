@@ -102,7 +102,7 @@ def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
     if there:
         yield from consulted_lines(there, style=style)
         yield "\n"
-    shown = {each.row.behaviour for each in there}
+    shown = {each.behaviour for each in there}
     others = [row for row in found.behaviours if row.behaviour in {*found.asked} - shown]
     if others:
         yield "Other behaviours that differ, and that these sessions checked:\n"
@@ -123,9 +123,7 @@ def consulted_lines(found: Sequence[CheckedBehaviour], *, style: Style = PLAIN) 
 def consulted_table(found: Sequence[CheckedBehaviour]) -> Table:
     """Return the behaviours that were checked where two sessions first differ."""
     said = {True: "yes", False: "no", None: "not tried"}
-    rows = [
-        (each.row.behaviour, *each.row.values, said[each.decides], each.row.why) for each in found
-    ]
+    rows = [(each.behaviour, *each.values, said[each.decides], each.why) for each in found]
     headers = ("CHECKED", *found[0].releases, "CAUSE", "WHAT CHANGES")
     return Table(headers, rows, keep=headers, title="Behaviours at the first difference")
 

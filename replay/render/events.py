@@ -14,6 +14,8 @@ from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
 from ..moments.times import span_text
 from ..objects.kinds import plain_name
+from ..tabular.documents import written
+from ..tabular.record_columns import Time
 from .tables import NONE, Table
 
 _HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")
@@ -23,7 +25,7 @@ class _Request(msgspec.Struct):
     verb: str = ""
 
 
-_ENCODER = msgspec.json.Encoder()
+_ENCODER = msgspec.json.Encoder(enc_hook=written)
 _VERB = msgspec.json.Decoder(_Request)
 _WITH_VERB = frozenset({"request.accepted", "request.refused", "collection.deleted"})
 _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
@@ -31,39 +33,60 @@ _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def event_fields(recorded: AttributedEvent, *, payload: bool) -> dict[str, Any]:
-    """Return an event as ``-o ndjson`` and ``-o json`` print it; fields are only ever added.
+class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An event of the log; fields are only ever added.
 
-    Times are RFC 3339 in UTC with microseconds; null if not known. ``time`` is the best estimate
-    between ``earliest`` and ``latest``.
+    :param time: the best estimate between ``earliest`` and ``latest``; null if not known.
+    :param made: position of the version that a request made. :param verb: of a request.
+    :param payload: what it holds, if a request wants it.
     """
+
+    position: int
+    kind: str
+    object: Reference
+    resource_version: str
+    time: Time | None
+    earliest: Time | None
+    latest: Time | None
+    recorded_at: Time
+    actor: str
+    made: int | None
+    verb: str | None
+    source: str
+    line: int | None
+    branch: str
+    cluster: str
+    payload: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+
+
+def shown_event(recorded: AttributedEvent, *, payload: bool) -> EventDocument:
+    """Return an event as answers show it."""
     event, span = recorded.event, recorded.span
-    fields: dict[str, Any] = {
-        "position": recorded.position,
-        "kind": event.kind,
-        "object": event.reference,
-        "resource_version": event.resource_version,
-        "time": _time(span.estimate),
-        "earliest": _time(span.earliest),
-        "latest": _time(span.latest),
-        "recorded_at": _time(recorded.recorded_at),
-        "actor": recorded.actor,
-        "made": recorded.made or None,
-        "verb": verb_of(event) or None,
-        "source": without_folders(event.source),
-        "line": event.line,
-        "branch": recorded.branch,
-        "cluster": event.cluster,
-    }
-    if payload:
-        fields["payload"] = msgspec.Raw(event.payload)
-    return fields
+    held: Any = msgspec.Raw(event.payload) if payload else msgspec.UNSET
+    return EventDocument(
+        position=recorded.position,
+        kind=event.kind,
+        object=event.reference,
+        resource_version=event.resource_version,
+        time=Time.of(span.estimate),
+        earliest=Time.of(span.earliest),
+        latest=Time.of(span.latest),
+        recorded_at=Time(recorded.recorded_at),
+        actor=recorded.actor,
+        made=recorded.made or None,
+        verb=verb_of(event) or None,
+        source=without_folders(event.source),
+        line=event.line,
+        branch=recorded.branch,
+        cluster=event.cluster,
+        payload=held,
+    )
 
 
 def ndjson_lines(events: Iterable[AttributedEvent], *, payload: bool) -> Iterator[str]:
     """Yield one JSON object per line."""
     for recorded in events:
-        yield _ENCODER.encode(event_fields(recorded, payload=payload)).decode() + "\n"
+        yield _ENCODER.encode(shown_event(recorded, payload=payload)).decode() + "\n"
 
 
 def event_table(*, wide: bool) -> Table:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+import msgspec
+
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ..coverage.coverage import unknown_text
-from ..fidelity.report import (
-    Cause,
-    Counts,
-    Difference,
-    Fidelity,
-    SessionFidelity,
-    lag_text,
-)
+from ..fidelity.report import Cause, Difference, Fidelity, SessionFidelity
+from ..fidelity.session_report import lag_text
 from ..sessions.remarks import release_text
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -81,17 +77,13 @@ def _verdict(found: Fidelity) -> str:
 
 
 def _counts_lines(found: Fidelity, style: Style) -> Iterator[str]:
-    rows: list[tuple[str, Counts]] = [
-        ("bindings", found.bindings),
-        ("evictions", found.evictions),
-        ("phases", found.phases),
-        ("conditions", found.conditions),
-    ]
-    if any(found.panics):
-        rows.append(("panics", found.panics))
+    names = ("bindings", "evictions", "phases", "conditions", "panics")
+    counts = {name: msgspec.structs.astuple(getattr(found, name)) for name in names}
+    if not any(counts["panics"]):
+        del counts["panics"]
     headers = ("COMPARED", "RECORDED", "EXACT", "TIE", "DIFFERENT", "MISSED", "INVENTED")
     yield "\n"
-    table = Table(headers, [(name, *map(str, counts)) for name, counts in rows])
+    table = Table(headers, [(name, *map(str, each)) for name, each in counts.items()])
     yield from lines_of(table, style=style)
 
 
@@ -146,8 +138,9 @@ def _deliveries_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterato
 
 
 def _lag_rows(found: Fidelity) -> Iterator[tuple[str, ...]]:
-    for kind, sessions, most, longest in found.informers:
-        yield kind, counted(sessions, "session"), str(most), f"{longest / 1_000_000:.2f}s"
+    for one in found.informers:
+        longest = f"{one.longest / 1_000_000:.2f}s"
+        yield one.kind, counted(one.sessions, "session"), str(one.most), longest
 
 
 def _difference_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterator[str]:

@@ -9,8 +9,14 @@ from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
 from ..forecast.forecast_course import Course
-from ..forecast.forecast_outcome import Summary, UncertainRow, What, differences, summaries
-from ..forecast.forecast_run import Forecast
+from ..forecast.forecast_outcome import (
+    Forecast,
+    Summary,
+    UncertainRow,
+    What,
+    differences,
+    summaries,
+)
 from ..forecast.recorded_usage import QueueUse
 from .tables import NONE, PLAIN, Style, Table, lines_of
 

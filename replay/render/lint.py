@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from ...engine.kubernetes.counts import counted
 from ...engine.volcano.session.history import SUPPORTED
 from ..lint.findings import FILE, FaultEffect, FilePlace, Finding, FindingSeverity, FindingSubject
-from ..lint.lint_rules import RULES, Rule
+from ..lint.lint_rules import RULES
 from ..lint.lint_task import Report
 from ..lint.regions import Regions
 from ..lint.shared_files import shared_files
@@ -129,33 +128,6 @@ def ranges_text(named: Sequence[str]) -> str:
     return ",".join(run[0] if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
 
 
-def lint_document(report: Report) -> dict[str, Any]:
-    """Return a report for JSON; files have the names that others know."""
-    files = shared_files(report.files)
-    return {
-        "releases": list(report.releases),
-        "conf": files[report.conf] or None,
-        "conf_assumed": report.remark or None,
-        "assumed": list(report.assumed),
-        "objects": report.objects,
-        "counts": _counts(report),
-        "not_checked": [one._asdict() for one in report.not_checked],
-        "not_rendered": [
-            {
-                name: files[value] if name == "file" else value
-                for name, value in one._asdict().items()
-                if name != "inside"
-            }
-            for one in report.not_rendered
-        ],
-        "without_rules": dict(report.without_rules),
-        "findings": [
-            found | {"file": None if found["file"] is None else files[found["file"]]}
-            for found in (finding.document() for finding in report.findings)
-        ],
-    }
-
-
 def lint_names(report: Report) -> Iterator[str]:
     """Yield the names of objects with findings, each once."""
     named = dict.fromkeys(_name(finding.issue.subject) for finding in report.findings)
@@ -216,7 +188,7 @@ def lint_notes(report: Report) -> Iterator[str]:
 
 def lint_summary(report: Report) -> str:
     """Return the number of findings, as one line."""
-    counts = _counts(report)
+    counts = report.counts
     parts = [
         f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count
     ]
@@ -226,17 +198,7 @@ def lint_summary(report: Report) -> str:
     return f"{found} in {objects}, under {under}"
 
 
-def _counts(report: Report) -> dict[str, int]:
-    counted = Counter(finding.severity for finding in report.findings)
-    return {severity.value: counted[severity] for severity in FindingSeverity}
-
-
 def rule_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all rules."""
     rows = [(rule.name, rule.group, rule.about.replace("``", "")) for rule in RULES]
     yield from lines_of(Table(("RULE", "GROUP", "FINDS"), rows, keep=("FINDS",)), style=style)
-
-
-def rule_document(rule: Rule) -> dict[str, str]:
-    """Return a rule for JSON."""
-    return {"rule": rule.name, "about": rule.group, "finds": rule.about, "more": rule.more}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import Any
 
 from ...engine.kubernetes.counts import counted
-from ...engine.kubernetes.units import format_time
 from ...engine.machine.machine_faults import NO_FAULTS, FaultLimits
 from ...engine.machine.state_search import Progress
 from ...engine.machine.walks import WalkBound
-from ..explore.explore_search import EXHAUSTIVE, Anomaly, Exploration, InLog, SearchPlan
+from ..explore.exploration import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
 from ..explore.story import SERVER, TIME, Story, StoryStep
 from ..moments.times import known_text
 from .layout import kept, pieces
@@ -337,82 +335,3 @@ def progress_line(plan: SearchPlan, now: Progress, passed: float) -> str:
         f"{passed:.0f} s: {now.states} states, {now.steps} {turns}, "
         f"{now.steps / passed:.0f} {turns}/s, {left}"
     )
-
-
-def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
-    """Return an anomaly for programs."""
-    runs = anomaly.releases
-    return {
-        "invariant": anomaly.violation.invariant,
-        "sentence": anomaly.violation.sentence,
-        "steps": [str(step) for step in anomaly.steps],
-        "found_in": anomaly.found_in,
-        "seed": anomaly.seed,
-        "digest": anomaly.digest,
-        "token": anomaly.token,
-        "releases": {
-            "order": "in this order",
-            "breaks": [*runs.breaks],
-            "holds": [*runs.holds],
-            "complete": runs.complete,
-        },
-        "cure": _cure_document(anomaly),
-        "in_log": None if anomaly.in_log is None else _in_log_document(anomaly.in_log),
-    }
-
-
-def _in_log_document(shown: InLog) -> dict[str, Any]:
-    span = shown.span
-    times = {"time": span.estimate, "earliest": span.earliest, "latest": span.latest}
-    written = {name: None if time is None else format_time(time) for name, time in times.items()}
-    return {"object": shown.name, "position": shown.position, **written}
-
-
-def _cure_document(anomaly: Anomaly) -> dict[str, Any] | None:
-    cure = anomaly.cure
-    if cure is None:
-        return None
-    return {
-        "breaks": cure.breaks,
-        "holds": cure.holds,
-        "behaviours": [
-            {
-                "behaviour": one.behaviour,
-                "part": str(one.part),
-                "values": [*one.values],
-                "pull": one.pull,
-                "why": one.why,
-            }
-            for one in cure.behaviours
-        ],
-    }
-
-
-def exploration_document(result: Exploration) -> dict[str, Any]:
-    """Return what a search found, for programs."""
-    plan = result.plan
-    return {
-        "case": result.case.name,
-        "about": result.case.about,
-        "release": plan.release,
-        "strategy": plan.strategy,
-        "seed": None if plan.strategy == EXHAUSTIVE else plan.seed,
-        "delays": plan.delays if plan.strategy == EXHAUSTIVE else None,
-        "prompt": [*plan.prompt],
-        "faults": {kind: often for kind, often in result.case.faults._asdict().items() if often},
-        "invariants": [*plan.invariants],
-        "complete": result.complete,
-        "interrupted": result.interrupted,
-        "states": result.states,
-        "turns": result.turns,
-        "ends": result.ends,
-        "coverage": {"made": [*result.coverage.made], "never": [*result.coverage.never]},
-        "bound": None if result.bound is None else _bound_document(result.bound),
-        "anomalies": [anomaly_document(one) for one in result.anomalies],
-        "not_shrunk": result.more,
-    }
-
-
-def _bound_document(bound: WalkBound) -> dict[str, Any]:
-    of_one, of_all = bound.of_one, bound.of_all
-    return {**bound._asdict(), "of_one_walk": of_one, "of_all_walks": of_all}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from ...engine.version import __version__
-from ..explore.explore_search import Anomaly, Exploration
+from ..explore.exploration import Anomaly, Exploration
 from ..explore.explored_scenario import MachineCase
 from ..explore.scenario_world import ScenarioWorld, needed_case
 from ..explore.story import Story, StoryStep, story_of

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ..explore.replaying import Replay
-from ..explore.story import StoryStep
 from .race import lanes_lines, parting_lines, wrapped, writes_lines
 from .tables import PLAIN, Style
 
@@ -26,33 +24,3 @@ def replay_lines(again: Replay, style: Style = PLAIN) -> Iterator[str]:
     if not again.violations:
         yield "Nothing is wrong in the end.\n"
     yield f"Digest of the end: {again.digest}\n"
-
-
-def replay_document(again: Replay) -> dict[str, Any]:
-    """Return a run for programs."""
-    return {
-        "case": again.token.case.name,
-        "release": again.release,
-        "invariant": again.token.invariant,
-        "breaks": again.breaks,
-        "violations": [
-            {"invariant": one.invariant, "sentence": one.sentence} for one in again.violations
-        ],
-        "digest": again.digest,
-        "steps": [_step(moment) for moment in again.story.moments],
-    }
-
-
-def _step(moment: StoryStep) -> dict[str, Any]:
-    return {
-        "number": moment.number,
-        "step": str(moment.step),
-        "component": moment.actor,
-        "sentence": moment.sentence,
-        "instead_of": None if moment.instead_of is None else str(moment.instead_of),
-        "left_alone": moment.alone,
-        "writes": [
-            {"verb": write.verb, "kind": write.place.kind, "key": write.place.key}
-            for write in moment.writes
-        ],
-    }

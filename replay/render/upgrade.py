@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
-
-import msgspec
 
 from ...engine.kubernetes.counts import counted
 from ..compare import verdict
-from ..compare.upgrade import CauseGroup, ChangedDecision, Upgrade
-from ..compare.verdict import Verdict, VerdictEffect
+from ..compare.verdict import CauseGroup, ChangedDecision, Upgrade, Verdict, VerdictEffect
 from ..coverage.coverage import unknown_text
 from .comparison import behaviour_lines, cause_text, value_text
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -204,43 +200,3 @@ def _row(changed: ChangedDecision) -> tuple[str, ...]:
 def point_text(changed: ChangedDecision) -> str:
     """Return a point, and that the log lacks what the session there needs."""
     return changed.at if changed.known else f"{changed.at} (gap)"
-
-
-def upgrade_document(found: Upgrade) -> dict[str, Any]:
-    """Return the answer for JSON; values are in the order of the releases."""
-    judged = verdict.verdict_of(found)
-    return {
-        "verdict": judged.level,
-        "effects": [effect._asdict() for effect in judged.effects],
-        "releases": list(found.releases),
-        "differ": bool(found),
-        "unsure": msgspec.to_builtins(found.unsure),
-        "not_known": found.not_known,
-        "logged": found.logged,
-        "sessions": found.sessions,
-        "known": found.known,
-        "doubtful": found.doubtful,
-        "left_out": found.left_out,
-        "unconfigured": found.unconfigured,
-        "differing": found.differing,
-        "groups": [
-            {
-                "causes": [list(cause) for cause in group.causes],
-                "sessions": group.sessions,
-                "decisions": [
-                    {
-                        "at": each.at,
-                        "position": each.position,
-                        "kind": each.kind,
-                        "level": verdict.level_of(each),
-                        "about": each.about,
-                        "known": each.known,
-                        "values": list(each.values),
-                    }
-                    for each in group.changed
-                ],
-            }
-            for group in found.groups
-        ],
-        "behaviours": [row._asdict() for row in found.behaviours],
-    }

@@ -17,10 +17,10 @@ from ..answers.records import (
     Nodes,
     Overcommitted,
     QueuePath,
-    Step,
 )
 from ..answers.since import begins_of
 from ..answers.stages import Stage
+from ..sessions.step_words import SessionStep
 from .blocks import (
     Block,
     ItemList,
@@ -280,7 +280,7 @@ _EVENT_COLUMNS: Sequence[TextColumn[Evidence]] = (
 )
 
 
-def step_rows(steps: Sequence[Step]) -> Table:
+def step_rows(steps: Sequence[SessionStep]) -> Table:
     """Return steps of the session as a table."""
     rows = []
     for one in steps:

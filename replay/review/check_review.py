@@ -7,7 +7,7 @@ from types import MappingProxyType
 from ...engine.invariants.invariant import Invariant, Severity
 from ...engine.invariants.timeline import Breach
 from ...engine.kubernetes.counts import counted
-from ..invariants.check_task import CheckReport, severity_of
+from ..invariants.check_report import CheckReport, severity_of
 from .review_records import Level, Result, Review, ReviewRule, Skipped
 
 PAGE = "docs/how-to/check.md#the-invariants"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...engine.kubernetes.counts import counted
 from ..compare import verdict
-from ..compare.upgrade import CauseGroup, Upgrade
+from ..compare.verdict import CauseGroup, Upgrade
 from ..render.comparison import cause_text, value_text
 from ..render.upgrade import point_text, verdict_text
 from .review_records import Level, Result, Review, ReviewRule

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.dry_run import DryRun
 from ...engine.cache.snapshot import Snapshot
-from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.log.store import LogStore
 from ...engine.model.panic import Panic
 from ...engine.session.framework.process_parts import ProcessState
 from ...engine.session.framework.session import CacheActions
-from ...engine.session.framework.session_outcome import SessionResult
-from ...engine.session.framework.trace import Trace, TraceStep
+from ...engine.session.framework.session_outcome import (
+    ClosedPodGroupStatus,
+    ClosedQueueStatus,
+    SessionResult,
+)
+from ...engine.session.framework.trace import Trace
 from ...engine.session.session_run import SessionInput, run_session
 from ...engine.state.clock import Unsure
 from ...engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, parse_scheduler_conf
@@ -34,7 +37,7 @@ from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
 from .logged_inputs import lend_inputs
-from .step_words import compared_in, outcome_text, stop_text
+from .step_words import SessionStep, shown_step, stop_text
 from .tie_breaking import LEAST, TieBreaking
 
 
@@ -66,17 +69,6 @@ class SessionQueue(NamedTuple):
     allocated: AmountColumns
 
 
-class StepRow(NamedTuple):
-    """A step of the trace, if it was kept."""
-
-    action: str
-    what: str
-    about: str
-    by: str
-    outcome: str
-    numbers: dict[str, object]
-
-
 class RefusedBind(NamedTuple):
     """A bind that the API server refuses.
 
@@ -93,6 +85,55 @@ class RefusedBind(NamedTuple):
             f"the API server refuses to bind {self.pod}: it has the scheduling {what} "
             f"{', '.join(self.gates)}, which {release} does not read"
         )
+
+
+class ShortSession(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session decided.
+
+    :param conf: the source of the configuration. :param conf_rejected: why newer ones were not
+        taken. :param stopped: why scheduling stops in every queue; empty if it does not.
+    :param panic: its message, if the scheduler panics; ``panic_at``: where, ``panic_during``: when.
+    :param binds: pods and their nodes. :param binds_refused: pods, and why the API server refuses.
+    :param pipelined: pods and the nodes that they wait for.
+    :param fit_errors: by pod, why no node takes it; ``fit_codes``: how many nodes by each reason.
+    """
+
+    release: str
+    conf: str
+    conf_rejected: tuple[str, ...]
+    panic: str | None
+    panic_at: str | None
+    panic_during: str | None
+    stopped: str
+    binds: list[tuple[str, str]]
+    binds_refused: list[tuple[str, str]]
+    pipelined: list[tuple[str, str]]
+    evictions: list[str]
+    evict_reasons: dict[str, str]
+    enqueued: list[str]
+    podgroups: dict[str, ClosedPodGroupStatus]
+    queues: dict[str, ClosedQueueStatus]
+    pod_conditions: dict[str, str]
+    nominated: dict[str, str]
+    fit_errors: dict[str, str]
+    fit_codes: dict[str, dict[str, int]]
+    session_jobs: list[str]
+    errors: list[str]
+
+
+class SessionDocument(ShortSession, frozen=True, kw_only=True):
+    """What a session of a moment decided.
+
+    :param unsure: changes that may have happened before or after the moment.
+    :param metrics: numbers of the scheduler's process. :param trace: its steps, if they were kept.
+    """
+
+    at: str
+    unsure: Unsure | None
+    not_known: tuple[Unknown, ...]
+    metrics: dict[str, dict[str, float]]
+    trace: list[SessionStep] | msgspec.UnsetType = msgspec.UNSET
+    node_scores: dict[str, dict[str, float]] | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +157,47 @@ class SessionRun(Tabular):
     not_known: tuple[Unknown, ...] = ()
     refused: tuple[RefusedBind, ...] = ()
 
+    @property
+    def document(self) -> SessionDocument:
+        """What answers show of it, with its steps; members are named as in results of scenarios."""
+        trace, scores = list(map(shown_step, self.result.trace)), self.result.node_scores
+        return msgspec.structs.replace(self.untraced, trace=trace, node_scores=scores)
+
+    @property
+    def untraced(self) -> SessionDocument:
+        """What answers show of it, without its steps."""
+        result, crash, stopped = self.result, self.result.panic, self.result.stopped
+        conditions = result.pod_conditions
+        return SessionDocument(
+            at=self.at,
+            release=self.release,
+            conf=self.conf,
+            conf_rejected=self.rejected,
+            unsure=self.unsure,
+            not_known=self.not_known,
+            panic=None if crash is None else crash.message,
+            panic_at=None if crash is None else " < ".join(crash.place),
+            panic_during=None if crash is None else crash.during,
+            stopped=f"{stop_text(stopped)}: {stopped.error}" if stopped is not None else "",
+            binds=result.binds,
+            binds_refused=[(one.pod, one.sentence(self.release)) for one in self.refused],
+            pipelined=result.pipelined,
+            evictions=[pod for pod, _ in result.evictions],
+            evict_reasons=dict(result.evictions),
+            enqueued=result.enqueued,
+            podgroups=result.pod_groups,
+            queues=result.queues,
+            pod_conditions={key: f"{one.reason}: {one.message}" for key, one in conditions.items()},
+            nominated={
+                key: one.nominated_node for key, one in conditions.items() if one.nominated_node
+            },
+            fit_errors=result.fit_errors,
+            fit_codes=result.fit_codes,
+            metrics=result.process.gauges,
+            session_jobs=result.jobs,
+            errors=result.errors,
+        )
+
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return what was decided, why pods wait, the queues after it, and the trace."""
         result = self.result
@@ -123,12 +205,11 @@ class SessionRun(Tabular):
             SessionQueue(name, queue.written, queue.allocated)
             for name, queue in result.queues.items()
         )
-        steps = (StepRow(**step_document(step)) for step in result.trace)
         return {
             "decisions": table_of(DecisionRow, _decisions(result)),
             "waiting": table_of(WaitingRow, _waiting(result)),
             "queues": table_of(SessionQueue, queues),
-            "trace": table_of(StepRow, steps),
+            "trace": table_of(SessionStep, map(shown_step, result.trace)),
         }
 
 
@@ -332,67 +413,3 @@ def present(store: LogStore, moment: Moment) -> int:
     It is the point's time, else the best estimate of its last revision's, else 0.
     """
     return time_of_moment(store, moment) or 0
-
-
-def answer_document(answer: SessionRun) -> dict[str, Any]:
-    """Return an answer for JSON; members are named as in the results of ``simulate``."""
-    result = answer.result
-    crash, stopped = result.panic, result.stopped
-    return {
-        "at": answer.at,
-        "release": answer.release,
-        "conf": answer.conf,
-        "conf_rejected": list(answer.rejected),
-        "unsure": msgspec.to_builtins(answer.unsure),
-        "not_known": answer.not_known,
-        "panic": None if crash is None else crash.message,
-        "panic_at": None if crash is None else " < ".join(crash.place),
-        "panic_during": None if crash is None else crash.during,
-        "stopped": f"{stop_text(stopped)}: {stopped.error}" if stopped is not None else "",
-        "binds": [list(pair) for pair in result.binds],
-        "binds_refused": [[one.pod, one.sentence(answer.release)] for one in answer.refused],
-        "pipelined": [list(pair) for pair in result.pipelined],
-        "evictions": [pod for pod, _ in result.evictions],
-        "evict_reasons": dict(result.evictions),
-        "enqueued": result.enqueued,
-        "podgroups": {key: msgspec.to_builtins(group) for key, group in result.pod_groups.items()},
-        "queues": {name: msgspec.to_builtins(queue) for name, queue in result.queues.items()},
-        "pod_conditions": {
-            key: f"{condition.reason}: {condition.message}"
-            for key, condition in result.pod_conditions.items()
-        },
-        "nominated": {
-            key: condition.nominated_node
-            for key, condition in result.pod_conditions.items()
-            if condition.nominated_node
-        },
-        "fit_errors": result.fit_errors,
-        "fit_codes": result.fit_codes,
-        "metrics": result.process.gauges,
-        "session_jobs": result.jobs,
-        "errors": result.errors,
-        "trace": [step_document(step) for step in result.trace],
-        "node_scores": result.node_scores,
-    }
-
-
-def step_document(step: TraceStep) -> dict[str, Any]:
-    """Return a step of a trace for JSON; amounts are written as Kubernetes writes them."""
-    return {
-        "action": step.action,
-        "what": step.what,
-        "about": " ".join(step.about),
-        "by": step.by,
-        "outcome": outcome_text(step),
-        "numbers": numbers_document(compared_in(step.by, step.numbers)),
-    }
-
-
-def numbers_document(numbers: Mapping[str, object]) -> dict[str, object]:
-    """Return the numbers of a step with the amounts of resources as texts."""
-    return {
-        name: {one: exact_amount(one, amount) for one, amount in value.items()}
-        if isinstance(value, Mapping)
-        else value
-        for name, value in numbers.items()
-    }

@@ -1,10 +1,14 @@
-"""What came of a session and of its steps, in words."""
+"""Steps of a session as answers show them, and what came of it and of them in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
+import msgspec
+
+from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.session_outcome import Stopped
 from ...engine.session.framework.trace import StepOutcome, TraceStep
@@ -42,6 +46,39 @@ def compared_in(by: str, numbers: Mapping[str, object]) -> Mapping[str, object]:
 def stop_text(stopped: Stopped) -> str:
     """Return which plugin refuses everything."""
     return f"plugin {stopped.plugin} refuses the tree of queues"
+
+
+class SessionStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of a session's trace; amounts are texts as Kubernetes writes them."""
+
+    action: str
+    what: str
+    about: str
+    by: str
+    outcome: str
+    numbers: dict[str, Any]
+
+
+def shown_step(step: TraceStep) -> SessionStep:
+    """Return a step as answers show it."""
+    return SessionStep(
+        action=step.action,
+        what=step.what,
+        about=" ".join(step.about),
+        by=step.by,
+        outcome=outcome_text(step),
+        numbers=shown_numbers(compared_in(step.by, step.numbers)),
+    )
+
+
+def shown_numbers(numbers: Mapping[str, object]) -> dict[str, Any]:
+    """Return the numbers of a step with the amounts of resources as texts."""
+    return {
+        name: {one: exact_amount(one, amount) for one, amount in value.items()}
+        if isinstance(value, Mapping)
+        else value
+        for name, value in numbers.items()
+    }
 
 
 def outcome_text(step: TraceStep) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,8 +28,9 @@ from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..sessions.next_sessions import NextSession, next_sessions
-from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
+from ..sessions.session import SessionAnswer, SessionInputs, ShortSession, scene_at, session_in
 from ..tabular.column_table import ColumnTable, texts
+from ..tabular.documents import shown_as
 from ..tabular.tabular import Tabular
 from .changed_names import remarks
 from .changed_world import Beginning
@@ -68,6 +69,27 @@ class SideSession(NamedTuple):
     answer: SessionAnswer
 
 
+class ChangedSession(ShortSession, frozen=True, kw_only=True):
+    """A session that was run. :param changes: what is otherwise; none in the original."""
+
+    name: str
+    changes: tuple[str, ...]
+
+
+class WhatIfDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """Sessions side by side; the first one is the original.
+
+    :param decisions: those that differ: ``decision``, ``object``, and the value by side.
+    :param unread: sentences: changed fields that no session reads, resources that nothing has.
+    """
+
+    at: str
+    not_known: tuple[Unknown, ...]
+    unread: tuple[str, ...]
+    sides: list[ChangedSession]
+    decisions: list[dict[str, str | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class WhatIf(Tabular):
     """Sessions side by side; the first one is the original.
@@ -81,10 +103,36 @@ class WhatIf(Tabular):
     not_known: tuple[Unknown, ...]
     unread: tuple[str, ...] = ()
 
+    @property
+    def document(self) -> WhatIfDocument:
+        """What answers show of it."""
+        names = [side.name for side in self.sides]
+        return shown_as(
+            WhatIfDocument,
+            self,
+            at=self.sides[0].answer.at,
+            sides=[
+                shown_as(ChangedSession, one.answer.untraced, name=one.name, changes=one.texts)
+                for one in self.sides
+            ],
+            decisions=[
+                {
+                    "decision": row.kind,
+                    "object": row.about,
+                    **dict(zip(names, row.values, strict=True)),
+                }
+                for row in self.decisions
+            ],
+        )
+
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the decisions that differ, with a column for each session."""
         heads = ["decision", "object", *(side.name for side in self.sides)]
-        return {"decisions": texts(heads, ((*row[:2], *row.values) for row in self.decisions))}
+        return {
+            "decisions": texts(
+                heads, ((row.kind, row.about, *row.values) for row in self.decisions)
+            )
+        }
 
 
 class ChangedSessions:
@@ -195,30 +243,3 @@ def what_if(
         tuple(unknown_at(log, moment, SCHEDULING)),
         remarks(log, moment, (change for one in variants for change in one.changes)),
     )
-
-
-def what_if_document(found: WhatIf) -> dict[str, Any]:
-    """Return the result for JSON."""
-    return {
-        "at": found.sides[0].answer.at,
-        "not_known": found.not_known,
-        "unread": list(found.unread),
-        "sides": [
-            {"name": side.name, "changes": list(side.texts), **_short(side.answer)}
-            for side in found.sides
-        ],
-        "decisions": [
-            {
-                "decision": row.kind,
-                "object": row.about,
-                **{side.name: value for side, value in zip(found.sides, row.values, strict=True)},
-            }
-            for row in found.decisions
-        ],
-    }
-
-
-def _short(answer: SessionAnswer) -> dict[str, Any]:
-    left_out = {"at", "trace", "node_scores", "not_known", "unsure", "metrics"}
-    whole = answer_document(answer)
-    return {name: msgspec.to_builtins(one) for name, one in whole.items() if name not in left_out}

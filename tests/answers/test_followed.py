@@ -15,7 +15,8 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.belief.belief import belief_at
 from plinian.replay.ingest.one_off import log_of
 from plinian.replay.logs.log import Log
-from plinian.replay.sessions.session import SessionAnswer, answer_document, scene_at, session_in
+from plinian.replay.render.documents import plain
+from plinian.replay.sessions.session import SessionAnswer, scene_at, session_in
 
 RELEASES = ("v1.8.2", "v1.12.1", "v1.15.1")
 AT_ONCE = ("next-session", "releasing")
@@ -33,7 +34,7 @@ def decided(log: Log, release: str, trace: Trace) -> dict[str, Any]:
     behaviours, scene = resolve(release), scene_at(log, "end")
     cache = belief_at(log.store, scene.moment, behaviours)
     answer: SessionAnswer = session_in(scene, behaviours, cache, into=trace)
-    document = answer_document(answer)
+    document = plain(answer.document)
     return {name: part for name, part in document.items() if name not in {"trace", "node_scores"}}
 
 

@@ -18,7 +18,7 @@ from machine_cases import BREAKS, HOLDS, NODE, one_pod, scaled, steps, workload
 import plinian
 from plinian.replay.cli.main import app
 from plinian.replay.explore import anomaly_releases as releases
-from plinian.replay.explore.explore_search import Verdicts
+from plinian.replay.explore.exploration import Verdicts
 from plinian.replay.render.race_files import pytest_text
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +13,8 @@ from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief.belief import beliefs_along
 from plinian.replay.cli.main import app
 from plinian.replay.logs.log import opened
-from plinian.replay.sessions.session import answer_document, scene_at, session_at, session_in
+from plinian.replay.render.documents import json_text
+from plinian.replay.sessions.session import scene_at, session_at, session_in
 from plinian.replay.sessions.session_moments import SessionMoment, evenly, session_places
 
 
@@ -35,11 +35,6 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"case": folder / "case.db", "demo": folder / "demo.db"}
 
 
-def plain(document: dict[str, Any]) -> str:
-    """Return an answer as text that can be compared."""
-    return json.dumps(document, default=str, sort_keys=True)
-
-
 @pytest.mark.parametrize("name", ["case", "demo"])
 def test_a_session_on_the_way_is_the_session_at_the_point(logs: dict[str, Path], name: str) -> None:
     behaviours = resolve("v1.12.1")
@@ -49,7 +44,7 @@ def test_a_session_on_the_way_is_the_session_at_the_point(logs: dict[str, Path],
         for moment, (cache,) in beliefs_along(log.store, moments, behaviours):
             way = session_in(scene_at(log, moment), behaviours, cache)
             point = session_at(log, moment.label, release="v1.12.1")
-            assert plain(answer_document(way)) == plain(answer_document(point))
+            assert json_text(way.document) == json_text(point.document)
             decided += len(point.result.pod_groups)
         assert len(moments) == (2 if name == "case" else 12)
         assert decided

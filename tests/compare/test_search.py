@@ -19,7 +19,13 @@ from plinian.replay.compare.bounded_traces import (
     TraceComplete,
 )
 from plinian.replay.compare.causes import causes, smallest, suspects
-from plinian.replay.compare.decisions import CONTEXT, Decision, differing, first_differences
+from plinian.replay.compare.decisions import (
+    CONTEXT,
+    Decision,
+    DifferingDecision,
+    differing,
+    first_differences,
+)
 from plinian.replay.compare.session_claims import ClaimAnswer, SessionClaim, claim_of
 from plinian.replay.moments.moment import Moment
 from plinian.replay.sessions.session_moments import SessionMoment, evenly
@@ -151,7 +157,7 @@ def test_only_what_is_not_the_same_everywhere_differs() -> None:
         {Decision("phase", "d/g"): "Pending", Decision("bind", "d/p"): "n1"},
         {Decision("crash", ""): "nil map", Decision("phase", "d/g"): "Pending"},
     )
-    assert differing(sides[:2]) == [("phase", "d/g", ("Inqueue", "Pending"))]
+    assert differing(sides[:2]) == [DifferingDecision("phase", "d/g", ("Inqueue", "Pending"))]
     assert [row.kind for row in differing(sides)] == ["crash", "bind", "phase"]
     assert differing(sides)[1].values == ("n1", "n1", None)
     assert differing([sides[0], sides[0]]) == []

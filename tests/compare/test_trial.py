@@ -21,7 +21,8 @@ from plinian.replay.belief.stored_belief import believed
 from plinian.replay.cli.main import app
 from plinian.replay.compare.subjects import LogSubject
 from plinian.replay.logs.log import opened
-from plinian.replay.sessions.session import SessionAnswer, answer_document, session_at
+from plinian.replay.render.documents import json_text
+from plinian.replay.sessions.session import SessionAnswer, session_at
 
 RELEASE = "v1.12.1"
 
@@ -39,7 +40,7 @@ def log_of(name: str, folder: Path) -> Path:
 
 def told(answer: SessionAnswer) -> str:
     """Return an answer as text that can be compared."""
-    return json.dumps(answer_document(answer), default=str, sort_keys=True)
+    return json_text(answer.document)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from kubectl_lists import Document, listed, small_cluster, take
 
 import plinian
 from plinian import Log
-from plinian.replay.render.upgrade import upgrade_document, upgrade_lines
+from plinian.replay.render.documents import plain
+from plinian.replay.render.upgrade import upgrade_lines
 from plinian.replay.review.upgrade_review import upgrade_review
 from plinian.replay.sessions.session_moments import SessionMoment, sampled, session_places
 
@@ -72,7 +73,7 @@ def test_between_two_lists_are_gaps_and_the_verdict_names_them(log: Log, tmp_pat
     assert "only phases change (1 PodGroup in 4 sessions, 2 of them in gaps of the log)" in text
     assert "rv:70 (gap)" in text
     assert "rv:60 (gap)" not in text
-    document = upgrade_document(checked)
+    document = plain(checked.document)
     assert document["effects"][0]["doubtful"] == 2
     known = {one["at"]: one["known"] for group in document["groups"] for one in group["decisions"]}
     assert known == {"rv:60": True, "rv:70": False, "rv:71": False, "rv:90": True}

@@ -9,11 +9,17 @@ from click.testing import CliRunner
 
 from plinian.replay.cli.main import app
 from plinian.replay.compare.causes import most_specific_first
-from plinian.replay.compare.upgrade import CauseGroup, ChangedDecision, Upgrade
-from plinian.replay.compare.verdict import VerdictEffect, level_of, verdict_of
+from plinian.replay.compare.verdict import (
+    CauseGroup,
+    ChangedDecision,
+    Upgrade,
+    VerdictEffect,
+    level_of,
+    verdict_of,
+)
 from plinian.replay.questions.upgrade_check import UpgradeCheckQuestion
 from plinian.replay.render.comparison import cause_text
-from plinian.replay.render.upgrade import upgrade_document, upgrade_lines
+from plinian.replay.render.upgrade import upgrade_lines
 
 RELEASES = ("v1.12.1", "v1.13.0")
 
@@ -106,7 +112,7 @@ def test_the_gravest_comes_first_and_objects_are_counted_once() -> None:
         "(2 pods in 1 session), evictions change (1 pod in 1 session), "
         "phases change (1 PodGroup in 2 sessions)"
     )
-    assert upgrade_document(found)["effects"][1] == judged.effects[1]._asdict()
+    assert found.document.effects[1] == judged.effects[1]
 
 
 def test_what_nobody_feels_is_one_line_unless_it_is_asked_for() -> None:

@@ -18,7 +18,8 @@ from plinian.engine.volcano.table import Part
 from plinian.replay.budget import budget_seconds
 from plinian.replay.compare.releases import release_diff
 from plinian.replay.explore import anomaly_releases as releases
-from plinian.replay.explore.explore_search import Exploration, Search, SearchPlan
+from plinian.replay.explore.exploration import Exploration, SearchPlan
+from plinian.replay.explore.explore_search import Search
 from plinian.replay.explore.explore_task import (
     SearchWatcher,
     asked_invariants,
@@ -31,7 +32,8 @@ from plinian.replay.explore.replaying import replay
 from plinian.replay.explore.scenario_world import digest_of, run_steps, world_of
 from plinian.replay.explore.step_coverage import StepCoverage, bound_together, together
 from plinian.replay.explore.story import story_of
-from plinian.replay.render.race import anomaly_lines, exploration_document
+from plinian.replay.render.documents import plain
+from plinian.replay.render.race import anomaly_lines
 from plinian.replay.render.race_replay import replay_lines
 
 pytestmark = pytest.mark.slow
@@ -181,7 +183,7 @@ def test_walks_with_a_seed_are_the_same_twice(strategy: str) -> None:
         world, plan = prepared(SCALED, SearchPlan(BREAKS, strategy, seed=3, steps=500), "none")
         search = Search(world, plan)
         search.run(lambda _: False)
-        return exploration_document(search.result(search.anomalies))
+        return plain(search.result(search.anomalies).document)
 
     one = documents()
     assert one == documents()
@@ -191,15 +193,16 @@ def test_walks_with_a_seed_are_the_same_twice(strategy: str) -> None:
 SCRIPT = """
 import json, sys
 from machine_cases import BREAKS, scaled
-from plinian.replay.explore.explore_search import Search, SearchPlan
+from plinian.replay.explore.exploration import SearchPlan
+from plinian.replay.explore.explore_search import Search
 from plinian.replay.explore.explored_scenario import parse_machine_case
 from plinian.replay.explore.explore_task import prepared
-from plinian.replay.render.race import exploration_document
+from plinian.replay.render.documents import plain
 case = parse_machine_case(json.dumps(scaled()).encode())
 world, plan = prepared(case, SearchPlan(BREAKS, steps=7000), "statefulsets,kubelets,scheduler")
 search = Search(world, plan)
 search.run(lambda _: False)
-print(json.dumps(exploration_document(search.result(search.anomalies))))
+print(json.dumps(plain(search.result(search.anomalies).document)))
 """
 
 

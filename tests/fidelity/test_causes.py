@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from recorded_cluster import CONF, RecordedCluster
 
-from plinian.replay.fidelity.report import Cause, Fidelity
+from plinian.replay.fidelity.report import Cause, Counts, Fidelity
 from plinian.replay.logs.scheduler_confs import ConfText
 from sessions import document, group, node, pod, queue
 
@@ -48,7 +48,7 @@ def test_what_the_session_decides_again_is_exact(tmp_path: Path) -> None:
     made.saw(2, WAITING)
     bind_recorded(made, "n1")
     found = run(made, tmp_path)
-    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert found.bindings == Counts(1, 1, 0, 0, 0, 0)
     assert found.differences == ()
     assert found.exact
     assert [one.deliveries for one in found.sessions] == [()]
@@ -59,7 +59,7 @@ def test_an_equal_node_is_a_tie(tmp_path: Path) -> None:
     made.saw(2, WAITING)
     bind_recorded(made, "n2")
     found = run(made, tmp_path)
-    assert found.bindings == (1, 0, 1, 0, 0, 0)
+    assert found.bindings == Counts(1, 0, 1, 0, 0, 0)
     assert causes(found) == [("binding", "ns/p", Cause.TIE)]
     (tie,) = found.differences
     assert (tie.recorded, tie.again) == ("n2", "n1")
@@ -71,7 +71,7 @@ def test_a_node_without_room_is_different_and_not_explained(tmp_path: Path) -> N
     made.saw(2, WAITING)
     bind_recorded(made, "n2")
     found = run(made, tmp_path)
-    assert found.bindings == (1, 0, 0, 1, 0, 0)
+    assert found.bindings == Counts(1, 0, 0, 1, 0, 0)
     assert causes(found) == [("binding", "ns/p", Cause.UNEXPLAINED)]
     assert not found.exact
 
@@ -81,7 +81,7 @@ def test_a_bind_that_nothing_records_is_invented(tmp_path: Path) -> None:
     made.saw(2, WAITING)
     made.opened(SESSION, OPENED)
     found = run(made, tmp_path)
-    assert found.bindings == (0, 0, 0, 0, 0, 1)
+    assert found.bindings == Counts(0, 0, 0, 0, 0, 1)
     assert causes(found) == [("binding", "ns/p", Cause.UNEXPLAINED)]
 
 
@@ -90,7 +90,7 @@ def test_a_bind_that_does_not_come_again_is_missed(tmp_path: Path) -> None:
     made.saw(2, WAITING)
     bind_recorded(made, "n1")
     found = run(made, tmp_path)
-    assert found.bindings == (1, 0, 0, 0, 1, 0)
+    assert found.bindings == Counts(1, 0, 0, 0, 1, 0)
     assert causes(found) == [("binding", "ns/p", Cause.UNEXPLAINED)]
 
 
@@ -100,7 +100,7 @@ def test_a_pod_that_the_log_lacks_is_missing_input(tmp_path: Path) -> None:
     made.decided(SESSION, "allocate", OPENED + 0.02, task="ns/p", node="n1")
     made.bound(WAITING, "", OPENED + 0.05)
     found = run(made, tmp_path)
-    assert found.bindings == (1, 0, 0, 0, 1, 0)
+    assert found.bindings == Counts(1, 0, 0, 0, 1, 0)
     assert causes(found) == [("binding", "ns/p", Cause.MISSING_INPUT)]
 
 
@@ -112,7 +112,7 @@ def test_a_change_that_the_scheduler_had_not_seen_explains_a_bind(tmp_path: Path
     made.saw(OPENED - 0.05, ended, verb="updated")
     bind_recorded(made, "n2")
     found = run(made, tmp_path)
-    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert found.bindings == Counts(1, 1, 0, 0, 0, 0)
     assert causes(found) == [("binding", "ns/p", Cause.NOT_YET_DELIVERED)]
     (session,) = found.sessions
     (late,) = session.deliveries
@@ -129,7 +129,7 @@ def test_one_informer_may_be_behind_while_another_is_not(tmp_path: Path) -> None
     made.saw(OPENED - 0.05, WAITING)
     bind_recorded(made, "n1")
     found = run(made, tmp_path)
-    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert found.bindings == Counts(1, 1, 0, 0, 0, 0)
     assert causes(found) == [("binding", "ns/p", Cause.NOT_YET_DELIVERED)]
     (session,) = found.sessions
     assert [(one.kind, one.behind) for one in session.deliveries] == [("Node", 1)]
@@ -145,7 +145,7 @@ def test_a_change_just_after_the_opening_may_have_been_seen_already(tmp_path: Pa
     made.decided(SESSION, "allocate", OPENED + 0.15, task="ns/p", node="n1")
     made.bound(WAITING, "n1", OPENED + 0.2)
     found = run(made, tmp_path)
-    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert found.bindings == Counts(1, 1, 0, 0, 0, 0)
     (session,) = found.sessions
     assert [(one.kind, one.behind, one.ahead) for one in session.deliveries] == [("Node", 0, 1)]
     assert "had already seen node.updated node/n1" in found.differences[0].why
@@ -186,7 +186,7 @@ def test_another_victim_on_an_equal_node_is_the_order_of_a_map(
 ) -> None:
     preempting.decided(SESSION, "evict", OPENED + 0.1, task="ns/v2", reason="preempt")
     found = run(preempting, tmp_path)
-    assert found.evictions == (1, 1, 0, 0, 0, 0)
+    assert found.evictions == Counts(1, 1, 0, 0, 0, 0)
     assert {cause for _, _, cause in causes(found)} == {Cause.MAP_ORDER}
     assert {name for _, name, _ in causes(found)} >= {"ns/v1", "ns/v2"}
     assert [one.order > 0 for one in found.sessions] == [True]
@@ -198,7 +198,7 @@ def test_the_logged_victim_shows_which_of_equal_nodes_was_tried(
     preempting.decided(SESSION, "preempt", OPENED + 0.1, task="ns/v2", reason="ns/p")
     preempting.decided(SESSION, "evict", OPENED + 0.1, task="ns/v2", reason="preempt")
     found = run(preempting, tmp_path)
-    assert found.evictions == (1, 1, 0, 0, 0, 0)
+    assert found.evictions == Counts(1, 1, 0, 0, 0, 0)
     assert found.differences == ()
     assert [one.order for one in found.sessions] == [0]
 
@@ -208,7 +208,7 @@ def test_in_a_large_cluster_a_worse_node_is_sampling(tmp_path: Path) -> None:
     made.saw(2, WAITING)
     bind_recorded(made, "n050")
     found = run(made, tmp_path)
-    assert found.bindings == (1, 0, 0, 1, 0, 0)
+    assert found.bindings == Counts(1, 0, 0, 1, 0, 0)
     assert causes(found) == [("binding", "ns/p", Cause.SAMPLING)]
 
 
@@ -254,14 +254,14 @@ def test_a_status_that_nobody_wrote_is_invented_if_the_log_would_have_it(tmp_pat
     bind_recorded(made, "n1")
     made.closed(SESSION, OPENED + 0.2)
     found = run(made, tmp_path)
-    assert found.phases == (0, 0, 0, 0, 0, 1)
+    assert found.phases == Counts(0, 0, 0, 0, 0, 1)
 
 
 def test_a_session_without_a_known_end_invents_no_status(tmp_path: Path) -> None:
     made = cluster(node("n1"))
     made.saw(2, WAITING)
     bind_recorded(made, "n1")
-    assert run(made, tmp_path).phases == (0, 0, 0, 0, 0, 0)
+    assert run(made, tmp_path).phases == Counts(0, 0, 0, 0, 0, 0)
 
 
 def test_the_configuration_that_is_assumed_is_named(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_an_inferred_session_leaves_open_what_it_tried(tmp_path: Path) -> None:
     made.bound(WAITING, "n2", OPENED)
     found = run(made, tmp_path)
     assert [one.how for one in found.sessions] == ["inferred"]
-    assert found.bindings == (1, 0, 0, 1, 0, 0)
+    assert found.bindings == Counts(1, 0, 0, 1, 0, 0)
     assert causes(found) == [("binding", "ns/p", Cause.MISSING_INPUT)]
     assert "inferred" in found.differences[0].why
 
@@ -298,8 +298,8 @@ def test_an_inferred_session_may_be_exact(tmp_path: Path) -> None:
     made.saw(2, WAITING)
     made.bound(WAITING, "n1", OPENED)
     found = run(made, tmp_path)
-    assert found.bindings == (1, 1, 0, 0, 0, 0)
-    assert found.evictions == (0, 0, 0, 0, 0, 0)
+    assert found.bindings == Counts(1, 1, 0, 0, 0, 0)
+    assert found.evictions == Counts(0, 0, 0, 0, 0, 0)
 
 
 def test_a_log_without_sessions_has_nothing_to_compare(tmp_path: Path) -> None:

@@ -22,9 +22,10 @@ from forecasts import (
 )
 from plinian.engine.errors import NotKnown, ObjectNotFound, UsageError
 from plinian.engine.machine.live_scheduler import LiveScheduler
-from plinian.replay.forecast.forecast_outcome import differences, forecast_document, summaries
+from plinian.replay.forecast.forecast_outcome import differences, summaries
 from plinian.replay.forecast.forecast_run import ForecastRequest, forecast
 from plinian.replay.forecast.recorded_durations import Wish
+from plinian.replay.render.documents import plain
 from plinian.replay.render.forecast import forecast_lines
 from plinian.replay.what_if.changed_sessions import Variant
 from plinian.replay.what_if.cluster_changes import (
@@ -88,7 +89,7 @@ def test_a_change_that_changes_nothing_makes_no_difference(tmp_path: Path) -> No
     with living_log(tmp_path, CAPACITY, THREE) as log:
         found = lived(log, 200, (), same, runs=MINUTE)
     assert differences(found.courses) == []
-    original, *others = forecast_document(found)["courses"]
+    original, *others = plain(found.document)["courses"]
     for one in others:
         assert one["placements"] == original["placements"]
         assert one["queues"] == original["queues"]
@@ -104,9 +105,9 @@ def test_the_same_question_has_the_same_answer_also_in_other_processes(tmp_path:
             RELEASE,
             place=str(tmp_path / "log.db"),
         )
-        alone = forecast_document(forecast(log, question))
-        assert forecast_document(forecast(log, question)) == alone
-        assert forecast_document(forecast(log, question, jobs=2)) == alone
+        alone = forecast(log, question).document
+        assert forecast(log, question).document == alone
+        assert forecast(log, question, jobs=2).document == alone
 
 
 def test_sessions_that_are_left_out_would_have_decided_nothing(
@@ -342,4 +343,4 @@ def test_an_interrupt_leaves_the_courses_that_are_finished(
     assert found.missing == names[len(finished) - 1 :]
     first = next(iter(forecast_lines(found)))
     assert first.startswith(f"interrupted: not finished, and not shown: {', '.join(found.missing)}")
-    assert forecast_document(found)["missing"] == list(found.missing)
+    assert plain(found.document)["missing"] == list(found.missing)

@@ -18,7 +18,6 @@ from plinian.replay.invariants.check_task import CheckTask, check
 from plinian.replay.invariants.known_objects import Knowledge
 from plinian.replay.logs.log import Log
 from plinian.replay.moments import ordered_events
-from plinian.replay.render.check import check_document
 
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 HOW = resolve("v1.12.1")
@@ -52,10 +51,10 @@ def test_from_a_stored_cache_and_from_the_first_event(
             yield one
 
     monkeypatch.setattr(task, "begins", noted)
-    from_stored = check_document(check(recorded, asked))
+    from_stored = check(recorded, asked).document
     assert used or tenth < 3
     monkeypatch.setattr(task, "begins", lambda *_: iter(()))
-    assert check_document(check(recorded, asked)) == from_stored
+    assert check(recorded, asked).document == from_stored
 
 
 def test_the_jobs_are_those_of_the_cache_that_is_opened(

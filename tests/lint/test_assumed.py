@@ -57,7 +57,7 @@ def test_a_finding_that_holds_for_one_plugin_only_says_so() -> None:
     assert "v1.8.2" not in deserved["proportion"]
     (one,) = found(both, rule="queue-guarantee-above-deserved")[:1]
     assert one.message.endswith("(with capacity)")
-    assert one.document()["plugin"] == "capacity"
+    assert one.document.plugin == "capacity"
 
 
 def test_the_remark_names_the_field_that_decided() -> None:

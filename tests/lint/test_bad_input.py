@@ -29,6 +29,7 @@ from plinian.replay.lint.lint_inputs import LintInputs
 from plinian.replay.lint.lint_rules import RULES
 from plinian.replay.lint.lint_run import lint
 from plinian.replay.lint.objects import TYPES, Manifest, amounts_in
+from plinian.replay.render.documents import plain
 
 NEWEST, MIDDLE, OLDEST = RELEASES[-1], RELEASES[len(RELEASES) // 2], RELEASES[0]
 KNOWN = frozenset(rule.name for rule in RULES)
@@ -89,7 +90,7 @@ def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:
     assert found == lint(LintInputs(given), SOME)
     assert {finding.rule for finding in found} <= KNOWN
     for finding in found:
-        document = finding.document()
+        document = plain(finding.document)
         assert json.loads(json.dumps(document)) == document
 
 

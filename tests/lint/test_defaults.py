@@ -34,7 +34,7 @@ from plinian.replay.lint.lint_run import lint
 from plinian.replay.lint.lint_task import LintTask, check
 from plinian.replay.lint.manifest_reading import read_files
 from plinian.replay.lint.objects import Manifest
-from plinian.replay.render.lint import lint_document, lint_notes
+from plinian.replay.render.lint import lint_notes
 
 
 def without_allocatable(name: str, cpu: str) -> Document:
@@ -137,7 +137,7 @@ def test_objects_get_the_namespace_that_was_given() -> None:
 def told(path: Path, *documents: Document) -> list[str]:
     path.write_text("\n".join(map(json.dumps, documents)), "utf-8")
     report = check(LintTask(read_files([str(path)])), ())
-    assert lint_document(report)["assumed"] == list(report.assumed)
+    assert report.document.assumed == report.assumed
     return [one for one in lint_notes(report) if one.startswith("assumed: ")]
 
 

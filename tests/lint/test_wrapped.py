@@ -12,7 +12,8 @@ from linting import TREE, job, queue
 from plinian.engine.errors import InputError, UsageError
 from plinian.replay.lint.lint_task import LintTask, Report, check
 from plinian.replay.lint.manifest_reading import read_files
-from plinian.replay.render.lint import lint_document, lint_notes
+from plinian.replay.render.documents import plain
+from plinian.replay.render.lint import lint_notes
 
 CONF = TREE.replace("enqueue, allocate", "enqueue, alocate").strip() + "\n"
 """A configuration with a misspelt action."""
@@ -186,7 +187,7 @@ def test_what_is_rendered_elsewhere_is_said_not_to_be_checked(tmp_path: Path) ->
     (note,) = [one for one in lint_notes(report) if "Application" in one]
     assert "nothing of Volcano's in Application argocd/volcano is checked" in note
     assert "argocd app manifests volcano | plinian lint -" in note
-    (row,) = lint_document(report)["not_rendered"]
+    (row,) = plain(report.document)["not_rendered"]
     assert (row["kind"], row["name"], row["checked"]) == ("Application", "volcano", 0)
     with pytest.raises(UsageError, match="only 1 Application") as caught:
         report_on(tmp_path, app)
@@ -201,7 +202,7 @@ def test_kinds_without_rules_are_counted(tmp_path: Path) -> None:
     text = several(queue("a"), other, other)
     report = report_on(tmp_path, text)
     assert "no rule is about 2 Deployment" in list(lint_notes(report))
-    assert lint_document(report)["without_rules"] == {"Deployment": 2}
+    assert report.document.without_rules == {"Deployment": 2}
 
 
 def test_a_copy_in_an_annotation_and_a_mere_reference_are_no_objects(tmp_path: Path) -> None:

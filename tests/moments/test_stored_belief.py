@@ -29,7 +29,8 @@ from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments import ordered_events
 from plinian.replay.moments.moment import Moment
 from plinian.replay.render.belief import PARTS, documents_of
-from plinian.replay.sessions.session import answer_document, session_at
+from plinian.replay.render.documents import plain
+from plinian.replay.sessions.session import session_at
 from sessions import RELEASE, node
 
 pytestmark = pytest.mark.slow
@@ -142,7 +143,7 @@ def test_the_recording_is_believed_alike_from_wherever_it_goes_on(log: Log, rele
     for at in [*points, "2026-11-21T01:53:36Z", "end"]:
         went_on += same(log.store, log.moment(at), release)
         stored = session_at(log, at, release=release)
-        document = answer_document(stored)
+        document = plain(stored.document)
         whole = _whole_session(log, at, release)
         assert msgspec.json.encode(document) == msgspec.json.encode(whole), at
     assert went_on > len(points) / 2
@@ -151,7 +152,7 @@ def test_the_recording_is_believed_alike_from_wherever_it_goes_on(log: Log, rele
 def _whole_session(log: Log, at: str, release: str) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("plinian.replay.belief.advancing_belief.start_of", lambda *_: None)
-        return answer_document(session_at(log, at, release=release))
+        return plain(session_at(log, at, release=release).document)
 
 
 def test_several_moments_and_releases_go_on_from_what_is_stored(log: Log) -> None:

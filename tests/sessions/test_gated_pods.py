@@ -16,7 +16,7 @@ from plinian.engine.kubernetes.api_errors import Conflict
 from plinian.engine.kubernetes.api_server import ApiServer
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.session import session_lines
-from plinian.replay.sessions.session import SessionAnswer, answer_document, session_at
+from plinian.replay.sessions.session import SessionAnswer, session_at
 from plinian.replay.what_if.help import startable, what_would_help
 from sessions import group, node, pod, queue
 
@@ -43,7 +43,7 @@ def test_a_bind_that_the_api_server_refuses_is_said_beside_the_decision(
     answer = answered(tmp_path, release, pod("a", "g", schedulingGates=[GATE]), pod("b", "g"))
     assert [name for name, _ in answer.result.binds] == ["ns/a", "ns/b"], "as the scheduler decides"
     said = SAID.format(release=release)
-    assert answer_document(answer)["binds_refused"] == [["ns/a", said]]
+    assert answer.document.binds_refused == [("ns/a", said)]
     text = "".join(session_lines(answer))
     assert f"{said[0].upper()}{said[1:]}." in text
     assert text.count("refuses") == 1

@@ -14,7 +14,8 @@ from plinian.engine.events.payloads import ListObserved
 from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.replay.forecast.forecast_course import Course
-from plinian.replay.forecast.forecast_run import Forecast, ForecastRequest, forecast
+from plinian.replay.forecast.forecast_outcome import Forecast
+from plinian.replay.forecast.forecast_run import ForecastRequest, forecast
 from plinian.replay.forecast.recorded_durations import Wish, run_for
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened

@@ -30,6 +30,7 @@ WRITTEN_BY_OTHERS = MappingProxyType(
         "engine.cache.projector": "the command line of a scheduler",
         "replay.answers.contradicting": "conditions that Volcano's scheduler wrote",
         "replay.facade.question_method": "docstrings",
+        "replay.server.api.openapi": "docstrings",
         "replay.lint.conf_rules": "why Volcano and a parser of YAML refuse a configuration",
         "replay.lint.other_admission_rules": "schedules of cron that users write",
         "replay.render.simulation": "results of scenarios, as the contract of fidelity has them",

@@ -15,7 +15,7 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.logs.log import Log
 from plinian.replay.logs.scheduler_confs import ConfText
 from plinian.replay.render.would_help import help_lines
-from plinian.replay.what_if.changed_sessions import Variant, WhatIf, what_if, what_if_document
+from plinian.replay.what_if.changed_sessions import Variant, WhatIf, what_if
 from plinian.replay.what_if.cluster_changes import (
     AddNodes,
     Cordon,
@@ -81,7 +81,7 @@ def test_more_room_in_the_queue_above_lets_a_pod_start(full: Log) -> None:
         ("bind", "ns/second-0"): (None, "n1"),
         ("phase", "ns/second"): ("Inqueue", "Running"),
     }
-    assert what_if_document(found)["sides"][1]["changes"] == ["queue/top.spec.capability.cpu=4"]
+    assert found.document.sides[1].changes == ("queue/top.spec.capability.cpu=4",)
 
 
 def test_a_value_that_is_the_same_changes_nothing(full: Log) -> None:

@@ -53,7 +53,7 @@ class At(msgspec.Struct, frozen=True, kw_only=True):
     remarks: list[str]
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class EvidencePositions(msgspec.Struct, frozen=True, kw_only=True):
     """The events that an answer names, by position.
 
     :param positions: the first of them. :param total: how many there are.
@@ -83,7 +83,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     configurations: list[str]
     not_known: list[dict[str, Any]]
     assumed: list[str]
-    evidence: Evidence
+    evidence: EvidencePositions
     command: str
     links: dict[str, str]
     cut: list[Cut]
@@ -155,7 +155,7 @@ def answered(asked: OperationRequest) -> Answer:
         configurations=_configurations(result),
         not_known=withheld.document(_not_known(asked, result)),
         assumed=[*_assumed(result), *withheld.document(_filled_in(asked))],
-        evidence=Evidence(positions=positions[:MOST_EVIDENCE], total=len(positions)),
+        evidence=EvidencePositions(positions=positions[:MOST_EVIDENCE], total=len(positions)),
         command=asked.operation.command_line(asked),
         links=_links(asked, positions),
         cut=cut,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, get_type_hints
 
 import msgspec
 
 from ....engine.version import __version__
+from ...tabular.record_columns import Time
 from .answer import ROOT, Answer
 from .operation import Operation
 from .parameters import Parameter
-from .shapes import result_schema, shape_schemas, shapes_in
 from .table import OPERATIONS
 
 _REF = "#/components/schemas/{name}"
@@ -39,7 +42,11 @@ class FaultAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 def document_of_api() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document."""
-    (_, _), components = msgspec.json.schema_components([Answer, FaultAnswer], ref_template=_REF)
+    results, components = _schemas([Answer, FaultAnswer, *map(_result, OPERATIONS)], _REF)
+    paths = {
+        f"{ROOT}/{one.url}": {"get": _operation(one, result)}
+        for one, result in zip(OPERATIONS, results[2:], strict=True)
+    }
     return {
         "openapi": "3.1.0",
         "info": {
@@ -48,26 +55,67 @@ def document_of_api() -> dict[str, Any]:
             "description": "The past of a cluster that runs Volcano. All questions only read. "
             "What Secrets contain is never in a log.",
         },
-        "paths": {f"{ROOT}/{one.url}": {"get": _operation(one)} for one in OPERATIONS},
-        "components": {"schemas": {**components, **shape_schemas(ref=_REF)}},
+        "paths": paths,
+        "components": {"schemas": components},
     }
 
 
-def answer_schema(operation: Operation, *, closed: bool = False) -> dict[str, Any]:
-    """Return the JSON schema of the answer to a question, complete in itself.
-
-    :param closed: fields of the result that are not named are errors.
-    """
-    name, ref = operation.name, "#/$defs/{name}"
-    (_,), components = msgspec.json.schema_components([Answer], ref_template=ref)
+def answer_schema(operation: Operation) -> dict[str, Any]:
+    """Return the JSON schema of the answer to a question, complete in itself, without texts."""
+    (_, result), components = _schemas([Answer, _result(operation)], "#/$defs/{name}", texts=False)
     answer = components.pop("Answer")
-    answer["properties"]["result"] = result_schema(
-        name, is_list=operation.is_list, ref=ref, closed=closed
-    )
-    return {
-        **answer,
-        "$defs": {**components, **shape_schemas(shapes_in(name), ref=ref, closed=closed)},
-    }
+    answer["properties"]["result"] = result
+    return {**answer, "$defs": components}
+
+
+def _result(operation: Operation) -> Any:
+    """Return the type of the answer to a question."""
+    from .results import RESULTS  # noqa: PLC0415 -- loads much
+
+    kind = RESULTS.get(operation.name, dict[str, Any])
+    return list[kind] if operation.is_list else kind  # type: ignore[valid-type]
+
+
+def _schemas(
+    kinds: Sequence[Any], ref: str, *, texts: bool = True
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the schemas of types, and those of the records that they consist of, by name.
+
+    All fields of a record are in its document but those that may be unset.
+    """
+    shown: dict[Any, Any] = {}
+
+    def schema_of(kind: Any) -> dict[str, Any]:
+        if kind is Time:
+            return {"type": "string"}
+        shown[kind] = get_type_hints(kind.document.fget)["return"]
+        return {"$ref": ref.format(name=shown[kind].__name__)}
+
+    schemas = partial(msgspec.json.schema_components, ref_template=ref, schema_hook=schema_of)
+    schemas(kinds)
+    found, components = schemas([*kinds, *shown.values()])
+    for schema in components.values():
+        _complete(schema, texts=texts)
+    return list(found[: len(kinds)]), components
+
+
+def _complete(schema: dict[str, Any], *, texts: bool) -> None:
+    """Describe the fields of a record by its docstring, and say which are always there."""
+    said, fields = _parted(schema.pop("description", ""))
+    if texts and said:
+        schema["description"] = said
+    for name, field in schema.get("properties", {}).items():
+        if field.pop("default", schema) is not schema:
+            schema["required"].append(name)
+        if texts and name in fields:
+            field["description"] = fields[name]
+
+
+def _parted(docstring: str) -> tuple[str, dict[str, str]]:
+    """Return what a record's docstring says of the record, and of its fields by name."""
+    said, *fields = re.split(r":param (?=\w+:)", " ".join(docstring.split()))
+    texts = (field.partition(": ") for field in fields)
+    return said.strip(), {name: text.strip() for name, _, text in texts}
 
 
 def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
@@ -85,8 +133,7 @@ def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
     }
 
 
-def _operation(one: Operation) -> dict[str, Any]:
-    result = result_schema(one.name, is_list=one.is_list, ref=_REF)
+def _operation(one: Operation, result: dict[str, Any]) -> dict[str, Any]:
     answer = {
         "allOf": [
             {"$ref": _REF.format(name="Answer")},

@@ -14,7 +14,8 @@ from ....engine.kubernetes.counts import counted
 from ....engine.kubernetes.units import SECOND_US
 from ...facade.documents import document
 from ...facade.log import Log
-from ...invariants.check_task import ALL, CheckReport, chosen_invariants
+from ...invariants.check_report import CheckReport
+from ...invariants.check_task import ALL, chosen_invariants
 from ...render.blocks import (
     Block,
     CommandLine,

@@ -90,7 +90,7 @@ def _sections(found: SideBySide, look: Look, labels: tuple[str, str]) -> Iterato
     if compared.consulted:
         title = "Behaviours that were checked at the first difference"
         yield Section([consulted_table(compared.consulted)], title)
-    here = {each.row.behaviour for each in compared.consulted}
+    here = {each.behaviour for each in compared.consulted}
     others = [one for one in compared.behaviours if one.behaviour in {*compared.asked} - here]
     if others:
         title = f"Other behaviours that differ, and that these sessions checked: {len(others)}"
@@ -116,7 +116,7 @@ def _said(found: SideBySide, labels: tuple[str, str]) -> Iterator[Sentence]:
     kept = " Of two moments only the steps around it are kept." if found.what == MOMENTS else ""
     yield Sentence(Words("The first difference is ", step, f"{of}{kept}"))
     causes = " or ".join(
-        f"{one.row.behaviour} ({one.row.values[0]} → {one.row.values[-1]})"
+        f"{one.behaviour} ({one.values[0]} → {one.values[-1]})"
         for one in found.comparison.consulted
         if one.decides
     )

@@ -20,7 +20,7 @@ from .page import page
 
 if TYPE_CHECKING:
     from ....engine.machine.state_search import Progress
-    from ...explore.explore_search import Anomaly, Exploration
+    from ...explore.exploration import Anomaly, Exploration
     from ...explore.explore_task import SearchWatcher
     from ...explore.replaying import Replay
     from ..works import WorkWatch
@@ -107,7 +107,7 @@ def _searches(look: Look) -> bool:
 )
 def races(log: Log, look: Look, watch: WorkWatch | None = None) -> Races:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
-    from ...explore.explore_search import STRATEGIES, Exploration  # noqa: PLC0415
+    from ...explore.exploration import STRATEGIES, Exploration  # noqa: PLC0415
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much
     from ...render.race import nothing_searched  # noqa: PLC0415
     from .orders import orders_of  # noqa: PLC0415
@@ -146,7 +146,7 @@ def races(log: Log, look: Look, watch: WorkWatch | None = None) -> Races:
 
 
 def _form(look: Look) -> Form:
-    from ...explore.explore_search import EXHAUSTIVE, STRATEGIES  # noqa: PLC0415 -- loads much
+    from ...explore.exploration import EXHAUSTIVE, STRATEGIES  # noqa: PLC0415 -- loads much
 
     budget, strategy = look.get("budget"), look.get("strategy")
     seed = look.get("seed")

@@ -13,7 +13,7 @@ import msgspec
 from ....engine.errors import NotKnown, ObjectNotFound, PointUnknown, UsageError
 from ...facade.documents import document
 from ...facade.log import Log
-from ...forecast.forecast_run import Forecast
+from ...forecast.forecast_outcome import Forecast
 from ...render.blocks import (
     Block,
     CommandLine,

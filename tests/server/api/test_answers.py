@@ -18,7 +18,7 @@ import plinian
 from plinian.replay.cli.main import app
 from plinian.replay.server.api.openapi import answer_schema
 from plinian.replay.server.api.operation import Operation
-from plinian.replay.server.api.shapes import RESULTS, SHAPES, shapes_in
+from plinian.replay.server.api.results import RESULTS
 from plinian.replay.server.api.table import BY_NAME, OPERATIONS
 
 SIZE = {"limit": "1000"}
@@ -52,10 +52,25 @@ def test_an_answer_is_as_documented_and_as_its_command_and_names_no_folder(
 
 def _check_shape(found: Any, operation: Operation) -> None:
     jsonschema.validate(found, answer_schema(operation))
-    jsonschema.validate(found, answer_schema(operation, closed=True))
+    jsonschema.validate(found, closed(answer_schema(operation)))
     assert found["question"] == operation.name
     assert found["next"] is None
     assert found["cut"] == []
+
+
+OPEN = frozenset({"StateRow", "KubernetesObject"})
+"""Records with further fields, which depend on the table or the kind."""
+
+
+def closed(schema: Any) -> Any:
+    """Return a schema in which fields that no record names are errors."""
+    if isinstance(schema, list):
+        return list(map(closed, schema))
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: closed(one) for name, one in schema.items()}
+    is_record = isinstance(found.get("properties"), dict) and found.get("title") not in OPEN
+    return {"additionalProperties": False, **found} if is_record else found
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -71,15 +86,15 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 @pytest.mark.parametrize("name", ["why", "compare", "diff", "forecast", "fidelity", "lint"])
 def test_a_field_that_no_shape_names_is_noticed_at_any_depth(server: Running, name: str) -> None:
     found = asked(server, name)
-    closed = jsonschema.Draft202012Validator(answer_schema(BY_NAME[name], closed=True))
-    assert closed.is_valid(found)
+    validator = jsonschema.Draft202012Validator(closed(answer_schema(BY_NAME[name])))
+    assert validator.is_valid(found)
     noticed = 0
     for path in list(_places(found["result"])):
         place = found["result"]
         for step in path:
             place = place[step]
         place["a_new_field"] = object()
-        noticed += not closed.is_valid(found)
+        noticed += not validator.is_valid(found)
         del place["a_new_field"]
     assert noticed > 3
 
@@ -95,9 +110,8 @@ def test_a_missing_or_wrong_field_is_noticed(server: Running) -> None:
         jsonschema.validate(found, schema)
 
 
-def test_every_question_has_a_shape_and_every_shape_is_used() -> None:
+def test_every_question_has_a_type() -> None:
     assert set(RESULTS) == {one.name for one in OPERATIONS}
-    assert {shape for name in RESULTS for shape in shapes_in(name)} == set(SHAPES)
 
 
 WITHIN = {
