@@ -98,18 +98,9 @@ release_or_image = click.option(
 )
 
 
-def conf_with(text: str, *, several: bool = False) -> Callable[[Any], Any]:
-    """Return the ``--conf`` option with this help.
-
-    :param several: it may be repeated.
-    """
-    return click.option(
-        "--conf",
-        multiple=several,
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help=text,
-    )
+def conf_with(text: str) -> Callable[[Any], Any]:
+    """Return the ``--conf`` option with this help."""
+    return click.option("--conf", type=click.Path(path_type=Path), metavar="FILE", help=text)
 
 
 conf = conf_with("A configuration instead of the log's.")
