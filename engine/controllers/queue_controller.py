@@ -16,7 +16,7 @@ from ..kubernetes.api_errors import NotFound, Refused
 from ..kubernetes.api_server import DELETED, Document, place_of
 from ..kubernetes.object_table import ObjectTable
 from ..kubernetes.work_queue import WorkQueue
-from ..volcano.controllers.queue import QueueBehaviours
+from ..volcano.controllers.queue import QueueControllerBehaviours
 from .component import Client
 from .lister import TOMBSTONE, UNLISTED, Listed, Lister
 from .pointer_requests import Numbered, Requests, next_due, try_again
@@ -63,7 +63,7 @@ class QueueController:
     kinds: tuple[str, ...] = ("Queue", "PodGroup", "Command")
     tombstones: tuple[str, ...] = ("PodGroup",)
 
-    def __init__(self, behaviours: QueueBehaviours, objects: ObjectTable) -> None:
+    def __init__(self, behaviours: QueueControllerBehaviours, objects: ObjectTable) -> None:
         self._own = behaviours
         self._objects = objects
         self._queues = Lister(objects)

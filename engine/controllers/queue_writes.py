@@ -11,7 +11,7 @@ from typing import Any
 from ..kubernetes.api_errors import Refused
 from ..kubernetes.api_server import Document
 from ..kubernetes.json_patch import JSON_PATCH, added, replaced
-from ..volcano.controllers.queue import QueueBehaviours, QueueStateWrite
+from ..volcano.controllers.queue import QueueControllerBehaviours, QueueStateWrite
 from .component import Client
 from .lister import Lister
 from .queue_states import (
@@ -50,7 +50,7 @@ class QueueWrites:
 
     def __init__(
         self,
-        own: QueueBehaviours,
+        own: QueueControllerBehaviours,
         client: Client,
         queues: Lister,
         podgroups: Lister,

@@ -10,7 +10,6 @@ from .store import (
     Checkpoint,
     Chunk,
     ClockBlock,
-    Cut,
     Extent,
     FactBlock,
     FoldWindow,
@@ -19,6 +18,7 @@ from .store import (
     LogInfo,
     LogStore,
     Query,
+    TimeCut,
     VerifyReport,
 )
 
@@ -31,7 +31,6 @@ __all__ = [
     "Checkpoint",
     "Chunk",
     "ClockBlock",
-    "Cut",
     "Extent",
     "FactBlock",
     "FoldWindow",
@@ -40,6 +39,7 @@ __all__ = [
     "LogInfo",
     "LogStore",
     "Query",
+    "TimeCut",
     "VerifyReport",
     "check_place",
     "open_log",

@@ -55,7 +55,7 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
         return self.besides.get("version.attributed", 0)
 
 
-class Cut(msgspec.Struct, frozen=True):
+class TimeCut(msgspec.Struct, frozen=True):
     """A moment between events: events are compared by revision, those without one by time.
 
     :param time: microseconds since 1970 UTC.
@@ -91,7 +91,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     uid: str | None = None
     source: str | None = None
     revisions: tuple[int | None, int | None] = (None, None)
-    happened: tuple[Cut | None, Cut | None] = (None, None)
+    happened: tuple[TimeCut | None, TimeCut | None] = (None, None)
     about_kinds: bool = False
     newest_first: bool = False
     positions: tuple[int, ...] = ()

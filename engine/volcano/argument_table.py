@@ -17,7 +17,7 @@ from types import MappingProxyType
 import msgspec
 
 from .arguments import is_int, is_number, truth_value
-from .releases import FIRST, Change, final_release, landed
+from .releases import FIRST, DatedChange, final_release, landed
 from .session.behaviours import Behaviours
 
 
@@ -47,8 +47,8 @@ class Argument(msgspec.Struct, frozen=True):
     owner: str
     name: str
     kind: ArgumentType
-    since: Change = FIRST
-    gone: Change | None = None
+    since: DatedChange = FIRST
+    gone: DatedChange | None = None
     crashes: bool = False
     least: float | None = None
     simulated: bool = True
@@ -68,8 +68,8 @@ def _of(
     owner: str,
     kind: ArgumentType,
     *names: str,
-    since: Change = FIRST,
-    gone: Change | None = None,
+    since: DatedChange = FIRST,
+    gone: DatedChange | None = None,
     crashes: bool = False,
     least: float | None = None,
     simulated: bool = True,

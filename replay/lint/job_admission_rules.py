@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ...engine.kubernetes.objects import PodSpec
 from ...engine.kubernetes.units import parse_quantity
 from ...engine.volcano.admission import Partitions, partitions_of, task_name
-from ...engine.volcano.releases import FIRST, Change, final_release, landed
+from ...engine.volcano.releases import FIRST, DatedChange, final_release, landed
 from .circles import circles
 from .context import LintContext
 from .findings import FaultEffect, FindingSubject, Issue
@@ -233,11 +233,11 @@ def _refused(subject: FindingSubject, field: str, fault: str, now: str = "") -> 
     return Issue(subject, field, FaultEffect.REFUSED, f"{REFUSED}: {fault}", now)
 
 
-def _reached(since: Change, how: Behaviours) -> bool:
+def _reached(since: DatedChange, how: Behaviours) -> bool:
     return since.reached(final_release(how.release))
 
 
-def _known(rows: Sequence[tuple[Change, tuple[str, ...]]], how: Behaviours) -> list[str]:
+def _known(rows: Sequence[tuple[DatedChange, tuple[str, ...]]], how: Behaviours) -> list[str]:
     return [name for since, names in rows if _reached(since, how) for name in names]
 
 
@@ -246,7 +246,7 @@ def _one_of(name: str, known: Sequence[str]) -> str:
     return f"write {like[0]}" if like else f"there are {', '.join(known)}"
 
 
-def _known_one(name: str, rows: Sequence[tuple[Change, tuple[str, ...]]]) -> str:
+def _known_one(name: str, rows: Sequence[tuple[DatedChange, tuple[str, ...]]]) -> str:
     """Return what to write instead of a name, with the release that added it if not all have it."""
     since = {one: change.landed[-1] for change, names in rows for one in names}
     if name in since:

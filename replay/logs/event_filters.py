@@ -11,7 +11,7 @@ from typing import Any
 from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.events import KINDS
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
-from ...engine.log import Cut
+from ...engine.log import TimeCut
 from ..truth.points import Point
 from .given_names import is_known, name_in_log, never_known
 from .log import Log
@@ -91,7 +91,7 @@ def bounds(log: Log, since: Point | None, until: Point | None, after: str | None
     """
     positions: list[int | None] = [None, None]
     revisions: list[int | None] = [None, None]
-    happened: list[Cut | None] = [None, None]
+    happened: list[TimeCut | None] = [None, None]
     for side, text in enumerate((since, until)):
         if text is None:
             continue
@@ -99,7 +99,7 @@ def bounds(log: Log, since: Point | None, until: Point | None, after: str | None
         if moment.time is not None:
             # An event at exactly this time is within both bounds.
             last = log.clock(moment).revision_at(moment.time - 1) + 1
-            happened[side] = Cut(moment.revision or 0 if side else last, moment.time)
+            happened[side] = TimeCut(moment.revision or 0 if side else last, moment.time)
         elif moment.revision is not None:
             revisions[side] = moment.revision
         else:

@@ -9,7 +9,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.kubernetes.resources import GroupKind
-from ...engine.log.store import Cut, Query
+from ...engine.log.store import Query, TimeCut
 from ...engine.state.clock import TimeSpan
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact
@@ -138,7 +138,7 @@ class Watch:
         later = (self._moment.revision + 1, None)
         yield from self._log.store.read(msgspec.structs.replace(query, revisions=later))
         loose = tuple(name for name, info in KINDS.items() if info.effect in _LOOSE)
-        begin = None if self._time is None else Cut(_LAST, self._time)
+        begin = None if self._time is None else TimeCut(_LAST, self._time)
         timed = msgspec.structs.replace(query, kinds=loose, happened=(begin, None))
         for recorded in self._log.store.read(timed):
             if recorded.event.revision is None:

@@ -15,7 +15,7 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import KINDS, Effect, Event, Recorded
 from ...engine.events.payloads import ExtenderAnswered, ListObserved, UsageMeasured
-from ...engine.log.store import Cut, Query
+from ...engine.log.store import Query, TimeCut
 from ...engine.state.clock import END_KEY, Clock
 from ...engine.state.log_coverage import COVERING
 from ...engine.state.truth import Entry
@@ -158,7 +158,7 @@ class _Parts:
 
     def notes(self) -> Iterator[int]:
         """Yield what components logged in the time of the range, without effect on objects."""
-        times = Cut(_NO_DATE, self._range.since), Cut(_NO_DATE * 2 - 1, self._range.until)
+        times = TimeCut(_NO_DATE, self._range.since), TimeCut(_NO_DATE * 2 - 1, self._range.until)
         for recorded in self._read(happened=times):
             kind = recorded.event.kind
             if KINDS[kind].effect is Effect.NONE and kind not in _LEFT_OUT:

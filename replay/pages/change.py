@@ -25,7 +25,7 @@ from ..render.differences import (
 )
 from ..render.events import object_text
 from ..render.tables import cut
-from ..report.records import Change
+from ..report.records import ReportChange
 from .blocks import PageLinks, blocks_html, words
 from .templates import rendered
 
@@ -61,7 +61,7 @@ class DifferingObject(NamedTuple):
     more: int = 0
 
 
-def change_part(change: Change) -> Markup:
+def change_part(change: ReportChange) -> Markup:
     """Return a difference as HTML, for a report."""
     found = change.diff
     sides = f"From {side_text(found.before)} to {side_text(found.after)}."

@@ -10,7 +10,7 @@ from ...engine.session.framework.session_outcome import SessionResult
 from ..render.blocks import Block, CommandLine, Folded, Section, Sentence
 from ..render.session import session_tables
 from ..render.sessions import session_table
-from ..report.records import Bounded, Later, Report
+from ..report.records import Bounded, Later, MomentReport
 from .blocks import blocks_html
 from .change import change_part
 from .drawing import drawing_of
@@ -21,7 +21,7 @@ MOST_ROWS = 60
 """Rows of a table of the session."""
 
 
-def report_page(report: Report) -> str:
+def report_page(report: MomentReport) -> str:
     """Return the page of a report: HTML that needs nothing else, and no script."""
     later, decided, state = report.decided.later, report.decided, report.state.tables
     page = rendered(

@@ -29,14 +29,14 @@ from ..sessions.session import SessionAnswer, session_at
 from .commands import MomentCommands, beginning, commands_at
 from .question import MOST_ANSWERS, ReportRequest, time_at, waiting
 from .records import (
-    Answer,
     Answers,
     Bounded,
-    Change,
     Decided,
     Gap,
     Later,
-    Report,
+    MomentReport,
+    ReportAnswer,
+    ReportChange,
     Subject,
     Timeline,
 )
@@ -94,7 +94,7 @@ Phase = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and how much in all."""
 
 
-def report_of(question: ReportRequest, progress: Phase | None = None) -> Report:
+def report_of(question: ReportRequest, progress: Phase | None = None) -> MomentReport:
     """Return the report on a moment.
 
     The same log and the same question give an equal report.
@@ -112,7 +112,7 @@ def report_of(question: ReportRequest, progress: Phase | None = None) -> Report:
     sessions = recorded_sessions(log.store, moment)
     tell("session", 1, 1)
     name = log_name(question.place)
-    return Report(
+    return MomentReport(
         subject=_subject(question, name, answer),
         timeline=_timeline(question, [one.why for one in answers.answers], sessions, tell),
         timeline_command=_events_command(question, commands),
@@ -186,7 +186,7 @@ def _answers(
         progress=lambda done, total: progress("why", done, total),
     )
     with_commands = tuple(
-        Answer(why, commands.of_session("why", f"{_kind(named)}/{why.asked.name}", "-v"))
+        ReportAnswer(why, commands.of_session("why", f"{_kind(named)}/{why.asked.name}", "-v"))
         for named, why in zip(asked, answers, strict=True)
     )
     return _Answered(Answers(with_commands, chosen, len(found) if chosen else 0), cache)
@@ -228,7 +228,7 @@ def _events_command(question: ReportRequest, commands: MomentCommands) -> str:
     return commands.of_events("events", *times)
 
 
-def _change(question: ReportRequest, commands: MomentCommands) -> Change | None:
+def _change(question: ReportRequest, commands: MomentCommands) -> ReportChange | None:
     """Return what differs, from the first moment on at which anything is known."""
     log, before, after = question.log, question.before, question.moment
     if before is None:
@@ -239,7 +239,7 @@ def _change(question: ReportRequest, commands: MomentCommands) -> Change | None:
         remarks.append(f"nothing is known before {later.label}: the range begins there")
         before = later
     found = diff_at(log, (before, after))
-    return Change(found, commands.of_log("diff", before.label, after.label), tuple(remarks))
+    return ReportChange(found, commands.of_log("diff", before.label, after.label), tuple(remarks))
 
 
 def _doubt(answer: SessionAnswer) -> str:

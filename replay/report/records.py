@@ -77,7 +77,7 @@ class Stretch(NamedTuple):
     since: TimeSpan | None = None
 
 
-class Waiting(NamedTuple):
+class ReportWaiting(NamedTuple):
     """An object, and for which reasons it waited up to the moment."""
 
     name: str
@@ -98,7 +98,7 @@ class Timeline(NamedTuple):
     moment: int
     before: int | None
     lanes: tuple[Lane, ...]
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[ReportWaiting, ...]
     sessions: tuple[tuple[int, int], ...]
     marks: tuple[Mark, ...]
     more_marks: int
@@ -140,7 +140,7 @@ class State(NamedTuple):
     more_shares: int
 
 
-class Answer(NamedTuple):
+class ReportAnswer(NamedTuple):
     """The answer to one ``why``, and the command that gives it."""
 
     why: Why
@@ -154,12 +154,12 @@ class Answers(NamedTuple):
     :param waiting: how many wait in all, if nothing was named.
     """
 
-    answers: tuple[Answer, ...]
+    answers: tuple[ReportAnswer, ...]
     chosen: bool
     waiting: int
 
 
-class Change(NamedTuple):
+class ReportChange(NamedTuple):
     """What differs between an earlier moment and the moment.
 
     :param remarks: on what could not be compared.
@@ -204,7 +204,7 @@ class Gap(NamedTuple):
     remedy: str
 
 
-class Report(NamedTuple):
+class MomentReport(NamedTuple):
     """All answers about one moment.
 
     :param timeline: None if the log has no times. :param change: None if nothing is before.
@@ -215,7 +215,7 @@ class Report(NamedTuple):
     timeline: Timeline | None
     timeline_command: str
     answers: Answers
-    change: Change | None
+    change: ReportChange | None
     state: State
     decided: Decided
     gaps: tuple[Gap, ...]

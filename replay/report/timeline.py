@@ -12,7 +12,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.events.payloads import ProcessPanicked, ProcessStarted
-from ...engine.log.store import Cut, Query
+from ...engine.log.store import Query, TimeCut
 from ...engine.state.clock import TimeSpan
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
@@ -24,7 +24,7 @@ from ..moments.verbs import with_verbs
 from ..recorded.recorded_sessions import RecordedSession
 from ..series.period import observed_from
 from .question import time_at
-from .records import Lane, Mark, Stretch, Timeline, Waiting
+from .records import Lane, Mark, ReportWaiting, Stretch, Timeline
 
 PARTS = 120
 """Into how many equal parts the time is divided."""
@@ -152,8 +152,8 @@ def _events(log: Log, moment: Moment, extent: ShownExtent) -> Iterator[_Dated]:
         cluster=moment.cluster,
         until=moment.known,
         happened=(
-            Cut(clock.revision_at(extent.begin - 1) + 1, extent.begin),
-            Cut(clock.revision_at(extent.end), extent.end),
+            TimeCut(clock.revision_at(extent.begin - 1) + 1, extent.begin),
+            TimeCut(clock.revision_at(extent.end), extent.end),
         ),
     )
     events = with_verbs(log.store, moment, log.store.read(query))
@@ -242,7 +242,7 @@ def _marks(extent: ShownExtent, signs: Iterable[_Sign]) -> list[Mark]:
     ]
 
 
-def _waiting(why: Why, extent: ShownExtent) -> Waiting:
+def _waiting(why: Why, extent: ShownExtent) -> ReportWaiting:
     """Return the reasons for which an object waited, with the times at which they began."""
     name = f"{why.asked.kind} {why.asked.name}"
     spans = [stage.since.begin for stage in why.stages]
@@ -253,4 +253,4 @@ def _waiting(why: Why, extent: ShownExtent) -> Waiting:
         for stage, begin, end in zip(why.stages, begins, ends, strict=True)
         if begin is not None and end is not None and end >= extent.begin
     ]
-    return Waiting(name, tuple(stretches))
+    return ReportWaiting(name, tuple(stretches))

@@ -24,7 +24,7 @@ ABANDONED_SECONDS = 90.0
 each second, and once a minute in a tab that is not seen."""
 
 
-class Stopped(KeyboardInterrupt):
+class StopRequested(KeyboardInterrupt):
     """A work must end. What an interrupt may end returns what was found by then."""
 
 
@@ -58,7 +58,7 @@ class WorkWatch(AnswerLimit):
         self.words, self.done, self.total = words, done, total
         unseen = not self.awaited and monotonic() - self.seen > ABANDONED_SECONDS
         if self.is_over or unseen:
-            raise Stopped
+            raise StopRequested
 
 
 class RunningWork:
@@ -135,7 +135,7 @@ class Works:
             try:
                 watch.report("It begins.")
                 return question(log, watch)
-            except Stopped:
+            except StopRequested:
                 seconds = f"after {watch.seconds:.0f} s, before there was a result"
                 raise WorkStopped(f"it was stopped {seconds}", now="run it again") from None
 

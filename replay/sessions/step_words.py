@@ -10,7 +10,7 @@ import msgspec
 
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.kubernetes.counts import counted
-from ...engine.session.framework.session_outcome import Stopped
+from ...engine.session.framework.session_outcome import StoppedByQueues
 from ...engine.session.framework.trace import StepOutcome, TraceStep
 from ...engine.session.framework.vote_details import REFUSED, PluginRefusal
 
@@ -43,7 +43,7 @@ def compared_in(by: str, numbers: Mapping[str, object]) -> Mapping[str, object]:
     return {"message": _REFUSALS[by, refused], **rest}
 
 
-def stop_text(stopped: Stopped) -> str:
+def stop_text(stopped: StoppedByQueues) -> str:
     """Return which plugin refuses everything."""
     return f"plugin {stopped.plugin} refuses the tree of queues"
 

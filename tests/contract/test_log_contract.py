@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pods import SECOND, START, bound, listing, message, pod, pods
 
 from plinian.engine.errors import PointUnknown, PositionConflict, UsageError
-from plinian.engine.log import Cut, FactBlock, FoldWindow, LogStore, Query, open_log
+from plinian.engine.log import FactBlock, FoldWindow, LogStore, Query, TimeCut, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sql_log import SqlLog
 
@@ -209,10 +209,10 @@ class TestReading:
         assert read(filled, revisions=(20, None)) == [12, 13]
 
     def test_by_time(self, filled: LogStore) -> None:
-        since, until = Cut(18, START + 18 * SECOND), Cut(20, START + 21 * SECOND)
+        since, until = TimeCut(18, START + 18 * SECOND), TimeCut(20, START + 21 * SECOND)
         assert read(filled, happened=(since, until)) == [9, 10, 12]
-        assert read(filled, happened=(None, Cut(11, START))) == [1, 2]
-        assert read(filled, happened=(Cut(99, START + 19 * SECOND), None)) == [14]
+        assert read(filled, happened=(None, TimeCut(11, START))) == [1, 2]
+        assert read(filled, happened=(TimeCut(99, START + 19 * SECOND), None)) == [14]
 
     def test_single_positions(self, filled: LogStore) -> None:
         assert read(filled, positions=(3, 9)) == [3, 9]

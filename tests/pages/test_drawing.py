@@ -6,7 +6,7 @@ import pytest
 
 from plinian.engine.state.clock import span_at
 from plinian.replay.pages.drawing import LEFT, RIGHT, WIDTH, drawing_of
-from plinian.replay.report.records import Lane, Mark, Stretch, Timeline, Waiting
+from plinian.replay.report.records import Lane, Mark, ReportWaiting, Stretch, Timeline
 
 SECOND = 1_000_000
 BEGIN = 1_767_312_000 * SECOND
@@ -58,8 +58,10 @@ def test_flags_that_are_near_do_not_cover_each_other() -> None:
 def test_the_same_reason_has_the_same_colour_for_all_objects() -> None:
     half = BEGIN + 50 * SECOND
     waiting = (
-        Waiting("job a", (Stretch(BEGIN, half, "gang", "a"), Stretch(half, half, "full", "b"))),
-        Waiting("job b", (Stretch(BEGIN, half, "full", "c"),)),
+        ReportWaiting(
+            "job a", (Stretch(BEGIN, half, "gang", "a"), Stretch(half, half, "full", "b"))
+        ),
+        ReportWaiting("job b", (Stretch(BEGIN, half, "full", "c"),)),
     )
     one, other = drawing_of(a_timeline(waiting=waiting)).lives
     assert one.pieces[1].colour == other.pieces[0].colour != one.pieces[0].colour

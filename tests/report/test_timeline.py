@@ -11,7 +11,7 @@ from plinian.engine.kubernetes.units import format_time, parse_time
 from plinian.engine.state.clock import TimeSpan, span_at
 from plinian.replay.pages.drawing import drawing_of
 from plinian.replay.report.question import earlier, time_at
-from plinian.replay.report.records import Mark, Stretch, Timeline, Waiting
+from plinian.replay.report.records import Mark, ReportWaiting, Stretch, Timeline
 from plinian.replay.report.timeline import PARTS, extent_of, timeline_of
 
 AT = "2026-11-21T01:53:36Z"
@@ -91,7 +91,9 @@ def test_marks_and_answers_are_drawn_over_the_bounds_of_their_times() -> None:
         moment=end,
         before=None,
         lanes=(),
-        waiting=(Waiting("pod a", (Stretch(high, end, "queue", "its queue is full", when),)),),
+        waiting=(
+            ReportWaiting("pod a", (Stretch(high, end, "queue", "its queue is full", when),)),
+        ),
         sessions=(),
         marks=(Mark(when, "node n1 cordoned", 4), Mark(span_at(high), "node n1 Ready", 5)),
         more_marks=0,

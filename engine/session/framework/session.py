@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...volcano.conf import SchedulerConf
     from ...volcano.session.behaviours import Behaviours
     from .process_parts import ProcessState
-    from .session_outcome import GroupCondition, Stopped
+    from .session_outcome import GroupCondition, StoppedByQueues
 
 _NEW = frozenset({TaskStatus.ALLOCATED, TaskStatus.PIPELINED, TaskStatus.BINDING})
 """Statuses with which a task comes to a node."""
@@ -159,7 +159,7 @@ class Session:
         """Initialise the results: no decisions, no writes."""
         self.reasons = Reasons()
         self.errors: list[str] = []
-        self.stopped: Stopped | None = None
+        self.stopped: StoppedByQueues | None = None
         """What the scheduler would log at error level."""
         self.events: list[tuple[int, str, str]] = []
         """(job, reason, message) of events about PodGroups."""

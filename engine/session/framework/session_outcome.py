@@ -63,7 +63,7 @@ class UnscheduledCondition(NamedTuple):
     drops_node: bool = False
 
 
-class Stopped(NamedTuple):
+class StoppedByQueues(NamedTuple):
     """A plugin refuses the tree of queues, and so everything.
 
     :param error: what the scheduler logs.
@@ -101,7 +101,7 @@ class SessionResult(msgspec.Struct):
     errors: list[str] = msgspec.field(default_factory=list)
     trace: list[TraceStep] = msgspec.field(default_factory=list)
     panic: Panic | None = None
-    stopped: Stopped | None = None
+    stopped: StoppedByQueues | None = None
     asked_time: bool = False
     deserved: dict[str, Resource] = msgspec.field(default_factory=dict)
     process: ProcessState = msgspec.field(default_factory=ProcessState)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from .binding import BindingBehaviours
 from .device_list import DeviceListBehaviours
-from .nodes import NodeBehaviours
+from .nodes import CacheNodeBehaviours
 from .start import StartBehaviours
-from .status import StatusBehaviours
+from .status import CacheStatusBehaviours
 from .work_queues import WorkQueueBehaviours
 
 
@@ -20,9 +20,9 @@ from .work_queues import WorkQueueBehaviours
 class CacheBehaviours(
     WorkQueueBehaviours,
     BindingBehaviours,
-    NodeBehaviours,
+    CacheNodeBehaviours,
     DeviceListBehaviours,
-    StatusBehaviours,
+    CacheStatusBehaviours,
     StartBehaviours,
 ):
     """What the scheduler's cache of a release does where releases differ, besides sessions."""

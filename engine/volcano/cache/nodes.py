@@ -19,7 +19,7 @@ class UnselectedNodes(StrEnum):
 
 
 @subject
-class NodeBehaviours:
+class CacheNodeBehaviours:
     """Which nodes the cache holds, and what it writes into them: what differs between releases."""
 
     unselected_nodes: UnselectedNodes = behaviour(

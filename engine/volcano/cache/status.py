@@ -17,7 +17,7 @@ class QueueStatusWrite(StrEnum):
 
 
 @subject
-class StatusBehaviours:
+class CacheStatusBehaviours:
     """PodGroups and queues when a session ends: what differs between releases."""
 
     queue_status_write: QueueStatusWrite = behaviour(

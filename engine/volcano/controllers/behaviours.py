@@ -10,7 +10,7 @@ from .job_writes import JobWriteBehaviours
 from .jobflow import JobFlowBehaviours
 from .podgroup import PodGroupBehaviours
 from .process import ProcessBehaviours
-from .queue import QueueBehaviours
+from .queue import QueueControllerBehaviours
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class ControllerBehaviours(
     PodGroupBehaviours,
     JobBehaviours,
     JobWriteBehaviours,
-    QueueBehaviours,
+    QueueControllerBehaviours,
     GarbageCollectorBehaviours,
     JobFlowBehaviours,
     ProcessBehaviours,

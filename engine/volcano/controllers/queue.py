@@ -19,7 +19,7 @@ class QueueStateWrite(StrEnum):
 
 
 @subject
-class QueueBehaviours:
+class QueueControllerBehaviours:
     """The queue controller: what differs between releases."""
 
     queue_status_counts_podgroups: bool = behaviour(

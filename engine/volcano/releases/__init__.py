@@ -3,7 +3,7 @@
 from .behaviour import behaviour, effects_of, history_of, since, subject
 from .pre_release import PRE_RELEASES, PreRelease, final_release, known_release
 from .release import HARDENED, RELEASES, Release, nearest_release, parse_release
-from .row import FIRST, REPOSITORY, Change, Row, landed
+from .row import FIRST, REPOSITORY, DatedChange, Row, landed
 
 __all__ = [
     "FIRST",
@@ -11,7 +11,7 @@ __all__ = [
     "PRE_RELEASES",
     "RELEASES",
     "REPOSITORY",
-    "Change",
+    "DatedChange",
     "PreRelease",
     "Release",
     "Row",

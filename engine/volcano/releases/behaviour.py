@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar, dataclass_transform
 
 import msgspec
 
-from .row import Change, Row, in_landing_order, landed
+from .row import DatedChange, Row, in_landing_order, landed
 
 V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)
@@ -31,7 +31,7 @@ V_co = TypeVar("V_co", covariant=True)
 class Since(msgspec.Struct, Generic[V_co], frozen=True):
     """A value since a change; what it means follows by :meth:`means`."""
 
-    change: Change
+    change: DatedChange
     value: V_co
     pull: int | None
     why: str = ""
@@ -46,7 +46,7 @@ class Since(msgspec.Struct, Generic[V_co], frozen=True):
         return Since(self.change, self.value, self.pull, why, source, fault)
 
 
-def since(change: str | Change, value: V, pull: int | None = None) -> Since[V]:
+def since(change: str | DatedChange, value: V, pull: int | None = None) -> Since[V]:
     """Return the value of a behaviour since a change.
 
     :param change: the first release with it, if it is on the main line only.

@@ -10,7 +10,7 @@ from .pre_release import PreRelease
 from .release import Release, parse_release
 
 
-class Change(msgspec.Struct, frozen=True):
+class DatedChange(msgspec.Struct, frozen=True):
     """One change, on the main line and cherry-picked to older release lines.
 
     :param landed: the first release with it on each line, ascending. The last one is that of the
@@ -44,7 +44,7 @@ class Row(msgspec.Struct, frozen=True):
 
     behaviour: str
     value: Any
-    change: Change
+    change: DatedChange
     source: str
     why: str
     pull: int | None = None
@@ -62,9 +62,9 @@ class Row(msgspec.Struct, frozen=True):
         return None if self.pull is None else f"{REPOSITORY}#{self.pull}"
 
 
-def landed(*names: str) -> Change:
+def landed(*names: str) -> DatedChange:
     """Return the change whose first releases are these."""
-    return Change(tuple(map(parse_release, names)))
+    return DatedChange(tuple(map(parse_release, names)))
 
 
 FIRST = landed("v1.8.0")

@@ -21,7 +21,7 @@ from .positions import fixed_position, position_of
 from .site import Site, site_of
 
 
-class Asked(NamedTuple):
+class PageRequest(NamedTuple):
     """A request for a page.
 
     :param rest: what follows the point in the path. :param parts: parts of the path by name.
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
         return self.page.runs is not None and self.page.runs(Look(0, 0, query=self.query))
 
 
-class Moved(NamedTuple):
+class MovedPoint(NamedTuple):
     """The point is this position."""
 
     position: int
@@ -54,14 +54,14 @@ class Same(NamedTuple):
     tag: str
 
 
-class Later(NamedTuple):
+class LaterAnswer(NamedTuple):
     """The answer is worked on in the background. :param site: the frame until it is there."""
 
     look: Look
     site: Site
 
 
-class Found(NamedTuple):
+class PageAnswer(NamedTuple):
     """The answer.
 
     :param tag: empty if a browser must not keep it.
@@ -76,8 +76,8 @@ class Found(NamedTuple):
 
 
 def look_up(
-    log: Log, asked: Asked, kept: Callable[[str], Sent | None] = lambda _: None
-) -> Moved | Same | Sent | Later | Found:
+    log: Log, asked: PageRequest, kept: Callable[[str], Sent | None] = lambda _: None
+) -> MovedPoint | Same | Sent | LaterAnswer | PageAnswer:
     """Return the answer, or why there is none yet.
 
     :param kept: gives the answer of a tag that was sent before, if it is kept.
@@ -86,12 +86,14 @@ def look_up(
     last = log.store.last(log.branch)
     position = fixed_position(asked.point, last)
     if position is None:
-        return Moved(position_of(log, asked.point))
+        return MovedPoint(position_of(log, asked.point))
     digest = next((head.hash for head in log.heads() if head.branch == log.branch), "")
     look = _look(asked, position, last)
     look = look._replace(query=tuple(_with_positions(log, look)))
     if asked.is_work:
-        return Later(look, site_of(log, asked.settings, look, asked.page, PAGES, digest=digest))
+        return LaterAnswer(
+            look, site_of(log, asked.settings, look, asked.page, PAGES, digest=digest)
+        )
     tag = _tag(asked, digest)
     if asked.tag == tag:
         return Same(tag)
@@ -100,7 +102,7 @@ def look_up(
         return sent
     record = _record(log, asked, look)
     site = site_of(log, asked.settings, look, asked.page, PAGES, digest=digest)
-    return Found(tag, look, record, site, inputs_of(log))
+    return PageAnswer(tag, look, record, site, inputs_of(log))
 
 
 def _with_positions(log: Log, look: Look) -> Iterator[tuple[str, str]]:
@@ -120,13 +122,13 @@ def _with_positions(log: Log, look: Look) -> Iterator[tuple[str, str]]:
         yield name, text if position is None else f"@{position}"
 
 
-def work(log: Log, asked: Asked, later: Later, watch: WorkWatch) -> Found:
+def work(log: Log, asked: PageRequest, later: LaterAnswer, watch: WorkWatch) -> PageAnswer:
     """Return the answer of a page that reports how far it is.
 
     :raises Stopped: it must end.
     """
     record = _record(log, asked, later.look, watch=watch)
-    return Found("", later.look, record, later.site, inputs_of(log))
+    return PageAnswer("", later.look, record, later.site, inputs_of(log))
 
 
 def inputs_of(log: Log) -> tuple[str, ...]:
@@ -134,7 +136,7 @@ def inputs_of(log: Log) -> tuple[str, ...]:
     return tuple(confs_of(log, log.moment("end")))
 
 
-def _record(log: Log, asked: Asked, look: Look, **more: WorkWatch) -> Any:
+def _record(log: Log, asked: PageRequest, look: Look, **more: WorkWatch) -> Any:
     """Return the data of a page; faults name no folders."""
     try:
         return asked.page.data(log, look, **more, **asked.parts)
@@ -143,7 +145,7 @@ def _record(log: Log, asked: Asked, look: Look, **more: WorkWatch) -> Any:
         raise
 
 
-def _look(asked: Asked, position: int, last: int) -> Look:
+def _look(asked: PageRequest, position: int, last: int) -> Look:
     rest = asked.rest.removesuffix(TWIN).strip("/")
     return Look(
         position=position,
@@ -155,7 +157,7 @@ def _look(asked: Asked, position: int, last: int) -> Look:
     )
 
 
-def _tag(asked: Asked, digest: str) -> str:
+def _tag(asked: PageRequest, digest: str) -> str:
     whole = sha256(
         repr(
             (__version__, assets().digest, digest, asked.settings, asked.point, asked.rest)

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ...pages.templates import rendered, rendered_block
 from ..served import served
 from ..works import RunningWork, WorkStopped
-from .answers import Asked, Found, Later, work
+from .answers import LaterAnswer, PageAnswer, PageRequest, work
 from .look import Look
 
 PATIENCE_SECONDS = 0.7
@@ -22,8 +22,8 @@ NO_STORE = "no-store"
 
 
 async def found_or_progress(
-    request: Request, asked: Asked, later: Later, *, whole: bool
-) -> Found | Response:
+    request: Request, asked: PageRequest, later: LaterAnswer, *, whole: bool
+) -> PageAnswer | Response:
     """Return the answer of a work, or a page that shows how far it is.
 
     :param whole: wait until the answer is there.
@@ -37,7 +37,7 @@ async def found_or_progress(
     if not found.is_done or (part == "progress" and not whole):
         return _page(later, found)
     try:
-        answer: Found = found.answer()
+        answer: PageAnswer = found.answer()
     except WorkStopped as fault:
         if whole:
             raise
@@ -45,7 +45,7 @@ async def found_or_progress(
     return answer
 
 
-def _page(later: Later, found: RunningWork, fault: WorkStopped | None = None) -> Response:
+def _page(later: LaterAnswer, found: RunningWork, fault: WorkStopped | None = None) -> Response:
     watch = found.watch
     values: dict[str, Any] = {
         "look": later.look,

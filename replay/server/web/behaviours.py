@@ -18,7 +18,7 @@ from .page import page
 PARTS = ("session", "cache", "controllers")
 
 
-class Behaviours(msgspec.Struct, frozen=True, kw_only=True):
+class BehavioursPage(msgspec.Struct, frozen=True, kw_only=True):
     """Either what two releases do differently, or the behaviours of one.
 
     :param lines: of the releases. :param subject: the chosen one; empty is all.
@@ -35,7 +35,7 @@ class Behaviours(msgspec.Struct, frozen=True, kw_only=True):
     held: Some[ReleaseBehaviour]
 
 
-def _json(found: Behaviours) -> Any:
+def _json(found: BehavioursPage) -> Any:
     """Return what the commands ``release diff`` and ``release show`` print, and the releases."""
     return {
         "release": found.release,
@@ -56,7 +56,7 @@ def _json(found: Behaviours) -> Any:
     key="b",
     json=_json,
 )
-def behaviours(log: Log, look: Look) -> Behaviours:  # noqa: ARG001 -- releases are of no log
+def behaviours(log: Log, look: Look) -> BehavioursPage:  # noqa: ARG001 -- releases are of no log
     """Return the behaviours of the release, or its differences from ``vs_release``.
 
     :raises UsageError: there is no such release, part or subject.
@@ -70,7 +70,7 @@ def behaviours(log: Log, look: Look) -> Behaviours:  # noqa: ARG001 -- releases 
     else:
         held = held_by(look.release, parts=parts, subjects=subjects)
     text, skip = look.filter, number(look, "skip")
-    return Behaviours(
+    return BehavioursPage(
         release=look.release,
         versus=versus,
         part=part,

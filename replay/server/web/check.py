@@ -45,7 +45,7 @@ EAGER = 20_000
 WHOLE, MOMENT = "log", "moment"
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class CheckPage(msgspec.Struct, frozen=True, kw_only=True):
     """What was found.
 
     :param over: the whole log, or one moment. :param wanted: only violations of this invariant are
@@ -58,12 +58,12 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     not_known: tuple[str, ...]
 
 
-def _json(found: Check) -> Any:
+def _json(found: CheckPage) -> Any:
     """Return the report as the command prints it; null if nothing was checked."""
     return None if found.report is None else document(found.report)
 
 
-def _shown(found: Check, look: Look) -> Mapping[str, Any]:
+def _shown(found: CheckPage, look: Look) -> Mapping[str, Any]:
     is_whole, run = found.over == WHOLE, look.get("run")
     chips = [
         chip("the log up to here", chosen=is_whole, over=None, violations=None, run=run),
@@ -149,7 +149,7 @@ def _count(breaches: Sequence[Breach], invariant: Invariant) -> int:
     json=_json,
     show=_shown,
 )
-def check(log: Log, look: Look, watch: WorkWatch | None = None) -> Check:
+def check(log: Log, look: Look, watch: WorkWatch | None = None) -> CheckPage:
     """Check the log up to the moment, or the moment alone; long logs only on demand.
 
     :raises UsageError: there is no invariant of that name.
@@ -167,7 +167,7 @@ def check(log: Log, look: Look, watch: WorkWatch | None = None) -> Check:
         progress = None if watch is None else partial(watch.report, "Events are checked.")
         report = log.check(at=at, until=until, release=look.release, progress=progress)
     not_known = () if report is None else sentences(report.not_known)
-    return Check(over=over, wanted=wanted, report=report, not_known=not_known)
+    return CheckPage(over=over, wanted=wanted, report=report, not_known=not_known)
 
 
 PAGES = (check,)

@@ -24,7 +24,7 @@ from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
 from .notes import sentences
 from .page import page
-from .session import BUILT_IN, Names, Step, assumptions, chosen_conf, names_at, numbered
+from .session import BUILT_IN, StepNames, StepShown, assumptions, chosen_conf, names_at, numbered
 
 MOST_ALIGNED = 1500
 """So many steps of each side after the first difference are matched; further ones go in order."""
@@ -39,8 +39,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     :param first: the first difference.
     """
 
-    left: Step | None
-    right: Step | None
+    left: StepShown | None
+    right: StepShown | None
     same: bool
     numbers_differ: bool
     first: bool
@@ -214,7 +214,7 @@ def _before(release: str) -> str:
     return names[names.index(release) - 1] if release != names[0] else names[1]
 
 
-def _pairs(found: Comparison, names: Names) -> list[Pair]:
+def _pairs(found: Comparison, names: StepNames) -> list[Pair]:
     """Return the steps of both sides, matched."""
     left, right = (
         numbered(side.answer.result.trace, names) for side in (found.sides[0], found.sides[-1])
@@ -230,16 +230,16 @@ def _pairs(found: Comparison, names: Names) -> list[Pair]:
     return pairs + rest
 
 
-def _differ(one: Step, other: Step) -> bool:
+def _differ(one: StepShown, other: StepShown) -> bool:
     return _place(one) != _place(other) or one.outcome != other.outcome
 
 
-def _place(step: Step) -> tuple[Hashable, ...]:
+def _place(step: StepShown) -> tuple[Hashable, ...]:
     """Return what a step does, whatever comes out."""
     return step.action, step.what, step.about, step.by
 
 
-def _pair(one: Step | None, other: Step | None) -> Pair:
+def _pair(one: StepShown | None, other: StepShown | None) -> Pair:
     if one is None or other is None or _differ(one, other):
         return Pair(left=one, right=other, same=False, numbers_differ=False, first=False)
     numbers = one.numbers != other.numbers
@@ -247,8 +247,8 @@ def _pair(one: Step | None, other: Step | None) -> Pair:
 
 
 def _matched(
-    left: Sequence[Step], right: Sequence[Step]
-) -> Iterator[tuple[Step | None, Step | None]]:
+    left: Sequence[StepShown], right: Sequence[StepShown]
+) -> Iterator[tuple[StepShown | None, StepShown | None]]:
     """Yield the steps of two sides; those that do the same stand side by side."""
     one, other = left[:MOST_ALIGNED], right[:MOST_ALIGNED]
     found = SequenceMatcher(None, [*map(_place, one)], [*map(_place, other)], autojunk=False)
@@ -258,8 +258,8 @@ def _matched(
 
 
 def _beside(
-    left: Sequence[Step], right: Sequence[Step]
-) -> Iterator[tuple[Step | None, Step | None]]:
+    left: Sequence[StepShown], right: Sequence[StepShown]
+) -> Iterator[tuple[StepShown | None, StepShown | None]]:
     for place in range(max(len(left), len(right))):
         yield (
             left[place] if place < len(left) else None,

@@ -24,7 +24,7 @@ BEFORE = 100
 """How many positions before the moment the other one is, if none is chosen."""
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class DifferencePage(msgspec.Struct, frozen=True, kw_only=True):
     """What differs between two positions."""
 
     before: int
@@ -33,12 +33,12 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     diff: Diff
 
 
-def _json(found: Difference) -> Any:
+def _json(found: DifferencePage) -> Any:
     """Return the difference as the command prints it."""
     return document(found.diff)
 
 
-def _shown(found: Difference, look: Look) -> Mapping[str, Any]:
+def _shown(found: DifferencePage, look: Look) -> Mapping[str, Any]:
     when = f"from @{found.before} to @{found.after}"
     return answer(look, "What changed", _sections(found.diff, look), when=when)
 
@@ -97,12 +97,12 @@ def _objects(found: Diff, look: Look, kind: str) -> Iterator[Block]:
     json=_json,
     show=_shown,
 )
-def difference(log: Log, look: Look) -> Difference:
+def difference(log: Log, look: Look) -> DifferencePage:
     """Return what differs between the moment and the one of ``vs``, whichever comes first."""
     other = max(0, look.position - BEFORE) if look.versus is None else look.versus
     low, high = sorted((look.position, other))
     found = log.diff(f"@{low}", f"@{high}")
-    return Difference(
+    return DifferencePage(
         before=low,
         after=high,
         not_known=(*sentences(found.not_known), *filled_in(log, log.moment(f"@{high}"))),

@@ -19,7 +19,7 @@ from ...pages.templates import rendered, rendered_block
 from ...questions.defaults import DEFAULT_RELEASE
 from ..settings import ServerSettings
 from ..withheld import Withheld
-from .answers import Asked, Found, Later, Moved, inputs_of, look_up
+from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, inputs_of, look_up
 from .assets import assets
 from .page import Page
 from .pages import PAGES
@@ -27,26 +27,26 @@ from .pages import PAGES
 _PLACE = re.compile(r"/@(?P<point>[^/]+)(?P<rest>/.*)?")
 
 
-def html_of(page: Page, found: Found) -> str:
+def html_of(page: Page, found: PageAnswer) -> str:
     """Return a page as HTML; inputs are named without their folders."""
     return _withheld(found, rendered(page.template, **_values(page, found)))
 
 
-def part_of(page: Page, found: Found, part: str) -> str:
+def part_of(page: Page, found: PageAnswer, part: str) -> str:
     """Return a part of a page as HTML, as :func:`html_of` does."""
     return _withheld(found, rendered_block(page.template, part, **_values(page, found)))
 
 
-def _values(page: Page, found: Found) -> dict[str, Any]:
+def _values(page: Page, found: PageAnswer) -> dict[str, Any]:
     more = {} if page.show is None else page.show(found.record, found.look)
     return {"page": found.record, "look": found.look, "site": found.site, **more}
 
 
-def _withheld(found: Found, text: object) -> str:
+def _withheld(found: PageAnswer, text: object) -> str:
     return Withheld({*found.inputs, *map(escape, found.inputs)}).text(str(text))
 
 
-def file_of(page: Page, found: Found) -> str:
+def file_of(page: Page, found: PageAnswer) -> str:
     """Return a page as one file."""
     return one_file(html_of(page, found), lambda name: assets().files[name].decode())
 
@@ -87,14 +87,14 @@ def page_file(log: Log, settings: ServerSettings, link: str) -> str:
     path = rest.strip("/") if place else parts.path.strip("/")
     page, named = _page_of(path)
     query = (*parse_qsl(parts.query), ("wait", "1"))
-    asked = Asked(settings, page, point, f"/{path}", named, query, tag="")
+    asked = PageRequest(settings, page, point, f"/{path}", named, query, tag="")
     found = look_up(log, asked)
-    if isinstance(found, Moved):
+    if isinstance(found, MovedPoint):
         found = look_up(log, asked._replace(point=str(found.position)))
-    if isinstance(found, Later):
+    if isinstance(found, LaterAnswer):
         record = page.data(log, found.look, **named)
-        found = Found("", found.look, record, found.site, inputs_of(log))
-    assert isinstance(found, Found), "no browser has the page yet"
+        found = PageAnswer("", found.look, record, found.site, inputs_of(log))
+    assert isinstance(found, PageAnswer), "no browser has the page yet"
     return file_of(page, found)
 
 

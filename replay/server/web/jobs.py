@@ -58,7 +58,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return self.job or self.podgroup
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class FacetValue(msgspec.Struct, frozen=True, kw_only=True):
     """A value of a facet, and how many rows have it with the other facets as they are."""
 
     value: str
@@ -71,7 +71,7 @@ class Facet(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     chosen: str
-    choices: tuple[Choice, ...]
+    choices: tuple[FacetValue, ...]
 
 
 class Jobs(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +132,7 @@ def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> F
         name=name,
         chosen=chosen[name],
         choices=tuple(
-            Choice(value=value, count=count, chosen=value == chosen[name])
+            FacetValue(value=value, count=count, chosen=value == chosen[name])
             for value, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
         ),
     )

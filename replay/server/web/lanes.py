@@ -53,14 +53,14 @@ _STEPS_S = (
 )
 
 
-class Tick(msgspec.Struct, frozen=True):
+class RulerTick(msgspec.Struct, frozen=True):
     """A time on the ruler."""
 
     x: float
     text: str
 
 
-class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+class DrawnStretch(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an object from a position on, and where it is drawn.
 
     It is drawn where it is certain: from the last possible time of its begin to the first of its
@@ -93,7 +93,7 @@ class Between(msgspec.Struct, frozen=True):
     text: str
 
 
-class Lane(msgspec.Struct, frozen=True, kw_only=True):
+class ObjectLane(msgspec.Struct, frozen=True, kw_only=True):
     """The phases of one object.
 
     :param events: where each event is drawn whose time is certain. :param unsure: the others.
@@ -103,7 +103,7 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    stretches: list[Stretch]
+    stretches: list[DrawnStretch]
     events: list[tuple[float, int]]
     unsure: list[Between]
     pinned: bool
@@ -114,7 +114,7 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     more: int = 0
 
 
-class Shown(NamedTuple):
+class SessionShown(NamedTuple):
     """A session: the position that shows it, when it was opened, and how many pods it bound.
 
     :param binds: None if it is not known here.
@@ -139,7 +139,7 @@ class SessionMark(msgspec.Struct, frozen=True):
     text: str = ""
 
 
-class Drawing(msgspec.Struct, frozen=True, kw_only=True):
+class LanesDrawing(msgspec.Struct, frozen=True, kw_only=True):
     """The timeline as shapes.
 
     :param bars: events in each part of the time. :param sessions_said: why there are none, or not
@@ -155,11 +155,11 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     exact: bool
     read: int
     bars: list[int]
-    ticks: list[Tick]
+    ticks: list[RulerTick]
     axis: list[tuple[int, float]]
     now: float
     versus: float | None
-    lanes: list[Lane]
+    lanes: list[ObjectLane]
     sessions: list[SessionMark]
     sessions_said: str
 
@@ -175,7 +175,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
         return own + len(self.sessions) + sum(1 for bar in self.bars if bar)
 
 
-def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> Drawing:
+def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> LanesDrawing:
     """Return the drawing of a window.
 
     :param selected: the selected object; it has a lane also if it is not pinned.
@@ -184,7 +184,7 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> Drawing:
     sessions, said = _sessions(log, look, axis)
     room = (MOST_MARKS - len(sessions) - len(axis.bars)) // max(len(names), 1)
     versus = look.versus
-    return Drawing(
+    return LanesDrawing(
         begin=look.begin,
         end=look.end,
         begin_time=time_text(axis.begin) if axis.dated else "",
@@ -203,27 +203,32 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> Drawing:
     )
 
 
-def _ticks(axis: Axis) -> Iterator[Tick]:
+def _ticks(axis: Axis) -> Iterator[RulerTick]:
     """Yield whole times, at most a few; positions if the log has no times."""
     if not axis.dated:
         yield from (
-            Tick(axis.share(at), f"@{at}") for at in axis.positions[:: len(axis.positions) // 8 + 1]
+            RulerTick(axis.share(at), f"@{at}")
+            for at in axis.positions[:: len(axis.positions) // 8 + 1]
         )
         return
     seconds = (axis.end - axis.begin) / SECOND_US
     step = next((one for one in _STEPS_S if seconds / one <= _TICKS), _STEPS_S[-1]) * SECOND_US
     for time in range(-(-axis.begin // step) * step, axis.end + 1, step):
         text = time_text(time)
-        yield Tick(axis.share_of(time), text[5:10] if step >= 86_400 * SECOND_US else text[11:19])
+        yield RulerTick(
+            axis.share_of(time), text[5:10] if step >= 86_400 * SECOND_US else text[11:19]
+        )
 
 
-def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
+def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> ObjectLane:
     pinned = name in look.lanes
     try:
         life = life_of(log, name)
     except PlinianError as fault:
         fault_said = str(fault.what)
-        return Lane(name=name, stretches=[], events=[], unsure=[], pinned=pinned, fault=fault_said)
+        return ObjectLane(
+            name=name, stretches=[], events=[], unsure=[], pinned=pinned, fault=fault_said
+        )
     steps = list(life.steps())
     now = next((one.state for one in reversed(steps) if one.position <= look.position), NameState())
     stretches = list(_stretches(steps, look, axis))
@@ -234,7 +239,7 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
     drawn = stretches[: room // 2]
     unsure = between[: max(0, room - len(drawn)) // 2]
     events = [(x, 0) for x in list(places)[: room - len(drawn) - len(unsure)]]
-    return Lane(
+    return ObjectLane(
         name=name,
         stretches=drawn,
         events=events,
@@ -247,7 +252,7 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
     )
 
 
-def _stretches(steps: Sequence[LifeStep], look: Look, axis: Axis) -> Iterator[Stretch]:
+def _stretches(steps: Sequence[LifeStep], look: Look, axis: Axis) -> Iterator[DrawnStretch]:
     """Yield the phases of an object within a window."""
     for one, following in zip_longest(steps, steps[1:]):
         if not one.state.exists or one.position > look.end:
@@ -259,7 +264,7 @@ def _stretches(steps: Sequence[LifeStep], look: Look, axis: Axis) -> Iterator[St
         if following is not None and following.position <= look.end:
             ends = _ends(axis, following.position, following.when)[0]
         drawn = look_of(one.state.status, node=one.state.node)
-        yield Stretch(
+        yield DrawnStretch(
             x=x,
             width=max(round(ends - x, 2), _LEAST),
             phase=one.state.status,
@@ -313,12 +318,12 @@ def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]
     return marks, said or ("" if marks else "The log records no session in this window.")
 
 
-def shown_sessions(log: Log) -> Sequence[Shown]:
+def shown_sessions(log: Log) -> Sequence[SessionShown]:
     """Return the position and the bindings of the sessions that the whole log shows."""
-    return [Shown(one.position, one.when, one.binds) for one in sessions_of(log)]
+    return [SessionShown(one.position, one.when, one.binds) for one in sessions_of(log)]
 
 
-def _mark(axis: Axis, one: Shown) -> SessionMark:
+def _mark(axis: Axis, one: SessionShown) -> SessionMark:
     low, high = _ends(axis, one.position, one.opened)
     if not _has_bounds(axis, one.opened):
         return SessionMark(low, one.position, one.binds)
@@ -326,7 +331,7 @@ def _mark(axis: Axis, one: Shown) -> SessionMark:
     return SessionMark(low, one.position, one.binds, max(round(high - low, 2), _LEAST), text)
 
 
-def _logged(log: Log, look: Look) -> Iterator[Shown]:
+def _logged(log: Log, look: Look) -> Iterator[SessionShown]:
     query = Query(
         branch=log.branch,
         cluster=log.cluster,
@@ -336,4 +341,4 @@ def _logged(log: Log, look: Look) -> Iterator[Shown]:
         limit=MOST_SESSIONS + 1,
     )
     found = with_spans(list(log.store.read(query)), log.clock())
-    return (Shown(one.position, span, None) for one, span in found)
+    return (SessionShown(one.position, span, None) for one, span in found)

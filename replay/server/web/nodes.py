@@ -39,7 +39,7 @@ MOST_CELLS = 5000
 DRIFTED = "drift"
 
 
-class Account(msgspec.Struct, frozen=True, kw_only=True):
+class NodeSide(msgspec.Struct, frozen=True, kw_only=True):
     """A node on one side: its state and one resource; amounts as texts.
 
     :param idle: as the scheduler counts it; empty for the API server, which has none.
@@ -73,8 +73,8 @@ class NodeLine(msgspec.Struct, frozen=True, kw_only=True):
     """A node on both sides; None where it does not exist."""
 
     name: str
-    truth: Account | None
-    belief: Account | None
+    truth: NodeSide | None
+    belief: NodeSide | None
     differences: tuple[Differs, ...]
 
 
@@ -90,14 +90,14 @@ class HeatCell(msgspec.Struct, frozen=True, kw_only=True):
     unknown: bool = False
 
 
-class Level(msgspec.Struct, frozen=True, kw_only=True):
+class ShareClass(msgspec.Struct, frozen=True, kw_only=True):
     """A class of shares, and how many nodes are in it."""
 
     label: str
     nodes: int
 
 
-class Nodes(msgspec.Struct, frozen=True, kw_only=True):
+class NodesPage(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes of a moment, as the API server and the cache of a release held them.
 
     :param resource: that amounts are of. :param drifted: how many nodes differ.
@@ -115,14 +115,14 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     drifted: int
     lines: Some[NodeLine]
     cells: tuple[HeatCell, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[ShareClass, ...]
     others: Some[Differs]
     crashes: tuple[str, ...]
     not_known: tuple[str, ...]
     drift: Drift
 
 
-def _json(found: Nodes) -> Any:
+def _json(found: NodesPage) -> Any:
     """Return both sides and their differences, as the commands print them."""
     return {
         "at": found.at,
@@ -141,7 +141,7 @@ def _line_document(line: NodeLine) -> Any:
 
 
 @page("nodes", template="nodes.html", title="Nodes", nav="Nodes", key="n", long=True, json=_json)
-def nodes(log: Log, look: Look) -> Nodes:
+def nodes(log: Log, look: Look) -> NodesPage:
     """Return the nodes of both sides."""
     moment = log.moment(look.at)
     reach_cache(log, moment, [look.release])
@@ -158,7 +158,7 @@ def nodes(log: Log, look: Look) -> Nodes:
     ]
     cells = tuple(sides.cells())
     counts = Counter(one.level for one in cells)
-    return Nodes(
+    return NodesPage(
         at=look.at,
         release=drift.release,
         resource=sides.resource,
@@ -170,7 +170,7 @@ def nodes(log: Log, look: Look) -> Nodes:
         lines=some(shown, number(look, "skip")),
         cells=cells[:MOST_CELLS],
         levels=tuple(
-            Level(label=one.label, nodes=counts[place]) for place, one in enumerate(LEVELS)
+            ShareClass(label=one.label, nodes=counts[place]) for place, one in enumerate(LEVELS)
         ),
         others=some(list(sides.others()), number(look, "more")),
         crashes=tuple(drift.crashes),
@@ -250,10 +250,10 @@ class _Sides:
         column = table.resources.index(self.resource)
         return float(table.used[row, column]), float(table.allocatable[row, column])
 
-    def _truth(self, name: str, row: int) -> Account:
+    def _truth(self, name: str, row: int) -> NodeSide:
         used, total = self._amounts(row)
         pods = int(self._table.pods[row])
-        return Account(
+        return NodeSide(
             state=status_of(self._facts[name]),
             pods=pods,
             unknown=self._unknown and not pods,
@@ -261,7 +261,7 @@ class _Sides:
             allocatable=short_amount(self.resource, total),
         )
 
-    def _belief(self, name: str) -> Account | None:
+    def _belief(self, name: str) -> NodeSide | None:
         node = self._cache.nodes.get(name)
         if node is None:
             return None
@@ -271,7 +271,7 @@ class _Sides:
         }
         unknown = self._unknown and not node.tasks
         state = node.reason or ("Skipped" if node.skipped else "Ready")
-        return Account(state=state, pods=len(node.tasks), unknown=unknown, **amounts)
+        return NodeSide(state=state, pods=len(node.tasks), unknown=unknown, **amounts)
 
 
 def _differs(one: CacheDifference) -> Differs:

@@ -38,7 +38,7 @@ MOST_FIELDS = 12
 """Fields of one version that are shown one by one."""
 
 
-class Field(msgspec.Struct, frozen=True, kw_only=True):
+class StateField(msgspec.Struct, frozen=True, kw_only=True):
     """A field of the state. :param set_at: the position of the event that set it; 0: not known."""
 
     path: str
@@ -54,7 +54,7 @@ class FieldChange(msgspec.Struct, frozen=True, kw_only=True):
     new: str
 
 
-class Version(msgspec.Struct, frozen=True, kw_only=True):
+class ShownVersion(msgspec.Struct, frozen=True, kw_only=True):
     """An event of the object. :param more: how many changes of fields are left out.
 
     :param later: it is after the moment of the page.
@@ -107,14 +107,14 @@ class OneObject(msgspec.Struct, frozen=True, kw_only=True):
     phase: str
     node: str
     bound: int
-    changed: Version | None
+    changed: ShownVersion | None
     first: int
     end: int
     askable: bool
     question: str
     uids: tuple[str, ...]
-    fields: Some[Field]
-    versions: Some[Version]
+    fields: Some[StateField]
+    versions: Some[ShownVersion]
     links: tuple[Links, ...]
     not_known: tuple[str, ...]
     object: dict[str, Any] | None
@@ -182,8 +182,8 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> OneObject:
     )
 
 
-def _version(one: Happening, now: int) -> Version:
-    return Version(
+def _version(one: Happening, now: int) -> ShownVersion:
+    return ShownVersion(
         position=one.position,
         kind=one.kind,
         time=span_text(one.span),
@@ -204,7 +204,7 @@ def _text(value: object) -> str:
     return "" if value is msgspec.UNSET else cut(value_text(value), LONGEST)
 
 
-def _fields(held: dict[str, Any], past: Sequence[Happening]) -> Iterator[Field]:
+def _fields(held: dict[str, Any], past: Sequence[Happening]) -> Iterator[StateField]:
     """Yield the fields of an object, each with the last event that changed it.
 
     :param past: the events of the name by now; only those of the present object count.
@@ -215,7 +215,7 @@ def _fields(held: dict[str, Any], past: Sequence[Happening]) -> Iterator[Field]:
     set_by = [(change.path, one.position) for one in reversed(own) for change in one.changes]
     for leaf in changes({}, held):
         at = next((at for path, at in set_by if _concerns(path, leaf.path)), first)
-        yield Field(path=leaf.path, value=cut(value_text(leaf.new), LONGEST), set_at=at)
+        yield StateField(path=leaf.path, value=cut(value_text(leaf.new), LONGEST), set_at=at)
 
 
 def _concerns(changed: str, path: str) -> bool:

@@ -25,14 +25,14 @@ _ROW, _TOP, _LEFT, _LETTER, _TEXT = 24, 44, 52, 7, 90
 """The size of a picture: rows, margins, the width of a letter, letters of a sentence."""
 
 
-class Lane(msgspec.Struct, frozen=True, kw_only=True):
+class ComponentLane(msgspec.Struct, frozen=True, kw_only=True):
     """A component, and where its line is."""
 
     name: str
     x: int
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class StepMark(msgspec.Struct, frozen=True, kw_only=True):
     """A step. :param shape: ``step``, ``writes`` or ``panics``.
 
     :param early: another step was due before it. :param alone: nothing is held up any more.
@@ -50,7 +50,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     alone: bool
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class DelayedStep(msgspec.Struct, frozen=True, kw_only=True):
     """A step that was due and came late, as a line from where it was due to where it came.
 
     :param made: its number; 0 if it never came.
@@ -64,7 +64,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     end: int
 
 
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
+class OrderPicture(msgspec.Struct, frozen=True, kw_only=True):
     """An order of steps in lanes. :param left_out: how many steps are not in it.
 
     :param wrong: what is wrong in the end, as sentences.
@@ -74,14 +74,14 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     width: int
     height: int
     text_x: int
-    lanes: tuple[Lane, ...]
-    marks: tuple[Mark, ...]
-    held: tuple[Held, ...]
+    lanes: tuple[ComponentLane, ...]
+    marks: tuple[StepMark, ...]
+    held: tuple[DelayedStep, ...]
     left_out: int
     wrong: tuple[str, ...]
 
 
-def orders_of(found: Replay) -> Iterator[Picture]:
+def orders_of(found: Replay) -> Iterator[OrderPicture]:
     """Yield the order of a token, and the order in which nothing is held up."""
     yield _picture("This order", found.story, tuple(one.sentence for one in found.violations))
     world = found.world
@@ -113,18 +113,18 @@ def _fails(step: MachineStep) -> bool:
     return bool(step.fault) or step.part == FAULTS
 
 
-def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> Picture:
+def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> OrderPicture:
     lanes, x = [], _LEFT
     for name in _lanes(story):
         x += max(30, len(name) * _LETTER // 2 + 10)
-        lanes.append(Lane(name=name, x=x))
+        lanes.append(ComponentLane(name=name, x=x))
         x += max(30, len(name) * _LETTER // 2 + 10)
     shown = list(shown_moments(story))
     places = {one.name: one.x for one in lanes}
     rows = {one.number: _TOP + at * _ROW for at, one in enumerate(shown[:MOST_STEPS])}
     marks = [_mark(one, rows[one.number], places, lanes[0].x) for one in shown[:MOST_STEPS]]
     bottom = _TOP + len(marks) * _ROW
-    return Picture(
+    return OrderPicture(
         title=title,
         width=x + 16 + _TEXT * _LETTER,
         height=bottom,
@@ -143,9 +143,9 @@ def _lanes(story: Story) -> list[str]:
     return [name for name in story.lanes if name in shown] or list(story.lanes[:1])
 
 
-def _mark(one: StoryStep, y: int, places: dict[str, int], first: int) -> Mark:
+def _mark(one: StoryStep, y: int, places: dict[str, int], first: int) -> StepMark:
     time = one.actor == TIME
-    return Mark(
+    return StepMark(
         number=one.number,
         x=places.get(one.actor, first if time else _LEFT - 14),
         y=y,
@@ -160,13 +160,13 @@ def _mark(one: StoryStep, y: int, places: dict[str, int], first: int) -> Mark:
 
 def _held(
     story: Story, rows: dict[int, int], places: dict[str, int], bottom: int
-) -> Iterator[Held]:
+) -> Iterator[DelayedStep]:
     for one in story.delays:
         begin = rows.get(one.due)
         end = rows.get(one.made, bottom - _ROW // 2)
         if begin is None:
             begin = next((y for number, y in rows.items() if number >= one.due), bottom)
-        yield Held(
+        yield DelayedStep(
             what=one.what,
             due=one.due,
             made=one.made,

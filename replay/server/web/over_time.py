@@ -39,7 +39,7 @@ _BEYOND = 8
 _TICKS = 6
 
 
-class Tick(msgspec.Struct, frozen=True, kw_only=True):
+class PeriodTick(msgspec.Struct, frozen=True, kw_only=True):
     """A time on the axis. :param share: where it is, in percent. :param time: of day, in UTC."""
 
     x: float
@@ -56,7 +56,7 @@ class Notable(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Axis(msgspec.Struct, frozen=True, kw_only=True):
+class PeriodAxis(msgspec.Struct, frozen=True, kw_only=True):
     """The time of a picture. :param now: where the moment of the page is; None if outside.
 
     :param window: it is a part of the log.
@@ -69,7 +69,7 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
     end: str
     step: str
     now: float | None
-    ticks: tuple[Tick, ...]
+    ticks: tuple[PeriodTick, ...]
     notable: tuple[Notable, ...]
 
 
@@ -104,7 +104,7 @@ class QueuesOverTime(msgspec.Struct, frozen=True, kw_only=True):
     """The queues over time. :param left_out: those with less allocated."""
 
     resource: str
-    axis: Axis
+    axis: PeriodAxis
     charts: tuple[QueueChart, ...]
     left_out: int
 
@@ -125,13 +125,13 @@ class NodesOverTime(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes over time. :param levels: the words for levels."""
 
     resource: str
-    axis: Axis
+    axis: PeriodAxis
     nodes: int
     rows: tuple[HeatRow, ...]
     levels: tuple[str, ...]
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class PhasePiece(msgspec.Struct, frozen=True, kw_only=True):
     """A phase, and where it is drawn, in percent. :param look: and ``glyph``: how."""
 
     x: float
@@ -148,13 +148,13 @@ class JobRow(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     podgroup: str
     queue: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PhasePiece, ...]
 
 
 class JobsOverTime(msgspec.Struct, frozen=True, kw_only=True):
     """The jobs over time. :param left_out: those that began later."""
 
-    axis: Axis
+    axis: PeriodAxis
     rows: tuple[JobRow, ...]
     left_out: int
 
@@ -219,7 +219,7 @@ def _job_row(row: GangRow, period: Period) -> JobRow:
         podgroup=f"podgroup/{row.namespace}/{row.name}",
         queue=row.queue,
         pieces=tuple(
-            Piece(
+            PhasePiece(
                 x=round(100 * (one.begin - period.begin) / whole, 2),
                 width=round(100 * (one.end - one.begin) / whole, 2),
                 phase=one.phase,
@@ -256,7 +256,7 @@ def _shown(log: Log, look: Look) -> _Shown:
     return _Shown(span_of(log), window=False, fault=fault)
 
 
-def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) -> Axis:
+def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) -> PeriodAxis:
     period = shown.span.period
     now = log.truth(look.at).time
     every = max(1, period.parts // _TICKS)
@@ -265,7 +265,7 @@ def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) ->
     def x(time: int) -> float:
         return round(WIDTH * (time - period.begin) / whole, 2)
 
-    return Axis(
+    return PeriodAxis(
         window=shown.window,
         fault=shown.fault,
         begin=time_text(period.begin),
@@ -273,7 +273,7 @@ def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) ->
         step=f"{period.step / SECOND_US:g} s",
         now=x(now) if now is not None and period.begin <= now <= period.begin + whole else None,
         ticks=tuple(
-            Tick(
+            PeriodTick(
                 x=x(period.time_of(part)),
                 share=round(x(period.time_of(part)) * 100 / WIDTH, 2),
                 time=format_time(period.time_of(part))[11:19],

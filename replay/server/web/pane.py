@@ -34,7 +34,7 @@ _LONGEST = 300
 _MOST_TEXT = 200_000
 
 
-class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
+class ShownField(msgspec.Struct, frozen=True, kw_only=True):
     """A field of an object.
 
     :param old: its value before; of the state, empty. :param sign: ``+``, ``-`` or ``~``.
@@ -48,7 +48,7 @@ class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
     set_by: int = 0
 
 
-class DriftRow(msgspec.Struct, frozen=True, kw_only=True):
+class ShownDrift(msgspec.Struct, frozen=True, kw_only=True):
     """Where the scheduler's cache differs from the API server. :param since: this event."""
 
     name: str
@@ -82,8 +82,8 @@ class Pane(msgspec.Struct, frozen=True, kw_only=True):
     actor: str = ""
     says: str = ""
     shown: int = 0
-    fields: list[FieldRow] = []
-    drift: list[DriftRow] = []
+    fields: list[ShownField] = []
+    drift: list[ShownDrift] = []
     more: int = 0
     text: str = ""
     why: Why | None = None
@@ -153,7 +153,7 @@ def _versioned(log: Log, look: Look, base: Pane, life: Life) -> Pane:
 def _state(log: Log, base: Pane, past: History, state: NameState) -> Pane:
     places = set_by(past, state.version)
     rows = [
-        FieldRow(path=one.path, value=_text(one.new), set_by=setter(places, one.path))
+        ShownField(path=one.path, value=_text(one.new), set_by=setter(places, one.path))
         for one in changes({}, document_of(log, state))
     ]
     rows.sort(key=lambda row: (_rank(row.path), row.path))
@@ -218,10 +218,10 @@ def _compared(log: Log, look: Look, base: Pane, life: Life) -> Pane:
     return replace(base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]))
 
 
-def _changed(found: list[FieldDifference]) -> Iterator[FieldRow]:
+def _changed(found: list[FieldDifference]) -> Iterator[ShownField]:
     for one in found:
         added, gone = one.old is msgspec.UNSET, one.new is msgspec.UNSET
-        yield FieldRow(
+        yield ShownField(
             path=one.path,
             old="" if added else _text(one.old),
             value="" if gone else _text(one.new),
@@ -238,7 +238,7 @@ def _drift(log: Log, look: Look, base: Pane) -> Pane:
     found = log.drift(at=look.at, release=look.release)
     name = base.object.partition("/")[2]
     rows = [
-        DriftRow(
+        ShownDrift(
             name=f"{one.kind} {one.name}",
             field=one.field,
             truth=_side(one.truth),

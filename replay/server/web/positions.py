@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from ....engine.errors import PointUnknown
-from ....engine.log import Cut, Query
+from ....engine.log import Query, TimeCut
 from ....engine.state.clock import UNDATED, TimeSpan
 from ...logs.log import Log
 from ...moments.moment import Moment
@@ -79,4 +79,4 @@ def _last_by(moment: Moment) -> Query:
     )
     if moment.revision is not None and moment.revision >= 0:
         return msgspec.structs.replace(query, revisions=(0, moment.revision))
-    return msgspec.structs.replace(query, happened=(None, Cut(-1, moment.time or 0)))
+    return msgspec.structs.replace(query, happened=(None, TimeCut(-1, moment.time or 0)))

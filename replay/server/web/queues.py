@@ -31,7 +31,7 @@ _QUOTAS = ("requests.", "limits.", "count/")
 """How a PodGroup writes what quotas count: the same amounts under other names."""
 
 
-class Limit(msgspec.Struct, frozen=True, kw_only=True):
+class ExceededLimit(msgspec.Struct, frozen=True, kw_only=True):
     """A limit of a queue that is above that of a queue it is in."""
 
     what: str
@@ -68,10 +68,10 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     shares: Mapping[str, float]
     full: bool
     reserved: bool
-    above: tuple[Limit, ...]
+    above: tuple[ExceededLimit, ...]
 
 
-class Queues(msgspec.Struct, frozen=True, kw_only=True):
+class QueuesPage(msgspec.Struct, frozen=True, kw_only=True):
     """All queues, parents before their children. :param queues: how many there are."""
 
     queues: int
@@ -80,11 +80,11 @@ class Queues(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @page("queues", template="queues.html", title="Queues", nav="Queues", key="q")
-def queues(log: Log, look: Look) -> Queues:
+def queues(log: Log, look: Look) -> QueuesPage:
     """Return the tree of queues."""
     moment = log.moment(look.at)
     tree = _Queues(log.truth(moment), NotListed(log, moment))
-    return Queues(
+    return QueuesPage(
         queues=len(tree.facts),
         lines=some(list(tree.lines()), number(look, "skip")),
         not_known=gaps(log, moment, (QUEUE, PODGROUP, POD)),
@@ -204,7 +204,7 @@ class _Queues:
             if amount or what not in unknown
         }
 
-    def _above(self, name: str, resource: str) -> Iterator[Limit]:
+    def _above(self, name: str, resource: str) -> Iterator[ExceededLimit]:
         """Yield the limits that are above those of the nearest queue above that has one."""
         fact = self.facts[name]
         for what in _LIMITS:
@@ -216,7 +216,7 @@ class _Queues:
                 if theirs is not None:
                     if own > theirs:
                         amount = short_amount(resource, theirs)
-                        yield Limit(what=what, parent=parent, amount=amount)
+                        yield ExceededLimit(what=what, parent=parent, amount=amount)
                     break
 
     def _parents(self, name: str) -> Iterator[str]:

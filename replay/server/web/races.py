@@ -29,7 +29,7 @@ BUDGETS = ("5s", "10s", "30s", "60s", "2m")
 """How long a search may take in a browser; the command takes any time."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class FoundAnomaly(msgspec.Struct, frozen=True, kw_only=True):
     """An anomaly of a search."""
 
     invariant: str
@@ -42,7 +42,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     token: str
 
 
-class Form(msgspec.Struct, frozen=True, kw_only=True):
+class SearchForm(msgspec.Struct, frozen=True, kw_only=True):
     """What to search for."""
 
     objects: str
@@ -63,7 +63,7 @@ class Races(msgspec.Struct, frozen=True, kw_only=True):
     :param command: gives the same in a terminal.
     """
 
-    form: Form
+    form: SearchForm
     budgets: tuple[str, ...]
     strategies: tuple[str, ...]
     fault: str
@@ -76,7 +76,7 @@ class Races(msgspec.Struct, frozen=True, kw_only=True):
     more: int
     nothing: str
     assumed: tuple[str, ...]
-    found: tuple[Found, ...]
+    found: tuple[FoundAnomaly, ...]
     token: str
     orders: tuple[Any, ...]
     command: str
@@ -145,12 +145,12 @@ def races(log: Log, look: Look, watch: WorkWatch | None = None) -> Races:
     )
 
 
-def _form(look: Look) -> Form:
+def _form(look: Look) -> SearchForm:
     from ...explore.exploration import EXHAUSTIVE, STRATEGIES  # noqa: PLC0415 -- loads much
 
     budget, strategy = look.get("budget"), look.get("strategy")
     seed = look.get("seed")
-    return Form(
+    return SearchForm(
         objects=" ".join(look.get("objects").replace(",", " ").split()),
         until=look.get("until", "end").strip(),
         strategy=strategy if strategy in STRATEGIES else EXHAUSTIVE,
@@ -159,7 +159,7 @@ def _form(look: Look) -> Form:
     )
 
 
-def _searched(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Exploration:
+def _searched(log: Log, look: Look, form: SearchForm, watch: WorkWatch | None) -> Exploration:
     from ...explore.explore_task import QUIET  # noqa: PLC0415 -- loads much
     from ...facade.exploring import explore_in  # noqa: PLC0415
 
@@ -176,7 +176,7 @@ def _searched(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Expl
     )
 
 
-def _watcher(watch: WorkWatch, form: Form) -> SearchWatcher:
+def _watcher(watch: WorkWatch, form: SearchForm) -> SearchWatcher:
     """Return what reports how far a search is."""
     from ...budget import budget_seconds  # noqa: PLC0415 -- loads much
     from ...explore.explore_task import SearchWatcher  # noqa: PLC0415
@@ -199,11 +199,11 @@ def _watcher(watch: WorkWatch, form: Form) -> SearchWatcher:
     )
 
 
-def _found(one: Anomaly) -> Found:
+def _found(one: Anomaly) -> FoundAnomaly:
     from ...render.race import cure_line, in_log_line  # noqa: PLC0415 -- loads much
 
     runs = one.releases
-    return Found(
+    return FoundAnomaly(
         invariant=one.violation.invariant,
         sentence=one.violation.sentence,
         in_log=in_log_line(one),
@@ -215,7 +215,7 @@ def _found(one: Anomaly) -> Found:
     )
 
 
-def _command(look: Look, form: Form, token: str) -> str:
+def _command(look: Look, form: SearchForm, token: str) -> str:
     """Return the command that does the same, with more time, in a terminal."""
     if token:
         return shlex.join(["plinian", "explore", "--replay", token])

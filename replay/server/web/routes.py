@@ -24,7 +24,7 @@ from ..login import COOKIE
 from ..request_log import failed
 from ..served import served
 from ..withheld import Withheld, inputs_named
-from .answers import Asked, Found, Later, Moved, Same, look_up
+from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, Same, look_up
 from .assets import asset, assets
 from .background import NO_STORE, found_or_progress, steer
 from .files import file_of, html_of, part_of
@@ -90,20 +90,20 @@ def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _answered(
-    request: Request, page: Page, show: Callable[[Page, Found], Response], *, whole: bool
+    request: Request, page: Page, show: Callable[[Page, PageAnswer], Response], *, whole: bool
 ) -> Response:
     """Return the answer of a page; ``whole`` waits for work in the background."""
     (_, readers, _, kept), asked = served(request), _asked(request, page)
     long = page.long or request.query_params.get("pane") in page.long_panes
     long = long and not asked.is_work
     found = await readers.ask(lambda log: _shown(log, asked, show, kept, long=long), long=long)
-    if isinstance(found, Moved):
+    if isinstance(found, MovedPoint):
         query = f"?{request.url.query}" if request.url.query else ""
         place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
         return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
     if isinstance(found, Same):
         return Response(status_code=304, headers={"ETag": found.tag, "Cache-Control": KEPT})
-    if isinstance(found, Later):
+    if isinstance(found, LaterAnswer):
         later = await found_or_progress(request, asked, found, whole=whole)
         return later if isinstance(later, Response) else _sent(later, show(page, later))
     return found
@@ -111,12 +111,12 @@ async def _answered(
 
 def _shown(
     log: Log,
-    asked: Asked,
-    show: Callable[[Page, Found], Response],
+    asked: PageRequest,
+    show: Callable[[Page, PageAnswer], Response],
     kept: KeptAnswers,
     *,
     long: bool,
-) -> Moved | Same | Later | Response:
+) -> MovedPoint | Same | LaterAnswer | Response:
     """Return the answer as it is sent: what it was made of can be large, and does not leave here.
 
     Other requests are answered meanwhile. What took long is kept.
@@ -124,7 +124,7 @@ def _shown(
     found = look_up(log, asked, kept.find)
     if isinstance(found, Sent):
         return found.again()
-    if not isinstance(found, Found):
+    if not isinstance(found, PageAnswer):
         return found
     answer = _sent(found, show(asked.page, found))
     if long:
@@ -132,17 +132,17 @@ def _shown(
     return answer
 
 
-def _sent(found: Found, answer: Response) -> Response:
+def _sent(found: PageAnswer, answer: Response) -> Response:
     if found.tag:
         answer.headers["ETag"] = found.tag
     answer.headers["Cache-Control"] = KEPT if found.tag else NO_STORE
     return answer
 
 
-def _asked(request: Request, page: Page) -> Asked:
+def _asked(request: Request, page: Page) -> PageRequest:
     parts = {name: value.rstrip("/") for name, value in request.path_params.items()}
     point = parts.pop("point")
-    return Asked(
+    return PageRequest(
         served(request).settings,
         page,
         point,
@@ -167,7 +167,7 @@ def _steering(page: Page) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-def _html(page: Page, found: Found) -> Response:
+def _html(page: Page, found: PageAnswer) -> Response:
     look, part = found.look, found.look.get("part")
     if look.get("standalone") == "yes":
         name = "-".join(_FILE_NAME.findall(f"plinian {look.at} {look.path}"))
@@ -176,7 +176,7 @@ def _html(page: Page, found: Found) -> Response:
     return HTMLResponse(part_of(page, found, part) if part else html_of(page, found))
 
 
-def _json(page: Page, found: Found) -> Response:
+def _json(page: Page, found: PageAnswer) -> Response:
     look, document = found.look, page.document(found.record)
     withheld = Withheld({*found.inputs, *inputs_named(document)})
     return JSONResponse(

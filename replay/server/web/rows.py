@@ -25,7 +25,7 @@ HALF = 30
 _NAMED = re.compile(r"(kind|object|namespace|ns|name|source|uid):(.+)")
 
 
-class EventRow(msgspec.Struct, frozen=True, kw_only=True):
+class ShownEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One event.
 
     :param object: as in ``pod/ml/train-0``; empty if it has none. :param subject: what it is about
@@ -57,7 +57,7 @@ class EventRows(msgspec.Struct, frozen=True, kw_only=True):
         are none.
     """
 
-    rows: list[EventRow]
+    rows: list[ShownEvent]
     filter: str
     fault: str
     before: int | None
@@ -125,15 +125,15 @@ def _guessed(log: Log, word: str) -> str:
     return "object"
 
 
-def _rows(events: list[Any]) -> Iterator[EventRow]:
+def _rows(events: list[Any]) -> Iterator[ShownEvent]:
     for recorded, row in zip(events, event_rows(events, wide=False), strict=True):
         yield _row(recorded, row)
 
 
-def _row(recorded: AttributedEvent, row: list[str]) -> EventRow:
+def _row(recorded: AttributedEvent, row: list[str]) -> ShownEvent:
     event, named = recorded.event, object_text(recorded.event.reference)
     has_name = bool(event.reference.name)
-    return EventRow(
+    return ShownEvent(
         position=recorded.position,
         time=span_text(recorded.span),
         of_day=span_of_day(recorded.span),

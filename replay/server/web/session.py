@@ -32,7 +32,7 @@ BUILT_IN = "built-in"
 _REFUSALS = frozenset({StepOutcome.OVERUSED, StepOutcome.REJECT, StepOutcome.STAYS_PENDING})
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class StepShown(msgspec.Struct, frozen=True, kw_only=True):
     """A step of a session.
 
     :param number: from 1. :param about: the objects in words, and ``objects`` as links name them;
@@ -58,7 +58,7 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
 
 
-class Session(msgspec.Struct, frozen=True, kw_only=True):
+class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     """A session.
 
     :param action: and ``about``: of the steps that are shown; empty is all.
@@ -67,18 +67,18 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     counts: tuple[Count, ...]
     action: str
     about: str
-    steps: Some[Step]
+    steps: Some[StepShown]
     assumed: tuple[str, ...]
     not_known: tuple[str, ...]
     answer: SessionRun
 
 
-def _json(found: Session) -> Any:
+def _json(found: SessionPage) -> Any:
     """Return the session as the command prints it with ``--trace``."""
     return document(found.answer)
 
 
-def _shown(found: Session, look: Look) -> Mapping[str, Any]:
+def _shown(found: SessionPage, look: Look) -> Mapping[str, Any]:
     return answer(look, f"Session of {found.answer.release}", _sections(found.answer, look))
 
 
@@ -118,7 +118,7 @@ def _sections(found: SessionRun, look: Look) -> Iterator[Section]:
     json=_json,
     show=_shown,
 )
-def session(log: Log, look: Look) -> Session:
+def session(log: Log, look: Look) -> SessionPage:
     """Run the session of the moment, as a release would.
 
     :raises UsageError: the release is not known.
@@ -137,7 +137,7 @@ def session(log: Log, look: Look) -> Session:
     ]
     part = some(steps, number(look, "skip"))
     counts = Counter(one.action for one in result.trace)
-    return Session(
+    return SessionPage(
         counts=tuple(Count(action=one, steps=many) for one, many in counts.items()),
         action=action,
         about=about,
@@ -168,7 +168,7 @@ def assumptions(log: Log, moment: Moment, *, own: bool, release: str) -> tuple[s
     )
 
 
-class Names:
+class StepNames:
     """What the names in steps mean at a moment: pods and PodGroups, or queues."""
 
     def __init__(self, truth: Truth) -> None:
@@ -187,18 +187,18 @@ class Names:
         return ""
 
 
-def names_at(log: Log, moment: Moment) -> Names:
+def names_at(log: Log, moment: Moment) -> StepNames:
     """Return the names at a moment, after a session in it: its cache makes room for the state."""
     log.make_room()
-    return Names(log.truth(moment))
+    return StepNames(log.truth(moment))
 
 
-def step_of(place: int, one: TraceStep, names: Names) -> Step:
+def step_of(place: int, one: TraceStep, names: StepNames) -> StepShown:
     """Return a step for a page.
 
     :param place: its number.
     """
-    return Step(
+    return StepShown(
         number=place,
         action=one.action,
         what=one.what,
@@ -220,7 +220,7 @@ def _refuses(one: TraceStep) -> bool:
     return one.outcome in _REFUSALS or one.named == "Unschedulable"
 
 
-def numbered(steps: Sequence[TraceStep], names: Names) -> list[Step]:
+def numbered(steps: Sequence[TraceStep], names: StepNames) -> list[StepShown]:
     """Return the steps of a session for a page."""
     return [step_of(place, one, names) for place, one in enumerate(steps, start=1)]
 

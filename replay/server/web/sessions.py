@@ -36,7 +36,7 @@ class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
     current: bool
 
 
-class Sessions(msgspec.Struct, frozen=True, kw_only=True):
+class SessionsPage(msgspec.Struct, frozen=True, kw_only=True):
     """The sessions of the whole log. :param only_active: those that bound or evicted pods."""
 
     all: int
@@ -45,7 +45,7 @@ class Sessions(msgspec.Struct, frozen=True, kw_only=True):
     listed: tuple[ListedSession, ...]
 
 
-def _json(found: Sessions) -> Any:
+def _json(found: SessionsPage) -> Any:
     """Return the sessions of the page as the command lists them."""
     return {
         "apiVersion": "v1",
@@ -65,7 +65,7 @@ def _json(found: Sessions) -> Any:
     long=True,
     json=_json,
 )
-def sessions(log: Log, look: Look) -> Sessions:
+def sessions(log: Log, look: Look) -> SessionsPage:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     reach_all(log, "the sessions", "plinian session list")
     found = sessions_of(log)
@@ -76,7 +76,7 @@ def sessions(log: Log, look: Look) -> Sessions:
     before = sum(one.number < now for one in shown)
     skip = number(look, "skip", before // MOST_ROWS * MOST_ROWS)
     part = some(shown, skip)
-    return Sessions(
+    return SessionsPage(
         all=len(found),
         only_active=active,
         lines=Some(

@@ -20,7 +20,7 @@ from .positions import time_at
 from .steps import missed
 
 
-class Place(NamedTuple):
+class NavigationEntry(NamedTuple):
     """An entry of the navigation.
 
     :param key: opens it after ``g``. :param current: it is the page that is shown.
@@ -46,7 +46,7 @@ class Site(NamedTuple):
     version: str
     when: TimeSpan
     releases: Sequence[str]
-    nav: Sequence[Place]
+    nav: Sequence[NavigationEntry]
     notices: Sequence[str]
 
     @property
@@ -92,10 +92,12 @@ def site_of(
     )
 
 
-def navigation(look: Look, page: Page | None, pages: Sequence[Page]) -> list[Place]:
+def navigation(look: Look, page: Page | None, pages: Sequence[Page]) -> list[NavigationEntry]:
     """Return the entries of the navigation. :param page: the one that is shown, if it is a page."""
     return [
-        Place(one.nav, look.link(one.path), one.key, page is not None and one.path == page.path)
+        NavigationEntry(
+            one.nav, look.link(one.path), one.key, page is not None and one.path == page.path
+        )
         for one in pages
         if one.nav
     ]

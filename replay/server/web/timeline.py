@@ -14,7 +14,7 @@ import msgspec
 from ...facade.log import Log
 from ...pages.why import why_part
 from .axis import axis_of
-from .lanes import Drawing, drawing_of
+from .lanes import LanesDrawing, drawing_of
 from .look import Look
 from .page import page
 from .pane import LONG_PANES, PANES, Pane, pane_of, selected
@@ -23,20 +23,20 @@ from .rows import EventRows, rows_around
 _EVENTS_PART, _PANE_PART, _TIME_PART = "events", "panel", "time"
 
 
-class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+class TimelinePage(msgspec.Struct, frozen=True, kw_only=True):
     """What the timeline shows; with ``part`` in the query, only what that part needs.
 
     :param command: prints the same in a terminal.
     """
 
     object: str
-    drawing: Drawing | None
+    drawing: LanesDrawing | None
     events: EventRows | None
     pane: Pane | None
     command: str
 
 
-def _more(found: Timeline, _look: Look) -> Mapping[str, Any]:
+def _more(found: TimelinePage, _look: Look) -> Mapping[str, Any]:
     why = None if found.pane is None else found.pane.why
     return {"panes": PANES, "why": None if why is None else why_part(why, "why")}
 
@@ -51,12 +51,12 @@ def _more(found: Timeline, _look: Look) -> Mapping[str, Any]:
     long_panes=LONG_PANES,
     show=_more,
 )
-def timeline(log: Log, look: Look) -> Timeline:
+def timeline(log: Log, look: Look) -> TimelinePage:
     """Return the timeline at a position."""
     part = look.get("part")
     named = selected(log, look)
     empty = not look.last
-    return Timeline(
+    return TimelinePage(
         object=named,
         drawing=None
         if empty or part not in {"", _TIME_PART}

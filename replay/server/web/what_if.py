@@ -34,7 +34,7 @@ from .look import Look
 from .notes import sentences
 from .page import page
 from .session import assumptions, chosen_conf
-from .what_if_form import Form, command_of, form_of, lines_of
+from .what_if_form import WhatIfForm, command_of, form_of, lines_of
 
 if TYPE_CHECKING:
     from ..works import WorkWatch
@@ -47,7 +47,7 @@ class WhatIfPage(msgspec.Struct, frozen=True, kw_only=True):
     :param branches: of the log.
     """
 
-    form: Form
+    form: WhatIfForm
     asked: bool
     fault: str
     now: str
@@ -175,7 +175,7 @@ def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> WhatIfPage:
     )
 
 
-def _sessions(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> WhatIf:
+def _sessions(log: Log, look: Look, form: WhatIfForm, watch: WorkWatch | None) -> WhatIf:
     def progress(done: int, total: int) -> None:
         if watch is not None:
             watch.report(f"Sessions run with each change: {done} of {total}.", done, total)
@@ -183,7 +183,7 @@ def _sessions(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> What
     return log.what_if(at=form.point(log, look), progress=progress, **_tried(look, form))
 
 
-def _forecast(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Forecast:
+def _forecast(log: Log, look: Look, form: WhatIfForm, watch: WorkWatch | None) -> Forecast:
     def progress(done: int, total: int) -> None:
         if watch is not None:
             watch.report(f"The clusters live on: {100 * done // max(total, 1)} %.", done, total)
@@ -200,7 +200,7 @@ def _forecast(log: Log, look: Look, form: Form, watch: WorkWatch | None) -> Fore
     )
 
 
-def _tried(look: Look, form: Form) -> dict[str, Any]:
+def _tried(look: Look, form: WhatIfForm) -> dict[str, Any]:
     """Return what is otherwise, by the parameters of the Python API."""
     return {
         **form.changes(),

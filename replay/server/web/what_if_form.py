@@ -15,7 +15,7 @@ MOST_CHANGES = 50
 MOST_COPIES = 1000
 
 
-class Form(msgspec.Struct, frozen=True, kw_only=True):
+class WhatIfForm(msgspec.Struct, frozen=True, kw_only=True):
     """What the form says; some texts have one entry a line.
 
     :param own_conf: the original has the built-in configuration; ``try_own_conf``: it is tried.
@@ -68,7 +68,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.branch}@{min(look.position, last)}"
 
 
-def form_of(look: Look) -> Form:
+def form_of(look: Look) -> WhatIfForm:
     """Return what the form of a look says."""
 
     def lines(name: str) -> str:
@@ -77,7 +77,7 @@ def form_of(look: Look) -> Form:
     def text(name: str) -> str:
         return look.get(name).strip()
 
-    return Form(
+    return WhatIfForm(
         fields=lines("set"),
         add_nodes=lines("add_node"),
         count=min(MOST_COPIES, max(1, number(look, "count", 1))),
@@ -103,7 +103,7 @@ def lines_of(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()][:MOST_CHANGES]
 
 
-def command_of(form: Form, point: str, release: str) -> str:
+def command_of(form: WhatIfForm, point: str, release: str) -> str:
     """Return the command that gives the same in a terminal."""
     words = ["plinian", "what-if", "--at", point]
     for name, some in form.changes().items():
@@ -118,7 +118,7 @@ def command_of(form: Form, point: str, release: str) -> str:
     return shlex.join(words + _of_time(form) if form.lasts else words)
 
 
-def _of_time(form: Form) -> list[str]:
+def _of_time(form: WhatIfForm) -> list[str]:
     words = ["--for", form.lasts]
     for option, text in (("--start-after", form.start_after), ("--period", form.period)):
         words += [option, text] if text else []

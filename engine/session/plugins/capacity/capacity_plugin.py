@@ -18,7 +18,7 @@ from ....volcano.conf import Arguments
 from ....volcano.session.queues import CapacityVictims, ReclaimsFor
 from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
-from ...framework.session_outcome import Stopped
+from ...framework.session_outcome import StoppedByQueues
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote
 from ...framework.vote_details import PluginRefusal, Spares
 from ..shared.gauge_amounts import gauge_setter, plain
@@ -116,7 +116,7 @@ class Capacity:
             tree.build()
         except HierarchyError as error:
             ssn.errors.append(str(error))
-            ssn.stopped = Stopped(self.name, str(error))
+            ssn.stopped = StoppedByQueues(self.name, str(error))
             if ssn.trace.closely:
                 ssn.trace.detail(TREE, ROOT, tree_fault(error, tree.complaints))
             return False
