@@ -19,15 +19,15 @@ def demo_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(demo_log: Path) -> Iterator[Running]:
-    """Return a server of the demo's log."""
+    """Return a server of the demo's log, which modules share: no test changes what it answers."""
     running = serving(demo_log)
     yield running
     ended(running)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def protected(demo_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Return a server that needs a token."""
     file = tmp_path_factory.mktemp("token") / "token"

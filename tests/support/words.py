@@ -67,6 +67,17 @@ _PATTERNS = tuple(
     (re.compile(rf"\b({pattern})\b", 0 if pattern.isupper() else re.IGNORECASE), instead)
     for pattern, instead in INSTEAD
 )
+_CAPITALS, _SMALL = (
+    re.compile(
+        rf"\b({'|'.join(pattern for pattern, _ in INSTEAD if pattern.isupper() == upper)})\b"
+    )
+    for upper in (True, False)
+)
+
+
+def _may_have(text: str) -> bool:
+    """Say whether a text may have such a word: one look for all of them."""
+    return bool(_SMALL.search(text.lower()) or _CAPITALS.search(text))
 
 
 def prose(page: str) -> str:
@@ -92,11 +103,7 @@ def texts(code: str) -> Iterator[tuple[int, str]]:
 def _may_be_in_comments(code: str) -> bool:
     """Say whether what looks like a comment has such a word; to read tokens takes much longer."""
     ends = "\n".join(line[line.index("#") :] for line in code.splitlines() if "#" in line)
-    return any(
-        pattern.search(text)
-        for text in (ends, _NAMES.sub(_without_name, ends))
-        for pattern, _ in _PATTERNS
-    )
+    return any(map(_may_have, (ends, _NAMES.sub(_without_name, ends))))
 
 
 def _without_name(match: re.Match[str]) -> str:
@@ -109,6 +116,7 @@ def found(path: str, text: str) -> list[str]:
     return [
         f"{path}:{first + part.count(chr(10), 0, match.start())}: “{match[0]}”: use {instead}"
         for first, part in parts
+        if _may_have(part)
         for pattern, instead in _PATTERNS
         for match in pattern.finditer(part)
     ]
