@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .replay.answers.blamed import Blame
     from .replay.belief.drift import Drift
     from .replay.compare.bisection import Bisection
+    from .replay.compare.log_search import LogAnswers
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import ReleaseBehaviour as Behaviour
     from .replay.compare.sessions import Comparison
@@ -90,7 +91,6 @@ if TYPE_CHECKING:
     from .replay.facade.reading import read, why
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.reviewing import junit, sarif
-    from .replay.facade.searching import LogAnswers
     from .replay.fidelity.report import Fidelity
     from .replay.forecast.forecast_outcome import Forecast
     from .replay.histories.diff import Diff
@@ -275,7 +275,7 @@ _PLACES = MappingProxyType(
         "replay.plot.plot_run": "Plot",
         "replay.facade.releases": "behaviours release_diff releases unproven",
         "replay.facade.reviewing": "junit sarif",
-        "replay.facade.searching": "LogAnswers",
+        "replay.compare.log_search": "LogAnswers",
         "replay.histories.history": "Happening History ObjectHistory",
         "replay.ingest.explain": "Explanation explain",
         "replay.ingest.ingest_run": "IngestOptions IngestSummary",

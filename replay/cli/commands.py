@@ -31,7 +31,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "check": QUESTIONS["check"].help,
         "session": QUESTIONS["session"].help,
         "fidelity": QUESTIONS["fidelity"].help,
-        "bisect": "Find the first moment or release with another answer.",
+        "bisect": QUESTIONS["bisect"].help,
         "why": QUESTIONS["why"].help,
         "blame": QUESTIONS["blame"].help,
         "what-if": QUESTIONS["what-if"].help,

@@ -82,10 +82,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian export timeline.json --what timeline",
             "plinian export cluster.yaml --what kwok --at -5m",
         ),
-        "bisect": (
-            "plinian bisect --enqueued ml/bert",
-            "plinian bisect --bound ml/train-0 --releases v1.11.0..v1.12.1 --at rv:1042",
-        ),
         "simulate": ("plinian simulate fault.case.json --release v1.12.1",),
         "explore": (
             "plinian explore race.case.json --release v1.8.2",

@@ -155,7 +155,8 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
     name = about.name or field.name
     names = [f"--{name.replace('_', '-')}", *([f"-{about.short}"] if about.short else [])]
     if field.of is bool:
-        return click.option(*names, field.name, help=about.help, is_flag=True)
+        hidden = about.is_hidden
+        return click.option(*names, field.name, help=about.help, is_flag=True, hidden=hidden)
     if field.of is int and not about.metavar:
         return click.option(*names, field.name, help=about.help, count=True)
     shown: dict[str, Any] = {"metavar": about.metavar, "help": about.help}

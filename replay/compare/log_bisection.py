@@ -92,7 +92,8 @@ def span_of(log: Log, start: Point | None, end: Point) -> LogRange:
     since = None if start is None else log.moment(start)
     if since is not None and since.branch != to.branch:
         raise UsageError(
-            f"{start} and {end} are on different branches", now="choose both on one branch"
+            f"{_said(start)} and {_said(end)} are on different branches",
+            now="choose both on one branch",
         )
     if since is None and extent.first_revision is not None:
         first = max(extent.first_revision, beginning_of(log, to).revision or 0)
@@ -101,14 +102,21 @@ def span_of(log: Log, start: Point | None, end: Point) -> LogRange:
     elif since is None or since.revision is None:
         if to.revision is not None:
             raise UsageError(
-                f"{start} is a position, but {end} is not", now="give two positions: @7 and @9"
+                f"{_said(start)} is a position, but {_said(end)} is not",
+                now="give two positions: @7 and @9",
             )
         span = LogRange(True, 1 if since is None else since.known, to.known, to)
     else:
         span = LogRange(False, since.revision, last or 0, to)
     if span.first > span.last:
-        raise UsageError(f"{start} is after {end}", now="give the earlier point with --from")
+        raise UsageError(
+            f"{_said(start)} is after {_said(end)}", now="give the earlier point with --from"
+        )
     return span
+
+
+def _said(point: Point | None) -> str:
+    return point.label if isinstance(point, Moment) else str(point)
 
 
 class LogQuestion(NamedTuple):

@@ -24,6 +24,7 @@ from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.manifests import manifest
 from ..questions.belief import BeliefQuestion
+from ..questions.bisect import BisectQuestion
 from ..questions.blame import BlameQuestion
 from ..questions.check import CheckQuestion
 from ..questions.compare import ComparisonQuestion
@@ -51,7 +52,6 @@ from .question_method import method_of
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from ..compare.bisection import Bisection
     from ..fidelity.report import Fidelity
     from ..forecast.forecast_outcome import Forecast
     from ..histories.diff import Diff
@@ -104,6 +104,7 @@ class Log(logs.Log):
     compare_moments = method_of(MomentsComparisonQuestion)
     diff = method_of(DiffQuestion)
     belief = method_of(BeliefQuestion)
+    bisect = method_of(BisectQuestion)
     check = method_of(CheckQuestion)
     fidelity = method_of(RerunQuestion)
     drift = method_of(DriftQuestion)
@@ -588,65 +589,6 @@ class Log(logs.Log):
             named = (self.kind(one, moment) if isinstance(one, str) else one for one in kinds)
             chosen = list(named)
         return assumptions_at(self, moment, chosen)
-
-    def bisect(
-        self,
-        *,
-        bound: str | None = None,
-        pending: str | None = None,
-        enqueued: str | None = None,
-        phase: str | None = None,
-        panic: bool = False,
-        releases: str | None = None,
-        at: Point | None = None,
-        from_: Point | None = None,
-        to: Point | None = None,
-        release: str | None = None,
-        conf: Conf | None = None,
-        halve: bool = False,
-        jobs: int = 1,
-        assume: bool = False,
-        progress: Progress | None = None,
-        strict: bool = False,
-    ) -> Bisection:
-        """Find the first moment of the log, or the first release, with another answer.
-
-        Give one question: ``bound`` or ``pending`` (``namespace/pod``), ``enqueued``
-        (``namespace/podgroup``), ``phase`` (``namespace/podgroup=Phase``) or ``panic``. The
-        result's ``flip`` is None if the answer is the same everywhere.
-
-        :param releases: ``R1..R2``: run the session ``at`` one moment as one release after the
-            other. Without it, every session between ``from_`` and ``to`` is run as one ``release``,
-            until the answer changes; the result is a :class:`LogAnswers`.
-        :param release: by default v1.12.1; for ``panic``, the newest release that panics at a crash
-            that the log records.
-        :param halve: check few moments only; right if the answer changes once.
-        :param jobs: processes. With more than one, the program must be importable: guard its start
-            with ``if __name__ == "__main__":``.
-        :param progress: called with (sessions run, expected total).
-        :raises UsageError: there is not exactly one question, or options do not go together.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from ..compare.session_claims import claim_of  # noqa: PLC0415
-        from .searching import Search  # noqa: PLC0415
-
-        question = claim_of(
-            panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
-        )
-        asked = to if releases is None else at
-        self._check(self.moment("end" if asked is None else asked), conf, strict=strict)
-        search = Search(self, self.place, question, conf, assume=assume, progress=progress)
-        if releases is not None:
-            search.refuse(from_=from_, to=to, release=release, halve=halve or None)
-            return search.over_releases(releases, at="end" if at is None else at)
-        search.refuse(at=at)
-        return search.in_log(
-            from_,
-            "end" if to is None else to,
-            release=release,
-            halve=halve,
-            jobs=jobs,
-        )
 
     def state(self, what: str, *, at: Point = "end") -> Records[Row]:
         """Return the state at a moment as rows: one for each object, or each resource of it.

@@ -83,13 +83,13 @@ class BeliefQuestion(QuestionOfScheduler["Belief"], frozen=True):
         return Belief(moment.label, behaviours.release, cache)
 
     def document(self, found: Belief) -> Mapping[str, Any]:
-        """Return the parts that are asked for as ``-o json`` prints them."""
+        """Return the named parts as ``-o json`` prints them."""
         from ..render.belief import marked  # noqa: PLC0415
 
         return marked(self._rows(found), found.cache)
 
     def tables(self, found: Belief, _style: Style) -> Iterable[Table]:
-        """Return the parts that are asked for."""
+        """Return the named parts."""
         from ..render.belief import table_of  # noqa: PLC0415
 
         return [table_of(found.cache, part, rows) for part, rows in self._rows(found).items()]

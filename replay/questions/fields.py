@@ -52,8 +52,8 @@ class Field(NamedTuple):
     :param choices: all its values. :param least: and ``most``: the bounds of a number.
     :param begins: a range begins there: the command takes the first moment of a log if it is later.
     :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
-    :param repeatable: the command takes several, of which :meth:`Question.of_command` makes another
-        question.
+    :param is_hidden: help does not show it. :param repeatable: the command takes several, of which
+        :meth:`Question.of_command` makes another question.
     """
 
     help: str
@@ -68,6 +68,7 @@ class Field(NamedTuple):
     begins: bool = False
     in_words: bool = False
     repeatable: bool = False
+    is_hidden: bool = False
 
 
 LAST_SESSION = Field("Only the last session opened by this moment.", metavar="POINT")

@@ -73,7 +73,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     end of the log if a request does not name it; ``is_list``, whether the answer is a list;
     ``names_inputs``, whether its sentences may name inputs; ``words``, with which the command
     prints all that the API answers; ``needs_log``, whether it is about a log; ``wide_adds``, what
-    help says of the wide form.
+    help says of the wide form; ``takes_release``, whether it is of the release of a server, if a
+    request names none.
     """
 
     command: ClassVar[str]
@@ -97,6 +98,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     words: ClassVar[Sequence[str]] = ()
     needs_log: ClassVar[bool] = True
     wide_adds: ClassVar[str] = ""
+    takes_release: ClassVar[bool] = True
 
     @classmethod
     def of_command(cls, given: Mapping[str, Any]) -> Question[Any]:

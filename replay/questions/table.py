@@ -42,6 +42,7 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         "fidelity": Listed(
             "RerunQuestion", "Run recorded sessions again, and compare them with the record."
         ),
+        "bisect": Listed("BisectQuestion", "Find the first moment or release with another answer."),
         "session": Listed("SessionQuestion", "Run one scheduling session at a moment."),
         "compare": Listed("ComparisonQuestion"),
         "sessions": Listed("SessionListQuestion", under="session"),

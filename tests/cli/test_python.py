@@ -46,7 +46,6 @@ NEEDS_NONE = {
 
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "explore": (plinian.explore, plinian.explore_log, plinian.replay_token, plinian.windows),
-    "bisect": (Log.bisect, plinian.bisect),
     "branch create": (Log.create_branch,),
     "branch list": (Log.branches,),
     "checkpoint build": (Log.build_checkpoints,),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from .asking import bisect, explore, method
+from .asking import explore, method
 from .operation import Operation
 from .parameters import Parameter, ParameterType
 from .words import (
     ASSUME,
     AT,
     BUDGET,
-    CONF,
     INVARIANTS,
     RELEASE,
-    TIME,
 )
 
 SEARCHES = (
@@ -60,41 +58,6 @@ SEARCHES = (
 )
 
 SEARCHES_OF_SESSIONS = (
-    Operation(
-        name="bisect",
-        about="The first moment, or with releases the first release, at which a session answers a "
-        "question otherwise, and the behaviour that causes it. Give one question: bound, pending, "
-        "enqueued, phase or panic.",
-        names_inputs=True,
-        method="Log.bisect",
-        command=("bisect",),
-        runs_sessions=True,
-        reads_all="changes of an answer",
-        ask=bisect,
-        is_whole=True,
-        takes=(
-            Parameter(name="bound", about="Does this pod have a node? As in default/train-0."),
-            Parameter(name="pending", about="Does this pod exist without a node?"),
-            Parameter(name="enqueued", about="Has this PodGroup left the phase Pending?"),
-            Parameter(name="phase", about="Has it this phase? As in default/train=Running."),
-            Parameter(name="panic", about="Does the scheduler panic?", kind=ParameterType.FLAG),
-            Parameter(
-                name="releases",
-                about="The first release instead of the first moment, as in v1.11.0..v1.12.1.",
-            ),
-            Parameter(name="at", about="With releases: the moment."),
-            Parameter(name="from", about="Where to begin.", argument="from_"),
-            Parameter(name="to", about="Where to end."),
-            RELEASE,
-            CONF,
-            Parameter(
-                name="halve",
-                about="Check few moments: right if the answer changes once.",
-                kind=ParameterType.FLAG,
-            ),
-            TIME,
-        ),
-    ),
     Operation(
         name="lint",
         about="Which rules queues, PodGroups and jobs of a moment break, and in which releases.",

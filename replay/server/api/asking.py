@@ -74,14 +74,6 @@ def objects(asked: OperationRequest) -> ListPart:
     return _part(page, entries, list(some))
 
 
-def bisect(asked: OperationRequest) -> Any:
-    """Find the first moment, or the first release, with another answer."""
-    keywords = asked.keywords()
-    if "release" not in asked.values:
-        keywords.pop("release", None)  # By releases there is none; else the log may name one.
-    return asked.log.bisect(**keywords, progress=asked.limit.progress)
-
-
 def explore(asked: OperationRequest) -> Any:
     """Search for races from a moment of the log."""
     from ...facade.exploring import explore_log  # noqa: PLC0415 -- loads much

@@ -50,7 +50,8 @@ class OperationRequest(NamedTuple):
     def keywords(self) -> dict[str, Any]:
         """Return the values by their names in the Python API."""
         found = dict(self._keywords())
-        if self.release is not None and self.operation.has_release:
+        operation = self.operation
+        if self.release is not None and operation.has_release and operation.takes_release:
             found.setdefault("release", self.release)
         return found
 
@@ -83,7 +84,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     :param is_whole: without a point, the answer is about the whole log.
     :param long: it may take more than half a second. :param runs_sessions: it does so, and takes
         assumptions. :param reads_all: what is found by reading the whole log; empty if nothing is.
-    :param is_tool: agents are offered it.
+    :param is_tool: agents are offered it. :param takes_release: without a release, it is of that of
+        the server.
     :param is_list: the answer is a list. :param names_inputs: its sentences may name inputs.
     """
 
@@ -100,6 +102,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     long: bool = False
     runs_sessions: bool = False
     is_tool: bool = True
+    takes_release: bool = True
     is_list: bool = False
     names_inputs: bool = False
     reads_all: str = ""

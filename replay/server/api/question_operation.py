@@ -56,6 +56,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
         runs_sessions=runs_sessions,
         reads_all=kind.reads_all,
         is_tool=kind.is_tool,
+        takes_release=kind.takes_release,
         is_list=kind.is_list,
         is_whole=kind.point == "at" and defaults["at"] is None,
         names_inputs=kind.names_inputs,
@@ -67,7 +68,10 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
 def _parameter(field: DeclaredField) -> Parameter:
     about, name = field.about, field.about.name or field.name
     as_in = ", as in job/train or pod/ml/train-0." if about.in_words else ""
-    return _OWN.get(field.name) or Parameter(
+    own = _OWN.get(field.name)
+    if own is not None and own.many == field.many:
+        return own
+    return Parameter(
         name=name,
         about=f"{about.help.removesuffix('.')}{as_in}" if as_in else about.help,
         kind=_KINDS.get(field.of, ParameterType.TEXT),
