@@ -127,7 +127,7 @@ def test_nothing_inline_may_run(server: Running) -> None:
     ("path", "status", "words"),
     [
         ("/@99999", 404, "beyond the end"),
-        ("/@yesterday", 400, "invalid point"),
+        ("/@yesterday", 404, "invalid point"),
         ("/@1901/no-such-page", 404, "no such page"),
         ("/@1901?part=nothing", 400, "has no part"),
         ("/@1901/step/dance/next", 400, "no step"),

@@ -26,9 +26,10 @@ def file_names(paths: Iterable[PurePosixPath]) -> Counter[str]:
 
 
 def split_classes(sources: Sequence[Source]) -> Iterator[Finding]:
-    """Yield classes that one class of their folder alone extends, and that nothing else names.
+    """Yield classes that one class in another module of their folder extends, and nothing names.
 
-    Such a base is a part of that class. A base beside others is a part of a record that many make.
+    Such a base is a part of that class, in two files. A base beside others is a part of a record
+    that many make.
     """
     bases = [
         (source, node, base)
@@ -50,7 +51,8 @@ def split_classes(sources: Sequence[Source]) -> Iterator[Finding]:
     for source, node, base in bases:
         place, of = places.get(base, (source, node))
         alone = extended[base] == 1 and uses[base] == 1
-        if of is not node and alone and place.path.parent == source.path.parent:
+        beside = place.path != source.path and place.path.parent == source.path.parent
+        if of is not node and alone and beside:
             what = f"only {node.name} extends {base}: make them one class"
             yield Finding(place.path, of.lineno, what)
 

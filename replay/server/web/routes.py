@@ -84,7 +84,7 @@ def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
         try:
             return await _answered(request, page, _json, whole=True)
         except PlinianError as fault:
-            return JSONResponse(fault_document(fault), status_code=status_of(fault))
+            return JSONResponse(fault_document(fault), status_code=_status_of(fault))
 
     return answer
 
@@ -239,7 +239,7 @@ async def _step(request: Request) -> Response:
         place = await served(request).readers.ask(found)
     except PlinianError as fault:
         if as_json:
-            return JSONResponse(fault_document(fault), status_code=status_of(fault))
+            return JSONResponse(fault_document(fault), status_code=_status_of(fault))
         return await _fault_page(request, fault)
     if as_json:
         return JSONResponse({"link": place})
@@ -268,10 +268,15 @@ def _own_fault(request: Request) -> PlinianError:
     )
 
 
+def _status_of(fault: PlinianError) -> int:
+    """Return the status of a page: one whose path names no moment does not exist."""
+    return 404 if isinstance(fault, PointUnknown) else status_of(fault)
+
+
 async def _fault_page(request: Request, fault: PlinianError) -> Response:
     """Answer with a page that says what, where, and what now."""
     readers = served(request).readers
-    status = status_of(fault)
+    status = _status_of(fault)
     try:
         last: int | None = await readers.ask(lambda log: log.store.last(log.branch))
     except Exception:  # noqa: BLE001 -- this very page says that something is wrong
