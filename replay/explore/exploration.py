@@ -56,6 +56,7 @@ class Verdicts(msgspec.Struct, frozen=True):
     breaks: tuple[str, ...]
     holds: tuple[str, ...]
     complete: bool = True
+    order: str = "in this order"
 
 
 class Cure(NamedTuple):
@@ -109,7 +110,6 @@ class Anomaly(NamedTuple):
             invariant=self.violation.invariant,
             sentence=self.violation.sentence,
             steps=list(map(str, self.steps)),
-            releases=shown_as(ShownVerdicts, self.releases, order="in this order"),
             cure=None
             if cure is None
             else shown_as(
@@ -142,12 +142,6 @@ class AnomalyRow(NamedTuple):
     breaks: tuple[str, ...]
     holds: tuple[str, ...]
     token: str
-
-
-class ShownVerdicts(Verdicts, frozen=True):
-    """Releases in which an order ends in a violation, and those in which not."""
-
-    order: str = "in this order"
 
 
 class CuringBehaviour(msgspec.Struct, frozen=True, kw_only=True):
@@ -188,7 +182,7 @@ class AnomalyDocument(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None
     digest: str
     token: str
-    releases: ShownVerdicts
+    releases: Verdicts
     cure: ShownCure | None
     in_log: ShownInLog | None
 
@@ -205,13 +199,6 @@ class WalkPromise(msgspec.Struct, frozen=True, kw_only=True):
     walks: int
     of_one_walk: float
     of_all_walks: float
-
-
-class ReachedKinds(msgspec.Struct, frozen=True, kw_only=True):
-    """The kinds of steps that a search made, and those that it never made."""
-
-    made: tuple[str, ...]
-    never: tuple[str, ...]
 
 
 class ExplorationDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -235,7 +222,7 @@ class ExplorationDocument(msgspec.Struct, frozen=True, kw_only=True):
     states: int
     turns: int
     ends: int
-    coverage: ReachedKinds
+    coverage: StepCoverage
     bound: WalkPromise | None
     anomalies: list[AnomalyDocument]
     not_shrunk: int
@@ -281,7 +268,6 @@ class Exploration(Tabular):
             prompt=plan.prompt,
             faults={kind: often for kind, often in self.case.faults._asdict().items() if often},
             invariants=plan.invariants,
-            coverage=shown_as(ReachedKinds, self.coverage),
             bound=None
             if bound is None
             else shown_as(WalkPromise, bound, of_one_walk=bound.of_one, of_all_walks=bound.of_all),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.machine.machine_layout import WAIT, MachineStep
 from ...engine.machine.walks import WalkBound
 from .scenario_world import ScenarioWorld
 
 
-class StepCoverage(NamedTuple):
+class StepCoverage(msgspec.Struct, frozen=True):
     """The kinds of steps of a machine, in words, sorted.
 
     :param made: those that the search made. :param never: those that were never made: the scenario
