@@ -15,10 +15,10 @@ from typing import Any
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.answers.why import why_at
 from plinian.replay.belief.belief import belief_at
-from plinian.replay.belief.drift import drift_at
+from plinian.replay.belief.logged_drift import drift_at
 from plinian.replay.belief.stored_belief import what_of
 from plinian.replay.logs.log import Log, opened
-from plinian.replay.sessions.session import session_at
+from plinian.replay.sessions.session_answer import session_at
 
 from .build_beliefs import RELEASE
 from .measure import Result, child

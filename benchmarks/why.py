@@ -16,7 +16,7 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.belief.stored_belief import build_beliefs
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
-from plinian.replay.sessions.session import session_at
+from plinian.replay.sessions.session_answer import session_at
 from plinian.replay.truth.truth import build_index
 
 from .measure import Result, clock

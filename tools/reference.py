@@ -143,7 +143,7 @@ def faults() -> Iterator[str]:
 
 def formats() -> Iterator[str]:
     """Yield the page of input formats, in the order in which they are tried."""
-    from plinian.engine.ingest.registry import FORMATS  # noqa: PLC0415
+    from plinian.engine.ingest.format_registry import FORMATS  # noqa: PLC0415
 
     yield from ("# Input formats", "")
     yield (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from .format_registry import recognise
 from .reading.formats import Context, Format
 from .reading.inputs import Document
 from .reading.wrappings import Unwrapped, Wrapping, cut_begin, hides_lines, wrapping_of
-from .registry import recognise
 
 _LIKE_WRAPPED = frozenset({"audit-log", "object-list"})
 """Formats that a record of a collector, or an array of records, looks like."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from . import (
-    controllers,
-    devices,
-    evictions,
-    jobs,
-    nodes,
-    phases,
-    plans,
-    podgroups,
-    queues,
-    runs,
-    sessions,
-    unseen,
-    versions,
-    writers,
-)
+from . import controller_invariants as controllers
+from . import device_invariants as devices
+from . import eviction_invariants as evictions
+from . import job_invariants as jobs
+from . import node_invariants as nodes
+from . import phase_invariants as phases
+from . import plan_invariants as plans
+from . import podgroup_invariants as podgroups
+from . import queue_invariants as queues
+from . import runs, unseen
+from . import session_invariants as sessions
+from . import version_invariants as versions
+from . import writer_invariants as writers
 from .invariant import Invariant
 
 

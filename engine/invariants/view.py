@@ -15,8 +15,8 @@ from ..events import KINDS, Effect, Event, Reference
 from ..kubernetes.objects import Pod, PodGroup
 from ..model.task_status import COMPLETED_STATUS, status_of
 from ..session.framework.session_outcome import SessionResult
-from .memory import Evictions, Phases
-from .owners import Owners
+from .owner_invariants import Owners
+from .remembered_moments import Evictions, Phases
 
 Unit = tuple[str, str]
 """Kind and name of what is checked at once."""

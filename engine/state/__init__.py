@@ -2,6 +2,6 @@
 
 from .facts import VERSION
 from .fold import Fold
-from .truth import Entry, Truth
+from .truth_fold import Entry, Truth
 
 __all__ = ["VERSION", "Entry", "Fold", "Truth"]

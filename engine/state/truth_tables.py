@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .facts import NodeFact, PodFact, PodGroupFact, QueueFact, Resources
-from .truth import Entry, Truth
+from .truth_fold import Entry, Truth
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

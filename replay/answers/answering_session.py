@@ -21,7 +21,7 @@ from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..sessions.session import SessionAnswer, SessionInputs, conf_of, session_in
+from ..sessions.session_answer import SessionAnswer, SessionInputs, conf_of, session_in
 
 NODE: Pair = ("", "Node")
 POD: Pair = ("", "Pod")

@@ -11,7 +11,7 @@ from ...engine.state.facts import PodFact
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..objects.field_paths import split_path
-from ..objects.kinds import ObjectName, plain_name
+from ..objects.kind_names import ObjectName, plain_name
 from .answering_session import POD
 from .blame_fields import field_changes
 from .blame_sums import SUMS

@@ -12,7 +12,7 @@ from ...engine.events.payloads import ListObserved
 from ...engine.log.store import Query
 from ...engine.state.extract import extract_fact
 from ...engine.state.log_coverage import Pair
-from ...engine.state.truth import Entry
+from ...engine.state.truth_fold import Entry
 from ..truth.absences import lists_of
 from ..truth.endings import ending_of
 from .blamed import NumberAsked

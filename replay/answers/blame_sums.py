@@ -13,9 +13,9 @@ from ...engine.kubernetes.counts import counted
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact, PodGroupFact, QueueFact
 from ...engine.state.log_coverage import Pair
-from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_fold import Entry, Truth
 from ...engine.state.truth_tables import queue_by_podgroup
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from .answering_session import JOB, NODE, POD, PODGROUP, QUEUE
 from .blame_fields import value_at
 from .blame_losses import LossPlace, Summed, contributors, last_loss, place_of

@@ -12,7 +12,7 @@ from ..coverage.coverage import unknown_at
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.record_columns import Quantity, TimeColumn, quantity
 from ..tabular.tabular import Tabular

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from ...engine.errors import UsageError
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact
-from ...engine.state.truth import Truth
+from ...engine.state.truth_fold import Truth
 from .answering_session import NODE, POD, PODGROUP, QUEUE
 
 _ALWAYS = frozenset({"cpu", "memory", "pods"})

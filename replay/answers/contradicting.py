@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.units import parse_time
 from ...engine.session.framework.vote_details import GangCounts
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from .answering_session import JOB, POD, QUEUE, Run
 from .finding import ObjectKey, SessionFinding
 from .records import Recorded

@@ -16,7 +16,7 @@ from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.times import span_text
 from ..moments.verbs import with_verbs
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from ..tabular.record_columns import Time
 from .finding import ObjectKey
 from .records import Evidence

@@ -10,7 +10,7 @@ import msgspec
 from ...engine.kubernetes.units import parse_time
 from ...engine.state.facts import OtherFact
 from ...engine.state.log_coverage import Pair
-from ...engine.state.truth import Entry
+from ...engine.state.truth_fold import Entry
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.times import time_text

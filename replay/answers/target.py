@@ -8,12 +8,12 @@ from ...engine.errors import UsageError
 from ...engine.events import Reference
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.log_coverage import Pair
-from ...engine.state.truth import Entry
+from ...engine.state.truth_fold import Entry
 from ..logs.given_names import name_at, not_found
 from ..logs.job_groups import group_of_job, job_of_group, names_by_pods, own_name
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..objects.kinds import ObjectName, plain_name
+from ..objects.kind_names import ObjectName, plain_name
 from .answering_session import JOB, NODE, POD, PODGROUP, QUEUE
 from .evidence import versions_of
 from .finding import ObjectKey

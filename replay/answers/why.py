@@ -14,11 +14,11 @@ from ...engine.volcano.session.history import resolve
 from ..belief.belief import beliefs_until
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText, has_no_conf
+from ..logs.logged_confs import ConfText, has_no_conf
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..objects.kinds import ObjectName, plain_name
-from ..sessions.session import SessionInputs, present, scene_at
+from ..objects.kind_names import ObjectName, plain_name
+from ..sessions.session_answer import SessionInputs, present, scene_at
 from ..sessions.step_words import SessionStep, shown_step
 from .answer import Why
 from .answering_session import (
@@ -34,7 +34,7 @@ from .answering_session import (
     pending,
     run_of,
 )
-from .assumed import marked, unnamed
+from .assumed_confs import marked, unnamed
 from .carried import carried
 from .contradicting import with_recorded
 from .evidence import first_version, last_versions, of_the_last, versions_of

@@ -61,12 +61,12 @@ if TYPE_CHECKING:
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
     from .replay.answers.answer import Why
     from .replay.answers.blamed import Blame
-    from .replay.belief.drift import Drift
+    from .replay.belief.logged_drift import Drift
     from .replay.compare.bisection import Bisection
+    from .replay.compare.compared_sessions import Comparison
     from .replay.compare.log_search import LogAnswers
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import ReleaseBehaviour as Behaviour
-    from .replay.compare.sessions import Comparison
     from .replay.compare.verdict import Upgrade, Verdict, verdict_of
     from .replay.explore.exploration import Anomaly, Exploration
     from .replay.explore.hand_walk import Walk
@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from .replay.lint.lint_rules import Rule as LintRule
     from .replay.lint.lint_task import Report as LintReport
     from .replay.logs.log_status import Status
-    from .replay.logs.scheduler_confs import ConfText
+    from .replay.logs.logged_confs import ConfText
     from .replay.moments.moment import Moment
     from .replay.pack.opened import OpenedPack
     from .replay.pack.pack_writing import Packed
@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from .replay.recorded.session_list import ListedSession
     from .replay.render.believed import Belief
     from .replay.server.web.files import web_page
-    from .replay.sessions.session import SessionAnswer
+    from .replay.sessions.session_answer import SessionAnswer
     from .replay.tabular.tabular import Records
     from .replay.what_if.changed_sessions import WhatIf
     from .replay.what_if.help import WouldHelp
@@ -246,10 +246,10 @@ _PLACES = MappingProxyType(
         "replay.what_if.help": "WouldHelp",
         "replay.what_if.changed_sessions": "WhatIf",
         "replay.compare.bisection": "Bisection",
-        "replay.compare.sessions": "Comparison",
+        "replay.compare.compared_sessions": "Comparison",
         "replay.compare.verdict": "Upgrade Verdict verdict_of",
         "replay.histories.diff": "Diff",
-        "replay.belief.drift": "Drift",
+        "replay.belief.logged_drift": "Drift",
         "replay.render.believed": "Belief",
         "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
         "replay.facade.checking": "invariants",
@@ -284,9 +284,9 @@ _PLACES = MappingProxyType(
         "replay.lint.lint_task": "LintReport=Report",
         "replay.moments.moment": "Moment",
         "replay.compare.releases": "Behaviour=ReleaseBehaviour BehaviourDiff ReleaseLine Unproven",
-        "replay.logs.scheduler_confs": "ConfText",
+        "replay.logs.logged_confs": "ConfText",
         "replay.server.web.files": "web_page",
-        "replay.sessions.session": "SessionAnswer",
+        "replay.sessions.session_answer": "SessionAnswer",
         "replay.logs.log_status": "Status",
         "replay.fidelity.report": "Fidelity",
         "replay.recorded.session_list": "ListedSession",

@@ -9,7 +9,7 @@ from .shell import note
 
 if TYPE_CHECKING:
     from ..logs.log import Log
-    from ..logs.scheduler_confs import ConfText
+    from ..logs.logged_confs import ConfText
     from ..moments.moment import Moment
 
 

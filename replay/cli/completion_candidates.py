@@ -217,7 +217,7 @@ def _arguments(typed: _Typed, text: str) -> Iterable[str]:
 def _objects(typed: _Typed, text: str) -> Iterable[str]:
     """Return kinds for the first word, and names of the log's objects after a kind."""
     from ...engine.kubernetes.resources import plural_of
-    from ..objects.kinds import names_for_completion
+    from ..objects.kind_names import names_for_completion
 
     kind, slash, begin = text.partition("/")
     if slash:
@@ -233,7 +233,7 @@ def _objects(typed: _Typed, text: str) -> Iterable[str]:
 def _names(typed: _Typed, kind: str | tuple[str, str], begin: str) -> list[str]:
     """Return names of all objects of a kind that the log has ever held."""
     from ...engine.errors import PlinianError
-    from ..objects.kinds import kind_named
+    from ..objects.kind_names import kind_named
 
     def look(log: Any) -> list[str]:
         pair = kind_named(kind, log.kinds()) if isinstance(kind, str) else kind
@@ -248,7 +248,7 @@ def _names(typed: _Typed, kind: str | tuple[str, str], begin: str) -> list[str]:
 def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
     """Return ``namespace/name`` of objects of a kind, if no namespace is chosen."""
     from ...engine.errors import PlinianError
-    from ..objects.kinds import kind_named
+    from ..objects.kind_names import kind_named
 
     if typed.namespace is None or "-n" in typed.given:
         return []
@@ -317,7 +317,7 @@ def _kinds(typed: _Typed, text: str) -> list[str]:
         nouns = sorted({kind.partition(".")[0] for kind in KINDS})
         found = [*KINDS, *(f"{noun}.*" for noun in nouns)]
     else:
-        from ..objects.kinds import names_for_completion
+        from ..objects.kind_names import names_for_completion
 
         found = names_for_completion()
     return [f"{before}{comma}{name}" for name in found]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
-    from ..sessions.session import SessionRun
+    from ..sessions.session_answer import SessionRun
 
 
 def warn(
@@ -68,7 +68,7 @@ def warn_sessions(
     """
     from ...engine.errors import NotKnown
     from ..coverage.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
-    from ..logs.scheduler_confs import has_no_conf
+    from ..logs.logged_confs import has_no_conf
 
     note_assumed(log, moment)
     found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown

@@ -303,7 +303,7 @@ def _read(
 ) -> MachineCase:
     """Read a scenario, whose configuration the release must take."""
     from ..explore.explored_scenario import lacking, read_machine_case
-    from ..logs.scheduler_confs import ConfText
+    from ..logs.logged_confs import ConfText
 
     if recorded is not None:
         name, read = recorded.log, recorded.case(release)

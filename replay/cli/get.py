@@ -356,7 +356,7 @@ class _Printer:
     def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
         from ...engine.kubernetes.resources import CLUSTER_SCOPED
         from ..coverage.coverage import NotListed
-        from ..objects.kinds import resource_name
+        from ..objects.kind_names import resource_name
         from ..render.columns import TableContext, short_names, table_of
         from ..render.tables import write_table
 

@@ -13,7 +13,7 @@ from .shell import note
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
     from ...engine.kubernetes.resources import GroupKind
-    from ...engine.state.truth import Entry
+    from ...engine.state.truth_fold import Entry
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..objects.field_selectors import FieldSelector
@@ -72,7 +72,7 @@ def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind
     :raises UsageError: they are neither, or no kind is called so.
     """
     from ...engine.errors import UsageError
-    from ..objects.kinds import kinds_named, object_named
+    from ..objects.kind_names import kinds_named, object_named
 
     known = look.log.truth(look.moment).kinds()
     if any("/" in text for text in resources):

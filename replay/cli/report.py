@@ -124,7 +124,7 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
     """Return the report on a moment."""
     from ..answers.why import assumed_of
     from ..logs.given_confs import conf_file
-    from ..pages.report import report_page
+    from ..pages.report_page import report_page
     from ..render.progress import phases
     from ..report.collect import report_of
     from ..report.question import ReportRequest, earlier

@@ -12,7 +12,7 @@ from .shell import fail, note, style
 if TYPE_CHECKING:
     from ...engine.kubernetes.resources import GroupKind
     from ...engine.state.clock import TimeSpan
-    from ...engine.state.truth import Entry
+    from ...engine.state.truth_fold import Entry
     from ..logs.log import Log
     from ..logs.watch import ObjectChange, Watch
     from ..moments.moment import Moment
@@ -209,7 +209,7 @@ class _Lines:
         return self._short
 
     def _text(self, what: str, entry: Entry) -> str:
-        from ..objects.kinds import resource_name
+        from ..objects.kind_names import resource_name
         from ..render.documents import json_text
         from ..render.yaml_text import YamlWriter
 

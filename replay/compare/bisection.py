@@ -17,7 +17,7 @@ from ...engine.state.log_coverage import Pair
 from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ...engine.volcano.session.history import resolve
 from ..moments.unknown import Unknown
-from ..sessions.session import SessionAnswer
+from ..sessions.session_answer import SessionAnswer
 from ..sessions.step_words import SessionStep, shown_step
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.documents import shown_as

@@ -16,7 +16,7 @@ from ...engine.state.clock import TimeSpan
 from ...engine.volcano.releases import Release
 from ...engine.volcano.session.history import resolve
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.times import own_span
 from ..parallel import Progress

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.session.framework.trace import TraceStep
-from ..sessions.session import SessionAnswer
+from ..sessions.session_answer import SessionAnswer
 from ..sessions.step_words import SessionStep, shown_step, stop_text
 
 CRASH, STOP, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (

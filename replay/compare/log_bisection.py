@@ -19,11 +19,11 @@ from ..belief.belief import belief_at, beliefs_along
 from ..coverage.coverage import SCHEDULING, beginning_of, doubtful, unknown_between
 from ..logs.given_names import PODGROUP
 from ..logs.log import Log, opened
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..objects.kinds import plain_name
-from ..sessions.session import SessionAnswer, scene_at, session_at, session_in
+from ..objects.kind_names import plain_name
+from ..sessions.session_answer import SessionAnswer, scene_at, session_at, session_in
 from ..sessions.session_moments import at_revision, recorded_sessions_count, session_places
 from ..truth.points import Point
 from .bisection import (

@@ -11,8 +11,8 @@ from ...engine.cache.job_cache import job_of
 from ...engine.errors import UsageError
 from ...engine.kubernetes.objects import Pod
 from ...engine.session.framework.trace import TraceStep
-from ..objects.kinds import object_named
-from ..sessions.session import SessionAnswer
+from ..objects.kind_names import object_named
+from ..sessions.session_answer import SessionAnswer
 from .decisions import phases_after
 
 PANIC, BOUND, PENDING, ENQUEUED, PHASE = KINDS = (

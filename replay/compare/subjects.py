@@ -17,10 +17,10 @@ from ...engine.volcano.session.history import resolve
 from ..belief.belief import Beliefs
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..sessions.session import SessionAnswer, conf_of, scene_at, session_in
+from ..sessions.session_answer import SessionAnswer, conf_of, scene_at, session_in
 from ..simulate.scenario_cases import Case
 from ..simulate.simulation import Simulation
 

@@ -17,9 +17,9 @@ from .. import parallel
 from ..belief.belief import beliefs_along
 from ..belief.stored_belief import CacheBasis, believed
 from ..logs.log import opened
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
-from ..sessions.session import SessionInputs, scene_at, session_in
+from ..sessions.session_answer import SessionInputs, scene_at, session_in
 from ..sessions.session_moments import SessionMoment, SessionMoments, sampled
 from .causes import Cause, causes, changed, most_specific_first, partly, suspects
 from .decisions import Decision, DifferingDecision, decisions_of, differing

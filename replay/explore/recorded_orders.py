@@ -30,8 +30,8 @@ from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Query
 from ...engine.machine.user import UserAct
 from ..logs.log import Log
+from ..logs.logged_confs import conf_at
 from ..logs.readable_objects import readable_at
-from ..logs.scheduler_confs import conf_at
 from ..moments.moment import Moment
 from .explored_scenario import MachineCase
 from .families import Families, group_of, owner_uids

@@ -487,7 +487,7 @@ class Log(logs.Log):
         :raises ObjectNotFound: there is no such object at that moment.
         :raises UsageError: the earlier moment is after the moment; or as :meth:`why`.
         """
-        from ..pages.report import report_page  # noqa: PLC0415 -- only needed here
+        from ..pages.report_page import report_page  # noqa: PLC0415 -- only needed here
         from ..report.collect import report_of  # noqa: PLC0415
         from ..report.question import ReportRequest, earlier  # noqa: PLC0415
 

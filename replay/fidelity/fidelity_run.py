@@ -16,11 +16,11 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..coverage.coverage import SCHEDULING, unknown_between
 from ..logs.log import Log
-from ..logs.scheduler_confs import confs_at, has_no_conf
+from ..logs.logged_confs import confs_at, has_no_conf
 from ..moments.unknown import Unknown
 from ..parallel import run_beside
 from ..recorded.recorded_sessions import HowKnown, RecordedSession, recorded_sessions
-from ..sessions.session import conf_of
+from ..sessions.session_answer import conf_of
 from .fidelity_scope import FidelityQuestion, numbered, only_requested
 from .known_inputs import UNRECORDED, is_doubtful, is_unrecorded
 from .report import Fidelity, SessionFidelity

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
 from ..recorded.recorded_sessions import RecordedSession
 from ..recorded.session_list import listed_sessions, within

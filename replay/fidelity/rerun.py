@@ -31,7 +31,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..belief.belief import play
 from ..coverage.coverage import beginning_of, unknown_between
 from ..logs.log import Log
-from ..logs.scheduler_confs import AppliedConf, ConfText, applied_confs
+from ..logs.logged_confs import AppliedConf, ConfText, applied_confs
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..recorded.recorded_sessions import (
@@ -41,7 +41,7 @@ from ..recorded.recorded_sessions import (
     last_known,
     recorded_sessions,
 )
-from ..sessions.session import conf_of
+from ..sessions.session_answer import conf_of
 from .attempts import Aspect, Attempt
 from .deliveries import Arrival, Deliveries, DeliveryCut
 from .known_inputs import is_doubtful

@@ -28,14 +28,14 @@ from ..coverage.coverage import GRACE_US, SCHEDULING, classes_known, unknown_at
 from ..explore.written_branch import WrittenBranch as Branched
 from ..explore.written_branch import check_branch
 from ..logs.log import Log
+from ..logs.logged_confs import ConfText
 from ..logs.readable_objects import undecodable_at
-from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
 from ..parallel import run_beside
 from ..recorded.recorded_sessions import HowKnown
 from ..recorded.session_list import listed_sessions
 from ..sessions.logged_inputs import lend_inputs
-from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
+from ..sessions.session_answer import ConfInForce, SessionInputs, conf_of, scene_at
 from ..tabular.record_columns import Time
 from ..what_if.changed_names import remarks
 from ..what_if.changed_sessions import ORIGINAL, Variant

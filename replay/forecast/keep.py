@@ -15,7 +15,7 @@ from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log import open_log
 from ...engine.machine.live import WrittenObject
 from ..explore.written_branch import WrittenBranch as Branched
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 
 SOURCE = "plinian what-if"
 

@@ -49,7 +49,7 @@ from ..explore.families import group_of
 from ..logs.log import Log
 from ..logs.readable_objects import readable_at
 from ..moments.moment import Moment
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from .arrivals import CARRIED
 
 _NAMES = frozenset(distinct_kind(f"{group}/v1" if group else "v1", kind) for group, kind in CARRIED)

@@ -11,7 +11,7 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.api_server import Document, place_of
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_age, parse_duration
-from ..objects.kinds import object_named, plain_name
+from ..objects.kind_names import object_named, plain_name
 from .pod_lives import PodLife, PodTemplateKey, template_of
 
 SUCCEEDED = "Succeeded"

@@ -12,7 +12,7 @@ from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import Unsure
 from ...engine.state.fold import FoldRecord
-from ...engine.state.truth import Truth
+from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import NodeAmounts, QueueTable, node_table, queue_table
 from ..moments.log_clock import when_is
 from ..moments.moment import Moment

@@ -18,12 +18,12 @@ from ...engine.events import Reference
 from ...engine.state.facts import PodFact
 from ...engine.state.fold import FoldRecord
 from ...engine.state.log_coverage import Pair, UnknownCause
-from ...engine.state.truth import Truth
+from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import queue_by_podgroup, queue_parents, queues_from
 from ..coverage.coverage import gaps_at, unknown_at_ends, usual_kinds
 from ..moments.moment import Moment
 from ..moments.verbs import VersionPlace, is_only_seen, place_of, verbs_at
-from ..objects.kinds import kind_named
+from ..objects.kind_names import kind_named
 from .diff import (
     Diff,
     DiffSummary,

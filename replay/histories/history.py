@@ -21,7 +21,7 @@ from ..moments.later_events import SHOWING
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.field_changes import FieldDifference, payload_changes
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.documents import API_VERSION
 from ..tabular.record_columns import Time

@@ -17,7 +17,7 @@ from ..moments.later_events import SHOWING
 from ..moments.moment import Moment
 from ..moments.times import with_spans
 from ..objects.field_changes import FieldDifference, payload_changes
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from ..truth.absences import lists_without
 from ..truth.object_events import PlacedEvent, effect_of, events_of, in_order, placed_of
 from .history import History, history_of

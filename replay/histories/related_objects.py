@@ -12,7 +12,7 @@ from ...engine.events import OwnerName, Reference, is_owner
 from ...engine.log.store import LogStore, Query
 from ...engine.state.event_columns import distinct
 from ..moments.moment import Moment
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 
 OWNERS = frozenset(
     {

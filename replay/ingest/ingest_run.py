@@ -18,6 +18,7 @@ import msgspec
 from ...engine.errors import FormatUnknown, InputDamaged, InputError, LogNotFound, UsageError
 from ...engine.events import Event
 from ...engine.events.storable import fault_of_event, fault_of_text
+from ...engine.ingest.format_registry import recognise
 from ...engine.ingest.lists.listing import PAGE
 from ...engine.ingest.objects.identity import FIRST_REVISION
 from ...engine.ingest.objects.kept_fields import stored
@@ -25,7 +26,6 @@ from ...engine.ingest.order import EventOrder
 from ...engine.ingest.reading.formats import Context, Format, InitialList
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files, unknown
 from ...engine.ingest.reading.sizes import in_batches
-from ...engine.ingest.registry import recognise
 from ...engine.ingest.unwrapping import recognise_document
 from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.counts import counted

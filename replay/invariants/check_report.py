@@ -10,7 +10,7 @@ import msgspec
 
 from ...engine.events import Recorded
 from ...engine.invariants.invariant import Invariant, Severity
-from ...engine.invariants.timeline import Breach, HappeningPlace
+from ...engine.invariants.violation_timeline import Breach, HappeningPlace
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.clock import UNDATED, TimeSpan, span_at
 from ..moments.unknown import Unknown

@@ -12,10 +12,10 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import Recorded
 from ...engine.invariants.catalogue import INVARIANTS, in_order
-from ...engine.invariants.controllers import JOB
+from ...engine.invariants.controller_invariants import JOB
 from ...engine.invariants.invariant import RUNS, SESSION, VERSION, Invariant, Severity
-from ...engine.invariants.timeline import SETTLE_US, Breach, HappeningPlace, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
+from ...engine.invariants.violation_timeline import SETTLE_US, Breach, HappeningPlace, has_settled
 from ...engine.kubernetes.units import parse_duration
 from ...engine.log.store import NO_REVISION, Query
 from ...engine.state.clock import TimeSpan
@@ -23,7 +23,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..lint.findings import FindingSubject
 from ..lint.lint_inputs import Configuration
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText, conf_at
+from ..logs.logged_confs import ConfText, conf_at
 from ..moments.actors import attributed
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvents

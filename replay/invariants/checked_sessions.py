@@ -16,9 +16,9 @@ from ...engine.session.framework.trace import Trace, TraceStep
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
-from ..sessions.session import SessionInputs, conf_of, scene_at, session_in
+from ..sessions.session_answer import SessionInputs, conf_of, scene_at, session_in
 from ..sessions.tie_breaking import LEAST, TieBreaking
 
 _LIMITING = ("capacity", "proportion")

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import QUEUES, SESSION, Invariant
-from ...engine.invariants.owners import GROUP, KIND
-from ...engine.invariants.timeline import HappeningPlace, ViolationTimeline
+from ...engine.invariants.owner_invariants import GROUP, KIND
 from ...engine.invariants.view import EVICTIONS, ClusterView, SessionView, Unit
+from ...engine.invariants.violation_timeline import HappeningPlace, ViolationTimeline
 from ...engine.state.clock import Clock
 from ...engine.state.log_coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours

@@ -18,8 +18,8 @@ from ...engine.invariants.runs import (
     needless_retries,
     pauses,
 )
-from ...engine.invariants.timeline import Breach, HappeningPlace
-from ...engine.invariants.writers import WrittenVersion, contested, fields_of
+from ...engine.invariants.violation_timeline import Breach, HappeningPlace
+from ...engine.invariants.writer_invariants import WrittenVersion, contested, fields_of
 from ...engine.kubernetes.objects import PodGroup, Queue, decode_known
 from ...engine.log.store import Query
 from ...engine.state.clock import Clock

@@ -15,10 +15,10 @@ import msgspec
 
 from ...engine.cache.projector import Projector
 from ...engine.events import Event, Reference
-from ...engine.invariants.controllers import JOB
+from ...engine.invariants.controller_invariants import JOB
 from ...engine.invariants.invariant import Invariant
-from ...engine.invariants.timeline import Breach
 from ...engine.invariants.view import ClusterView, PodGroupDeletion
+from ...engine.invariants.violation_timeline import Breach
 from ...engine.log.store import NO_REVISION, LogStore, Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..belief.stored_belief import last_stored, start_of

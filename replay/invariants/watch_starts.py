@@ -8,7 +8,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Event, Recorded
 from ...engine.invariants.invariant import Violation
-from ...engine.invariants.versions import WatchedVersion, going_back
+from ...engine.invariants.version_invariants import WatchedVersion, going_back
 from ...engine.log.store import Query
 from ..logs.log import Log
 from ..moments.moment import Moment

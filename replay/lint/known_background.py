@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..logs.log import Log
-from ..logs.scheduler_confs import conf_at
+from ..logs.logged_confs import conf_at
 from ..moments.moment import Moment
 from .findings import FindingSubject
 from .lint_inputs import Configuration

@@ -12,7 +12,7 @@ from ...engine.events.input_names import distinct_names, without_folders
 from ...engine.kubernetes.scheduler_confs import configs_in, parse_conf
 from ...engine.kubernetes.yaml import YamlFault
 from ...engine.text_encodings import text_of
-from .scheduler_confs import ConfText
+from .logged_confs import ConfText
 
 _SHOWN = 5
 

@@ -13,11 +13,11 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
 from ...engine.log.store import Query
 from ...engine.state.log_coverage import UnknownCause
 from ..coverage.coverage import unknown_at
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 
 if TYPE_CHECKING:
     from ...engine.events import Reference
-    from ...engine.state.truth import Entry
+    from ...engine.state.truth_fold import Entry
     from ..moments.moment import Moment
     from ..truth.log_states import LogStates
 

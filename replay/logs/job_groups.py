@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
 from ...engine.state.facts import PodFact
-from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_fold import Entry, Truth
 from ..moments.moment import Moment
 from .given_names import PODGROUP, name_at, one_of
 from .log import Log

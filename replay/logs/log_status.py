@@ -348,7 +348,7 @@ class _Asked:
 
     def configurations(self) -> tuple[str, ...]:
         """Return the sources of the scheduler's configurations, in order, each once."""
-        from .scheduler_confs import confs_at  # noqa: PLC0415 -- sessions are much to import
+        from .logged_confs import confs_at  # noqa: PLC0415 -- sessions are much to import
 
         if "config.applied" not in self.kinds:
             return ()

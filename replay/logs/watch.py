@@ -13,7 +13,7 @@ from ...engine.log.store import Query, TimeCut
 from ...engine.state.clock import TimeSpan
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact
-from ...engine.state.truth import Entry
+from ...engine.state.truth_fold import Entry
 from ..moments.moment import Moment
 from ..moments.times import with_spans
 from .log import Log

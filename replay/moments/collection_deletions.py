@@ -9,7 +9,7 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.log.store import LogStore, Query
 from ...engine.state.collections import collection_of
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .moment import Moment
 
 

@@ -16,7 +16,7 @@ from ...engine.events import KINDS, Effect, Event, Reference
 from ...engine.log.store import LogStore, Query
 from ...engine.state.event_columns import NO_ORIGIN
 from ...engine.state.fold import FoldRecord
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from .log_clock import StoreKey
 from .moment import Moment
 

@@ -10,7 +10,7 @@ from ...engine.events.payloads import ListBroken
 from ...engine.kubernetes.resources import plural_of
 from ...engine.state.clock import UNDATED, TimeSpan
 from ...engine.state.log_coverage import KnownGap, Pair, UnknownCause
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from ..tabular.documents import described
 from ..tabular.record_columns import Time
 from .times import is_known, place_text, span_words

@@ -21,7 +21,7 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.expressions.jsonpath import Path, find, parse_path
 from ...engine.kubernetes.resources import GroupKind, plural_of
 from ...engine.state.facts import PodFact
-from ...engine.state.truth import Entry
+from ...engine.state.truth_fold import Entry
 
 _TERMS = re.compile(r"(?:[^,\\]|\\.)+", re.DOTALL)
 _TERM = re.compile(r"((?:[^=!\\]|\\.)+)(==|!=|=)((?:[^\\]|\\.)*)", re.DOTALL)

@@ -12,7 +12,7 @@ from ...engine.events.payloads import AnswerExpected
 from ..compare.decisions import Decision, decisions_of
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..sessions.session import SessionAnswer, session_at
+from ..sessions.session_answer import SessionAnswer, session_at
 
 Decisions = Mapping[Decision, str]
 

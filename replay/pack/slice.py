@@ -18,7 +18,7 @@ from ...engine.events.payloads import ExtenderAnswered, ListObserved, UsageMeasu
 from ...engine.log.store import Query, TimeCut
 from ...engine.state.clock import END_KEY, Clock
 from ...engine.state.log_coverage import COVERING
-from ...engine.state.truth import Entry
+from ...engine.state.truth_fold import Entry
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.slices import begin_of

@@ -25,7 +25,7 @@ from ..render.differences import (
 )
 from ..render.events import object_text
 from ..render.tables import cut
-from ..report.records import ReportChange
+from ..report.report_records import ReportChange
 from .blocks import PageLinks, blocks_html, words
 from .templates import rendered
 

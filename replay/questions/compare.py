@@ -12,12 +12,12 @@ from .fields import AT, CONF, LOCAL, RELEASE, Field, Names, several
 from .question import QuestionOfRelease, Remark, running, taken, unsaid
 
 if TYPE_CHECKING:
-    from ..compare.sessions import Comparison, ComparisonDocument
+    from ..compare.compared_sessions import Comparison, ComparisonDocument
     from ..logs.given_confs import Conf
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..render.tables import Style
-    from ..sessions.session import SessionRun
+    from ..sessions.session_answer import SessionRun
     from ..truth.points import Point
 
 
@@ -106,8 +106,8 @@ class ComparisonQuestion(QuestionOfDecisions, frozen=True, kw_only=True):
         return several(self.releases)
 
     def answer(self, log: Log) -> Comparison:
-        """Return the sessions: :func:`plinian.replay.compare.sessions.compare_variants`."""
-        from ..compare.sessions import compare_variants  # noqa: PLC0415 -- loads much
+        """Return the sessions: :func:`plinian.replay.compare.compared_sessions.compare_variants`."""
+        from ..compare.compared_sessions import compare_variants  # noqa: PLC0415 -- loads much
         from ..logs.given_confs import conf_texts  # noqa: PLC0415
 
         moment, confs = log.moment(self.at), conf_texts(self.confs)

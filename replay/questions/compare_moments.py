@@ -12,7 +12,7 @@ from .fields import AFTER, BEFORE, several
 from .question import Remark, taken, unsaid
 
 if TYPE_CHECKING:
-    from ..compare.sessions import Comparison
+    from ..compare.compared_sessions import Comparison
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
@@ -65,11 +65,11 @@ class MomentsComparisonQuestion(QuestionOfDecisions, frozen=True):
         return unknown_at_ends(log, (log.moment(self.before), log.moment(self.after)), SCHEDULING)
 
     def answer(self, log: Log) -> Comparison:
-        """Return both sessions: :func:`plinian.replay.compare.sessions.compare_moments`.
+        """Return both sessions: :func:`plinian.replay.compare.compared_sessions.compare_moments`.
 
         :raises UsageError: there are more than two releases, or one is not known.
         """
-        from ..compare.sessions import compare_moments  # noqa: PLC0415
+        from ..compare.compared_sessions import compare_moments  # noqa: PLC0415
 
         moments, releases = (log.moment(self.before), log.moment(self.after)), self.named_releases
         return compare_moments(log, moments, (releases[0], releases[-1]))

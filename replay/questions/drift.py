@@ -10,7 +10,7 @@ import msgspec
 from .question import QuestionOfScheduler
 
 if TYPE_CHECKING:
-    from ..belief.drift import Drift
+    from ..belief.logged_drift import Drift
     from ..logs.log import Log
     from ..render.tables import Style, Table
 
@@ -31,9 +31,9 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
     exit_code = "Exit with 1 if anything differs."
 
     def answer(self, log: Log) -> Drift:
-        """Return the differences: :func:`plinian.replay.belief.drift.drift_at`."""
+        """Return the differences: :func:`plinian.replay.belief.logged_drift.drift_at`."""
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-        from ..belief.drift import drift_at  # noqa: PLC0415 -- doors read the fields only
+        from ..belief.logged_drift import drift_at  # noqa: PLC0415 -- doors read the fields only
         from ..coverage.coverage import SCHEDULING, unknown_at  # noqa: PLC0415
 
         moment = log.moment(self.at)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...engine.kubernetes.resources import GroupKind
     from ..histories.history import ObjectHistory
     from ..logs.log import Log
-    from ..objects.kinds import ObjectName
+    from ..objects.kind_names import ObjectName
     from ..render.tables import Style
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..plot.asked import PlotRequest
     from ..render.tables import Style, Table
     from ..review.review_records import Review
-    from ..sessions.session import SessionRun
+    from ..sessions.session_answer import SessionRun
     from ..truth.points import Point
 
 A = TypeVar("A")
@@ -406,7 +406,7 @@ def check_known(
     """
     from ...engine.errors import NotKnown  # noqa: PLC0415 -- doors read the fields only
     from ..coverage.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
-    from ..logs.scheduler_confs import has_no_conf  # noqa: PLC0415
+    from ..logs.logged_confs import has_no_conf  # noqa: PLC0415
 
     refuse(unknown_at(log, moment, SCHEDULING) if unknown is None else unknown)
     if not is_configured and has_no_conf(log, moment):

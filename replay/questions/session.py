@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..logs.given_confs import Conf
     from ..logs.log import Log
     from ..render.tables import Style
-    from ..sessions.session import SessionAnswer, SessionRun
+    from ..sessions.session_answer import SessionAnswer, SessionRun
 
 _LEAST_NAME = "least-name"
 
@@ -92,12 +92,12 @@ each, and the behaviours in which the releases differ."""
         return () if self.release is None else (self.release,)
 
     def answer(self, log: Log) -> SessionAnswer:
-        """Return the session: :func:`plinian.replay.sessions.session.session_at`.
+        """Return the session: :func:`plinian.replay.sessions.session_answer.session_at`.
 
         :raises PointUnknown: the point is not a moment of the log.
         """
         from ..logs.given_confs import conf_text  # noqa: PLC0415 -- doors read the fields only
-        from ..sessions.session import session_at  # noqa: PLC0415
+        from ..sessions.session_answer import session_at  # noqa: PLC0415
         from ..sessions.tie_breaking import chance_of  # noqa: PLC0415
 
         moment = log.moment(self.at)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...engine.events import Event
 from ...engine.invariants.invariant import Severity
-from ...engine.invariants.timeline import Breach
+from ...engine.invariants.violation_timeline import Breach
 from ...engine.kubernetes.units import SECOND_US
 from ..coverage.coverage import unknown_text
 from ..invariants.check_report import CheckReport, beginning, severity_of

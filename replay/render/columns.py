@@ -21,7 +21,7 @@ from ...engine.state.facts import (
 )
 from ...engine.state.log_coverage import Pair
 from ...engine.state.object_status import status_of
-from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_fold import Entry, Truth
 from ...engine.state.truth_tables import (
     NodeAmounts,
     QueueTable,

@@ -9,9 +9,9 @@ from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.trace import TraceStep
 from ..compare.causes import Cause
 from ..compare.checked_behaviours import CheckedBehaviour
+from ..compare.compared_sessions import Comparison
 from ..compare.decisions import CONTEXT, DifferingDecision, FirstDifference
 from ..compare.releases import BehaviourDiff
-from ..compare.sessions import Comparison
 from ..coverage.coverage import unknown_text
 from ..sessions.step_words import compared_in, outcome_text
 from .blocks import object_ref

@@ -13,13 +13,13 @@ from ...engine.kubernetes.objects import Taint
 from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.object_status import status_of
-from ...engine.state.truth import Entry
+from ...engine.state.truth_fold import Entry
 from ..coverage.coverage import NotListed
 from ..histories.history import Happening, history_at
 from ..logs.given_names import PODGROUP
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .amounts import UNKNOWN, age, resource_list, sure
 from .columns import TableContext, counted, short_names, table_of
 from .histories import version_table

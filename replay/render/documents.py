@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 
 from ...engine.errors import UsageError
-from ..objects.kinds import resource_name
+from ..objects.kind_names import resource_name
 from ..tabular.documents import written
 from .tables import NONE, PLAIN, Style, Table, write_table
 

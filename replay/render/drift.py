@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..belief.drift import Drift
+from ..belief.logged_drift import Drift
 from .tables import NONE, Table
 
 

@@ -13,7 +13,7 @@ from ...engine.events.input_names import without_folders
 from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
 from ..moments.times import span_text
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from ..tabular.documents import written
 from ..tabular.record_columns import Time
 from .tables import NONE, Table

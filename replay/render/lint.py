@@ -13,7 +13,7 @@ from ..lint.lint_rules import RULES
 from ..lint.lint_task import Report
 from ..lint.regions import Regions
 from ..lint.shared_files import shared_files
-from ..objects.kinds import resource_name
+from ..objects.kind_names import resource_name
 from .screen import one_line
 from .tables import GAP, NONE, PLAIN, Style, Table, lines_of, paragraph
 

@@ -8,7 +8,7 @@ from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.resources import plural_of
 from ..histories.related_objects import meant
 from ..logs.given_names import never_known
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .related_objects import meant_text
 
 if TYPE_CHECKING:

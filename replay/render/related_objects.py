@@ -10,7 +10,7 @@ from ...engine.events import Reference
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import plural_of
 from ..histories.related_objects import NameSuggestions
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 
 _SHOWN = 10
 

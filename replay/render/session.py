@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
-from ..sessions.session import SessionAnswer
+from ..sessions.session_answer import SessionAnswer
 from ..sessions.step_words import compared_in, outcome_text, stop_text
 from .blocks import object_ref
 from .short_names import short, short_all

@@ -10,25 +10,25 @@ from ...engine.kubernetes.units import format_time
 from ...engine.log.location import log_name
 from ...engine.state.facts import NodeFact
 from ...engine.state.log_coverage import UnknownCause as Missing
-from ...engine.state.truth import Truth
+from ...engine.state.truth_fold import Truth
 from ..answers.answer import Why
 from ..answers.why import whys_at
 from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
 from ..histories.first_seen import diff_at
 from ..logs.log import Log
-from ..logs.scheduler_confs import has_no_conf
+from ..logs.logged_confs import has_no_conf
 from ..moments.log_clock import when_is
 from ..moments.moment import Moment, remarks_on
 from ..moments.times import known_text
-from ..objects.kinds import ObjectName, plain_name
+from ..objects.kind_names import ObjectName, plain_name
 from ..recorded.recorded_sessions import RecordedSession, recorded_sessions
 from ..recorded.session_list import ListedSession, listing, within
 from ..render.short_names import short
 from ..render.tables import Table
-from ..sessions.session import SessionAnswer, session_at
+from ..sessions.session_answer import SessionAnswer, session_at
 from .commands import MomentCommands, beginning, commands_at
 from .question import MOST_ANSWERS, ReportRequest, time_at, waiting
-from .records import (
+from .report_records import (
     Answers,
     Bounded,
     Decided,
@@ -40,8 +40,8 @@ from .records import (
     Subject,
     Timeline,
 )
+from .report_timeline import extent_of, timeline_of
 from .state import state_of
-from .timeline import extent_of, timeline_of
 
 MOST_SESSIONS = 12
 MOST_DECISIONS = 60

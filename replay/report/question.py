@@ -9,14 +9,14 @@ from ...engine.errors import PointTooEarly, UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
 from ...engine.state.facts import PodFact, PodGroupFact
-from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_fold import Entry, Truth
 from ..answers.answering_session import JOB, POD, PODGROUP
 from ..logs.given_names import stem_of
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.times import with_spans
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from ..truth.points import Point
 from .state import WAITING
 

@@ -8,12 +8,12 @@ from types import MappingProxyType
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
 from ...engine.state.facts import PodGroupFact, QueueFact, Resources
-from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_fold import Entry, Truth
 from ..answers.amounts import in_order
 from ..coverage.coverage import NotListed
 from ..render.columns import TableContext, short_names, table_of
 from .commands import MomentCommands
-from .records import Bounded, Share, State
+from .report_records import Bounded, Share, State
 
 MOST_ROWS = 40
 MOST_SHARES = 60

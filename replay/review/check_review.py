@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ...engine.invariants.invariant import Invariant, Severity
-from ...engine.invariants.timeline import Breach
+from ...engine.invariants.violation_timeline import Breach
 from ...engine.kubernetes.counts import counted
 from ..invariants.check_report import CheckReport, severity_of
 from .review_records import Level, Result, Review, ReviewRule, Skipped

@@ -11,7 +11,7 @@ from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import Fact, PodFact, PodGroupFact
 from ..logs.given_names import stem_of
 from ..logs.log import Log, Progress
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .changes_in_order import StateChange, changes
 from .period import Period, ShownPeriod, Track, divided
 

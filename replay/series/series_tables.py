@@ -14,7 +14,7 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact, Resources
-from ...engine.state.truth import Truth
+from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import (
     node_table,
     podgroup_members,

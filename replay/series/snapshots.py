@@ -19,7 +19,7 @@ from ...engine.kubernetes.resources import GroupKind, plural_of
 from ...engine.state.facts import PodFact
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 from ..objects.manifests import manifest
 from ..render.documents import json_text
 

@@ -9,7 +9,7 @@ from ...engine.errors import PlinianError
 from ...engine.events.input_names import without_folders
 from ...engine.log.location import parse_location
 from ..facade.log import Log
-from ..logs.scheduler_confs import confs_at
+from ..logs.logged_confs import confs_at
 from ..moments.moment import Moment
 
 _NAMING = frozenset({"source", "conf", "configurations"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..logs.given_confs import Conf
     from ..logs.log import Log
-    from ..logs.scheduler_confs import ConfText
+    from ..logs.logged_confs import ConfText
     from ..moments.moment import Moment
 
 
@@ -58,7 +58,7 @@ def rejections(
     """
     from ...engine.errors import UsageError  # noqa: PLC0415
     from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-    from .session import conf_of  # noqa: PLC0415
+    from .session_answer import conf_of  # noqa: PLC0415
 
     for conf in filter(None, confs):
         for release in releases:
@@ -98,8 +98,8 @@ def accepted_conf(
 def rejected_in_log(log: Log, moment: Moment, releases: Sequence[str]) -> Iterator[str]:
     """Yield which configurations of a log releases reject, and what they keep."""
     from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-    from ..logs.scheduler_confs import confs_at  # noqa: PLC0415
-    from .session import conf_of  # noqa: PLC0415
+    from ..logs.logged_confs import confs_at  # noqa: PLC0415
+    from .session_answer import conf_of  # noqa: PLC0415
 
     confs = confs_at(log.store, moment)
     for release in releases:

@@ -15,7 +15,7 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Object, Pod, PodGroup
 from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.volcano.session.behaviours import Behaviours
-from .session import SessionAnswer, SessionInputs, session_in
+from .session_answer import SessionAnswer, SessionInputs, session_in
 
 SESSIONS = 8
 """How many sessions are run at most."""

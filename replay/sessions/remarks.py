@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .assumed import kept_text
 
 if TYPE_CHECKING:
-    from .session import SessionRun
+    from .session_answer import SessionRun
 
 UNNAMED = "the default; choose another with --release"
 

@@ -21,7 +21,7 @@ from ..coverage.coverage import (
     unknown_between,
 )
 from ..logs.log import Log
-from ..logs.scheduler_confs import has_no_conf
+from ..logs.logged_confs import has_no_conf
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown

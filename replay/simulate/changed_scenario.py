@@ -10,7 +10,7 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.kubernetes.object_store import Document, fault_of
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
-from ..objects.kinds import ObjectName, object_named
+from ..objects.kind_names import ObjectName, object_named
 from .scenario_cases import CHANGES, Case, CaseStep
 
 _FORM = """write TYPE/NAME=JSON, as in 'queue/test={"spec":{"capability":{"cpu":"20"}}}'"""

@@ -18,7 +18,7 @@ from ..moments.later_events import SHOWING
 from ..moments.later_lists import later_lists
 from ..moments.log_clock import StoreKey
 from ..moments.moment import Moment
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 
 _INEXACT = b'"exact":false'
 """What the payload of a list has whose revision is a lower bound; it is canonical JSON."""

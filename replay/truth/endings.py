@@ -8,7 +8,7 @@ from ...engine.events import Effect, Recorded, Reference
 from ...engine.log.store import LogStore
 from ...engine.state.clock import TimeSpan
 from ..moments.moment import Moment
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .object_events import PlacedEvent, events_of
 from .settled_writes import deletes
 

@@ -14,11 +14,11 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, LogStore
 from ...engine.log.store import Query
 from ...engine.state.clock import Clock
-from ...engine.state.truth import Entry, Truth
+from ...engine.state.truth_fold import Entry, Truth
 from ..belief.recent_beliefs import RecentBeliefs
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment, remarks_on
-from ..objects.kinds import ObjectName, kind_named, object_named
+from ..objects.kind_names import ObjectName, kind_named, object_named
 from .points import Point, point_text, resolve
 from .read_coverage import read_coverage
 from .settled_writes import MAY_DELETE

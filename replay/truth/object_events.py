@@ -20,7 +20,7 @@ from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.times import with_spans
 from ..moments.verbs import VersionPlace, VersionVerb, called, verbs_told
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .absences import absences
 
 _LAST = 2**65

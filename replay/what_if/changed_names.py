@@ -14,11 +14,11 @@ from ..lint.lint_fields import unknown_fields
 from ..lint.objects import Manifest, amounts_in
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from ..simulate.changed_scenario import Patch, parse_patch
 from .changed_world import Document
 from .cluster_changes import Apply, SetField, WhatIfChange
-from .field_types import fields_of, inspected, value_of
+from .typed_fields import fields_of, inspected, value_of
 
 
 class UnreadField(NamedTuple):

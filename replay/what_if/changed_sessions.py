@@ -24,11 +24,17 @@ from ..belief.stored_belief import CacheBasis, believed
 from ..compare.decisions import DifferingDecision, decisions_of, differing
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..sessions.next_sessions import NextSession, next_sessions
-from ..sessions.session import SessionAnswer, SessionInputs, ShortSession, scene_at, session_in
+from ..sessions.session_answer import (
+    SessionAnswer,
+    SessionInputs,
+    ShortSession,
+    scene_at,
+    session_in,
+)
 from ..tabular.column_table import ColumnTable, texts
 from ..tabular.documents import shown_as
 from ..tabular.tabular import Tabular

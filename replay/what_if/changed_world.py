@@ -20,7 +20,7 @@ from ..belief.belief import projector_at
 from ..logs.job_groups import groups_named
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..objects.kinds import plain_name
+from ..objects.kind_names import plain_name
 
 Document = dict[str, Any]
 Place = tuple[GroupKind, str, str]

@@ -12,10 +12,10 @@ from ...engine.errors import InputError, UsageError
 from ..answers.answering_session import NODE
 from ..lint.manifest_reading import read_files
 from ..objects.field_paths import path_text, split_path
-from ..objects.kinds import ObjectName, object_named, plain_name
+from ..objects.kind_names import ObjectName, object_named, plain_name
 from ..simulate.changed_scenario import merged
 from .changed_world import Changeable, Document
-from .field_types import joined
+from .typed_fields import joined
 
 _CORDONED = MappingProxyType({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
 _HOSTNAME = "kubernetes.io/hostname"

@@ -20,9 +20,9 @@ from ..answers.target import Target, target_of
 from ..answers.why import finding_of
 from ..compare.causes import Cause, smallest
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from .changed_sessions import ORIGINAL, ChangedSessions, Variant

@@ -20,7 +20,7 @@ from ...engine.model.task import TaskInfo
 from ...engine.model.task_status import ALLOCATED_STATUS, TaskStatus
 from ..answers.answering_session import named_as
 from ..answers.records import Gang, Held, Link, Nodes, Overcommitted, QueuePath
-from ..objects.kinds import object_named
+from ..objects.kind_names import object_named
 from .cluster_changes import Delete, WhatIfChange
 from .queue_room import lacking
 from .suggestion import GONE, Suggestion, WaitingObject, finite, single

@@ -18,7 +18,7 @@ from ...engine.kubernetes.objects import (
 from ...engine.session.framework.vote_details import Gate, Spares
 from ..answers.answering_session import POD, PODGROUP, pending
 from ..answers.records import EvictionTry, Gang, Hypernodes, Link, Nodes
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .cluster_changes import Apply, SetField
 from .suggestion import (
     GANG,

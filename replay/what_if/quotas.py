@@ -10,7 +10,7 @@ from ...engine.kubernetes.quantity_lists import Amounts, add, amounts, written
 from ...engine.model.job import JobInfo
 from ..answers.amounts import amounts_of
 from ..answers.records import Link, Refusal
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from .cluster_changes import SetField
 from .holders import MOST_GONE, holding, without
 from .suggestion import LIMIT, Suggestion, instead_of, single

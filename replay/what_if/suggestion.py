@@ -11,7 +11,7 @@ from ...engine.kubernetes.quantity_lists import Amount, amounts
 from ..answers.amounts import in_order
 from ..answers.answer import Why
 from ..answers.answering_session import PODGROUP, QUEUE
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from ..tabular.record_columns import Amounts
 from .changed_sessions import Variant
 from .cluster_changes import Apply, WhatIfChange

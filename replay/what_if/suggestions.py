@@ -19,7 +19,7 @@ from ...engine.volcano.releases import RELEASES
 from ..answers.answering_session import NODE
 from ..answers.records import Link, NodeReason, Nodes
 from ..answers.refusing_nodes import OF_NODE_GROUPS, affinity_of, queue_of
-from ..objects.kinds import ObjectName
+from ..objects.kind_names import ObjectName
 from ..tabular.record_columns import Amounts
 from .changed_sessions import Variant
 from .cluster_changes import AddNodes, Cordon, SetField, WhatIfChange, new_name

@@ -17,7 +17,7 @@ from ..answers.amounts import amounts_of
 from ..answers.evicting import EVICTING
 from ..answers.records import Link, Overcommitted
 from ..lint.victim_tiers import blind_actions
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 
 Configuration = dict[str, Any]
 Edit = Callable[[Configuration], bool]

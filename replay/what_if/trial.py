@@ -11,7 +11,7 @@ from ...engine.model.job import JobInfo
 from ...engine.model.task_status import READY_STATUS, TaskStatus
 from ..answers.answering_session import POD
 from ..answers.target import Target
-from ..sessions.session import SessionAnswer
+from ..sessions.session_answer import SessionAnswer
 from .changed_sessions import ChangedSessions, Variant
 from .ignored import Ignored, ignored_in
 from .made_pods import made_pods

@@ -13,7 +13,7 @@ from ...engine.session.framework.vote_details import Gate, Spares
 from ..answers.amounts import amounts_of
 from ..answers.answering_session import title_of
 from ..answers.records import EvictionTry, Gang, Link
-from ..objects.kinds import object_named
+from ..objects.kind_names import object_named
 from .cluster_changes import Delete, SetField, WhatIfChange
 from .queue_room import heavier, less
 from .suggestion import (

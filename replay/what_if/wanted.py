@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from .changed_names import checked
 from .changed_sessions import Variant
 from .cluster_changes import AddNodes, Cordon, Delete, WhatIfChange, manifests, named_in, set_field

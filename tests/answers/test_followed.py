@@ -16,7 +16,7 @@ from plinian.replay.belief.belief import belief_at
 from plinian.replay.ingest.one_off import log_of
 from plinian.replay.logs.log import Log
 from plinian.replay.render.documents import plain
-from plinian.replay.sessions.session import SessionAnswer, scene_at, session_in
+from plinian.replay.sessions.session_answer import SessionAnswer, scene_at, session_in
 
 RELEASES = ("v1.8.2", "v1.12.1", "v1.15.1")
 AT_ONCE = ("next-session", "releasing")

@@ -10,7 +10,7 @@ from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, Document, owned, w
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.answers.why import why_at
-from plinian.replay.belief.drift import drift_at
+from plinian.replay.belief.logged_drift import drift_at
 from sessions import document, group, node, pod, queue
 
 WORLD = (node("n1", 4), queue("default"))

@@ -22,7 +22,7 @@ from plinian.replay.answers.records import (
 from plinian.replay.answers.why import why_at
 from plinian.replay.belief.belief import belief_at
 from plinian.replay.render.documents import plain
-from plinian.replay.sessions.session import scene_at
+from plinian.replay.sessions.session_answer import scene_at
 from sessions import CREATED, group, node, pod, queue
 
 

@@ -18,13 +18,13 @@ from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.extract import extract_fact
-from plinian.engine.state.truth import Entry
+from plinian.engine.state.truth_fold import Entry
 from plinian.replay.server.kubernetes.read.forms import Shaper
 from plinian.replay.server.kubernetes.read.openapi_v3 import schema_of
 from plinian.replay.server.kubernetes.wire.api_paths import ApiPath
+from plinian.replay.server.kubernetes.wire.api_resources import ApiResource, catalog_of
 from plinian.replay.server.kubernetes.wire.api_status import StatusError
 from plinian.replay.server.kubernetes.wire.list_options import AnswerForm, ObjectShape
-from plinian.replay.server.kubernetes.wire.resources import ApiResource, catalog_of
 from plinian.replay.server.kubernetes.write.changing import WriteRequest
 from plinian.replay.server.kubernetes.write.validation import validated
 

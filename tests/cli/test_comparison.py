@@ -20,11 +20,11 @@ from shared_parent import CONF, scenario
 from decisions import decided
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import app
-from plinian.replay.compare import sessions
+from plinian.replay.compare import compared_sessions as sessions
 from plinian.replay.compare.causes import changed, partly
 from plinian.replay.compare.decisions import Decision, decisions_of
 from plinian.replay.logs.log import opened
-from plinian.replay.sessions.session import session_at
+from plinian.replay.sessions.session_answer import session_at
 
 OLD, NEW, LATER = "v1.11.0", "v1.12.1", "v1.13.0"
 BOTH = ("--release", OLD, "--release", NEW)

@@ -14,7 +14,7 @@ from plinian.replay.belief.belief import beliefs_along
 from plinian.replay.cli.main import app
 from plinian.replay.logs.log import opened
 from plinian.replay.render.documents import json_text
-from plinian.replay.sessions.session import scene_at, session_at, session_in
+from plinian.replay.sessions.session_answer import scene_at, session_at, session_in
 from plinian.replay.sessions.session_moments import SessionMoment, evenly, session_places
 
 

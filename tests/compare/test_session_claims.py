@@ -9,7 +9,7 @@ from plinian.engine.model.panic import Panic
 from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.compare.session_claims import SessionClaim
-from plinian.replay.sessions.session import SessionAnswer
+from plinian.replay.sessions.session_answer import SessionAnswer
 
 DURING = "it handles Pod ns/a (ADDED)"
 

@@ -22,7 +22,7 @@ from plinian.replay.cli.main import app
 from plinian.replay.compare.subjects import LogSubject
 from plinian.replay.logs.log import opened
 from plinian.replay.render.documents import json_text
-from plinian.replay.sessions.session import SessionAnswer, session_at
+from plinian.replay.sessions.session_answer import SessionAnswer, session_at
 
 RELEASE = "v1.12.1"
 

@@ -9,7 +9,7 @@ import pytest
 from recorded_cluster import CONF, RecordedCluster
 
 from plinian.replay.fidelity.report import Cause, Counts, Fidelity
-from plinian.replay.logs.scheduler_confs import ConfText
+from plinian.replay.logs.logged_confs import ConfText
 from sessions import document, group, node, pod, queue
 
 SESSION = "11111111-1111-4111-8111-111111111111"

@@ -12,7 +12,7 @@ from plinian.replay.fidelity.attempts import Aspect
 from plinian.replay.fidelity.rerun import job_services, rerun_sessions
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
-from plinian.replay.logs.scheduler_confs import ConfText
+from plinian.replay.logs.logged_confs import ConfText
 from plinian.replay.recorded.recorded_sessions import recorded_sessions
 
 BEHAVIOURS = resolve("v1.12.1")

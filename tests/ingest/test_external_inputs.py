@@ -13,8 +13,8 @@ import pytest
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import KINDS, Effect, Event, Reference
 from plinian.engine.events.payloads import ExtenderAnswered, UsageMeasured
+from plinian.engine.ingest.format_registry import recognise
 from plinian.engine.ingest.reading.formats import Context
-from plinian.engine.ingest.registry import recognise
 from plinian.engine.ingest.scenario import scenario
 from plinian.engine.ingest.scenario.scenario_inputs import FORMAT, parse_record
 

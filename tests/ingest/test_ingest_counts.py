@@ -9,7 +9,7 @@ from pathlib import Path
 from decisions import decided
 from ingest.test_external_inputs import lines, usage
 from ingest.test_scheduler_conf import CONF
-from plinian.engine.ingest.registry import FORMATS
+from plinian.engine.ingest.format_registry import FORMATS
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.replay.ingest.ingest_run import IngestSummary, ingest
 from plinian.replay.render.summary import summary_lines

@@ -15,9 +15,9 @@ from clusters import compact, listed, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved
+from plinian.engine.ingest.format_registry import recognise
 from plinian.engine.ingest.lists.json_objects import FORMAT
 from plinian.engine.ingest.reading.formats import Context
-from plinian.engine.ingest.registry import recognise
 
 
 def read(data: bytes, **options: Any) -> tuple[list[Event], Context]:

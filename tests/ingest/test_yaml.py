@@ -12,9 +12,9 @@ import yaml
 from clusters import DATA, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
+from plinian.engine.ingest.format_registry import recognise
 from plinian.engine.ingest.lists.yaml_objects import FORMAT
 from plinian.engine.ingest.reading.formats import Context
-from plinian.engine.ingest.registry import recognise
 from plinian.engine.kubernetes.yaml import YamlFault, YamlReader
 
 # Each line: [YAML text, the JSON that YAMLToJSON made of it, or "refused"]; made by a Go program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import ListObserved
-from plinian.engine.invariants.owners import GROUP, KIND, Owners
+from plinian.engine.invariants.owner_invariants import GROUP, KIND, Owners
 
 
 def version(name: str, revision: int) -> Event:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from invariant_views import Story
 
-from plinian.engine.invariants.evictions import INVARIANTS as OF_EVICTIONS
+from plinian.engine.invariants.eviction_invariants import INVARIANTS as OF_EVICTIONS
 from plinian.engine.invariants.view import QueueLimits, SessionView
 from plinian.engine.model.resource import Resource
 from plinian.engine.session.framework.session_outcome import SessionResult, UnscheduledCondition

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from invariant_views import Story, deleting, owned, with_uid
 
-from plinian.engine.invariants.podgroups import VOLCANO
+from plinian.engine.invariants.podgroup_invariants import VOLCANO
 from plinian.engine.kubernetes.objects import PodGroup, decode
 from plinian.engine.session.framework.session_outcome import ClosedPodGroupStatus
 from sessions import Document, document, group, node, pod, queue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plinian.engine.invariants.runs import LoggedMark, ObjectLife, needless_retries, pauses
-from plinian.engine.invariants.writers import WrittenVersion, contested
+from plinian.engine.invariants.writer_invariants import WrittenVersion, contested
 from plinian.engine.kubernetes.units import SECOND_US
 
 

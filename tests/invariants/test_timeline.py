@@ -7,14 +7,14 @@ from invariant_views import BY_ID
 from plinian.engine.invariants.catalogue import INVARIANTS
 from plinian.engine.invariants.ids import IDS
 from plinian.engine.invariants.invariant import Violation
-from plinian.engine.invariants.timeline import (
+from plinian.engine.invariants.version_invariants import WatchedVersion, going_back
+from plinian.engine.invariants.violation_timeline import (
     SECOND_US,
     SETTLE_US,
     HappeningPlace,
     ViolationTimeline,
     has_settled,
 )
-from plinian.engine.invariants.versions import WatchedVersion, going_back
 from plinian.replay.invariants.check_task import ALL
 
 SETTLING, AT_ONCE = BY_ID["I-04"], BY_ID["I-03"]

@@ -16,7 +16,7 @@ from plinian.engine.cache.snapshot import Snapshot
 from plinian.engine.model.task_status import STATUS_NAMES
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief.belief import belief_at
-from plinian.replay.belief.drift import CacheDifference, drift_at
+from plinian.replay.belief.logged_drift import CacheDifference, drift_at
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 

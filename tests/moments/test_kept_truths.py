@@ -11,7 +11,7 @@ import plinian
 from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.fold import FoldRecord
-from plinian.engine.state.truth import Truth
+from plinian.engine.state.truth_fold import Truth
 from plinian.replay.moments.moment import Moment
 from plinian.replay.truth import log_states as kept_truths
 from plinian.replay.truth.log_states import MOST_TRUTHS, KeptTruths

@@ -6,7 +6,7 @@ import pytest
 
 from plinian.engine.errors import UsageError
 from plinian.engine.kubernetes.resources import plural_of
-from plinian.replay.objects.kinds import kind_named, object_named, plain_name, resource_name
+from plinian.replay.objects.kind_names import kind_named, object_named, plain_name, resource_name
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import plinian
 from plinian.engine.events import Recorded
 from plinian.engine.log.store import Query
 from plinian.replay.facade.log import Log
-from plinian.replay.logs.scheduler_confs import confs_at
+from plinian.replay.logs.logged_confs import confs_at
 
 
 @pytest.fixture(scope="module")

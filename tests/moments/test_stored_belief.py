@@ -22,7 +22,7 @@ from plinian.engine.volcano.session.history import resolve
 from plinian.replay.belief import advancing_belief as advancing
 from plinian.replay.belief import stored_belief
 from plinian.replay.belief.belief import belief_at, beliefs_along, beliefs_until, play
-from plinian.replay.belief.drift import drift_at
+from plinian.replay.belief.logged_drift import drift_at
 from plinian.replay.belief.stored_belief import build_beliefs, is_far, start_of, version_of
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
@@ -30,7 +30,7 @@ from plinian.replay.moments import ordered_events
 from plinian.replay.moments.moment import Moment
 from plinian.replay.render.belief import PARTS, documents_of
 from plinian.replay.render.documents import plain
-from plinian.replay.sessions.session import session_at
+from plinian.replay.sessions.session_answer import session_at
 from sessions import RELEASE, node
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 from plinian.engine.state.clock import span_at
 from plinian.replay.pages.drawing import LEFT, RIGHT, WIDTH, drawing_of
-from plinian.replay.report.records import Lane, Mark, ReportWaiting, Stretch, Timeline
+from plinian.replay.report.report_records import Lane, Mark, ReportWaiting, Stretch, Timeline
 
 SECOND = 1_000_000
 BEGIN = 1_767_312_000 * SECOND

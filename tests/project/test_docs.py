@@ -28,7 +28,7 @@ from pages import DOCUMENTS, FENCE, slug, text_of
 from plinian.engine import errors
 from plinian.engine.cache.projector import WATCHED
 from plinian.engine.events import KINDS
-from plinian.engine.ingest.registry import FORMATS
+from plinian.engine.ingest.format_registry import FORMATS
 from plinian.engine.kubernetes.resources import KINDS_BY_RESOURCE
 from plinian.engine.log.schema import metadata
 from tree import ROOT, files

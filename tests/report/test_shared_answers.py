@@ -12,7 +12,7 @@ import plinian
 from plinian.engine.cache.projector import Projector
 from plinian.replay.answers.why import Why, Whys, why_at, whys_at
 from plinian.replay.facade.log import Log
-from plinian.replay.objects.kinds import ObjectName
+from plinian.replay.objects.kind_names import ObjectName
 from plinian.replay.report import collect
 
 AT = "2026-11-21T01:54:00Z"

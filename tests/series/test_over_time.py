@@ -18,7 +18,7 @@ from plinian import Log
 from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.engine.kubernetes.units import format_time
 from plinian.engine.state.facts import QueueFact
-from plinian.replay.objects.kinds import ObjectName
+from plinian.replay.objects.kind_names import ObjectName
 from plinian.replay.plot.picture import Chart
 from plinian.replay.recorded.session_list import ListedSession
 from plinian.replay.series import incidents

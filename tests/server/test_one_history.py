@@ -12,7 +12,7 @@ from doors import Doors, differences, doors_of, objects_of, positions_of
 import plinian
 from plinian.engine.events import Reference
 from plinian.replay.moments.times import span_words
-from plinian.replay.objects.kinds import ObjectName
+from plinian.replay.objects.kind_names import ObjectName
 
 DATA = Path(__file__).parents[1] / "data"
 POD = Reference("", "Pod", "default", "train-b-worker-3")

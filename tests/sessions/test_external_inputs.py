@@ -27,7 +27,7 @@ from clusters import watched
 from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.replay.ingest.ingest_run import ingest as ingest_paths
 from plinian.replay.logs.log import Log, opened
-from plinian.replay.sessions.session import session_at
+from plinian.replay.sessions.session_answer import session_at
 
 Event = dict[str, Any]
 QUEUE = added("Queue", "default", VOLCANO, spec={"weight": 1}, status={"state": "Open"})

@@ -16,7 +16,7 @@ from plinian.engine.kubernetes.api_errors import Conflict
 from plinian.engine.kubernetes.api_server import ApiServer
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.session import session_lines
-from plinian.replay.sessions.session import SessionAnswer, session_at
+from plinian.replay.sessions.session_answer import SessionAnswer, session_at
 from plinian.replay.what_if.help import startable, what_would_help
 from sessions import group, node, pod, queue
 

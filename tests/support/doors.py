@@ -19,7 +19,7 @@ from plinian.engine.events import KINDS, Reference
 from plinian.engine.kubernetes.resources import plural_of
 from plinian.replay.cli.main import app
 from plinian.replay.histories.related_objects import known_objects
-from plinian.replay.objects.kinds import ObjectName, resource_name
+from plinian.replay.objects.kind_names import ObjectName, resource_name
 from plinian.replay.render.events import object_text
 
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"

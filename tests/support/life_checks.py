@@ -7,7 +7,7 @@ from plinian.engine.events import Reference
 from plinian.engine.state.facts import PodFact
 from plinian.engine.state.object_status import status_of
 from plinian.replay.histories.name_life import Life, NameState
-from plinian.replay.objects.kinds import ObjectName
+from plinian.replay.objects.kind_names import ObjectName
 
 
 def life_of(log: plinian.Log, one: Reference) -> Life:

@@ -13,7 +13,7 @@ from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.logs.log import Log
-from plinian.replay.logs.scheduler_confs import ConfText
+from plinian.replay.logs.logged_confs import ConfText
 from plinian.replay.render.would_help import help_lines
 from plinian.replay.what_if.changed_sessions import Variant, WhatIf, what_if
 from plinian.replay.what_if.cluster_changes import (

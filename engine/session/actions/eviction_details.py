@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..framework import voting
-from ..framework.registry import GangEviction
+from ..framework.plugin_registry import GangEviction
 from ..framework.session import Session
 from ..framework.vote_details import (
     EvictionSearch,

@@ -27,7 +27,7 @@ from ...model.session_tables import NO_JOB, Rows
 from ...model.task import PREEMPTABLE
 from ..framework import framework_orders as orders
 from ..framework import voting
-from ..framework.registry import GangEviction
+from ..framework.plugin_registry import GangEviction
 from ..framework.session import Session
 from ..framework.statement import Statement
 from ..framework.vote_details import Gate, VictimTrial

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...model.resource import Resource
 from ...model.session_tables import PREEMPTABLE_STATUS
 from ..framework import framework_orders as orders
-from ..framework.registry import PREEMPT
+from ..framework.plugin_registry import PREEMPT
 from ..framework.session import Session
 from ..nodes.node_views import NodeViews
 from . import gang_eviction

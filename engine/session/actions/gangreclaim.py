@@ -11,7 +11,7 @@ from ...model.resource import Resource
 from ...model.session_tables import TaskStatus
 from ..framework import framework_orders as orders
 from ..framework import voting
-from ..framework.registry import RECLAIM
+from ..framework.plugin_registry import RECLAIM
 from ..framework.session import Session
 from ..nodes.node_views import NodeViews
 from . import gang_eviction

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ...model.session_tables import Rows
 from ..framework import voting
+from ..framework.plugin_registry import GangEviction
 from ..framework.priority_queue import ItemQueue
-from ..framework.registry import GangEviction
 from ..framework.session import Session, fits
 from ..framework.statement import Statement, TaskOperation
 from ..jobs.division import SubJob

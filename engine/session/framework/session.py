@@ -24,7 +24,7 @@ from ..reasons.statuses import Reasons
 from ..topology.top_hypernode import session_tree
 from .chooser import Chooser, LeastName
 from .map_orders import Ascending, MapOrders, MapWalk, Names
-from .registry import Registry
+from .plugin_registry import Registry
 from .trace import StepOutcome, Trace
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ...model.resource import Resource
 from ...model.session_tables import Rows
 from ..jobs.division import SubJob
-from .registry import GangEviction, SearchPurpose
+from .plugin_registry import GangEviction, SearchPurpose
 from .session import Session
 from .trace import NOTHING, PERMIT, StepOutcome, Vote
 from .vote_details import REFUSED

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...model.panic import Panic
 from ...model.resource_names import ATTACHABLE, PODS
 from ...model.session_tables import Floats, Ints, Rows
-from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry
+from ..framework.plugin_registry import BatchEntry, NodeOrderEntry, PredicateEntry
 from ..reasons.objections import too_little
 from ..reasons.statuses import PASS, StatusCode
 

@@ -21,7 +21,7 @@ from ...model.session_tables import (
     Rows,
     TaskStatus,
 )
-from ..framework.registry import EvictableEntry
+from ..framework.plugin_registry import EvictableEntry
 from .eviction_trials import keep_short
 
 if TYPE_CHECKING:

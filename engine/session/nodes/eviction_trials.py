@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...model.resource import Resource
 from ...model.session_tables import Floats, Rows
-from ..framework.registry import GangEviction
+from ..framework.plugin_registry import GangEviction
 from ..framework.vote_details import EvictionTrials, TriedNode, VictimTrial
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...model.session_tables import NO_NODE, Floats, Ints, Rows
 from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
-from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
+from ..framework.plugin_registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from ..framework.trace import StepOutcome
 from ..reasons.fit_errors import FitErrors
 from ..reasons.objections import NodeCode, Objection, around

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...volcano.conf import Arguments
-from ..framework.registry import GangEviction
+from ..framework.plugin_registry import GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
 from ..framework.vote_details import Spares

@@ -17,7 +17,7 @@ from msgspec.structs import fields
 
 from ...model.session_tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..framework.registry import ScoreError
+from ..framework.plugin_registry import ScoreError
 from ..framework.session import Session
 from ..framework.trace import ABSTAIN, PERMIT, REJECT, Vote
 from ..framework.vote_details import Spares

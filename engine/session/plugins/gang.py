@@ -14,7 +14,7 @@ from ...kubernetes.objects import PodGroup
 from ...model.session_tables import ALLOCATED_STATUS, Rows
 from ...volcano.conf import Arguments
 from ..framework.conditions import update_condition
-from ..framework.registry import GangEviction
+from ..framework.plugin_registry import GangEviction
 from ..framework.session import Session
 from ..framework.session_outcome import GroupCondition
 from ..framework.trace import PERMIT, REJECT, Vote

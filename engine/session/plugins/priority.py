@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...model.session_tables import Rows
 from ...volcano.conf import Arguments
-from ..framework.registry import RECLAIM, GangEviction
+from ..framework.plugin_registry import RECLAIM, GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
 from ..framework.vote_details import Spares

@@ -8,7 +8,7 @@ from typing import Any
 
 from ....engine.kubernetes.resources import plural_of
 from ...facade.documents import document
-from ...objects.kinds import plain_name
+from ...objects.kind_names import plain_name
 from .operation import Ask, OperationRequest
 from .pages import ListPageSize, ListPart
 

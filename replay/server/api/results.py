@@ -8,10 +8,10 @@ from typing import Any, TypedDict
 
 from ...answers.answer import Why
 from ...answers.blamed import Blame
-from ...belief.drift import Drift
+from ...belief.logged_drift import Drift
 from ...compare.bisection import BisectionDocument
+from ...compare.compared_sessions import ComparisonDocument
 from ...compare.releases import BehaviourDiff, ReleaseBehaviour, ReleaseLine
-from ...compare.sessions import ComparisonDocument
 from ...compare.verdict import UpgradeDocument
 from ...explore.exploration import ExplorationDocument
 from ...fidelity.report import FidelityDocument
@@ -24,7 +24,7 @@ from ...logs.log_status import Status
 from ...recorded.session_list import ListedSession
 from ...render.believed import BeliefDocument
 from ...render.events import EventDocument
-from ...sessions.session import SessionDocument
+from ...sessions.session_answer import SessionDocument
 from ...what_if.changed_sessions import WhatIfDocument
 from ...what_if.help import WouldHelp
 

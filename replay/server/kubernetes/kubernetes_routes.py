@@ -32,10 +32,10 @@ from .watch.play import play
 from .watch.sockets import sent
 from .watch.watches import WatchResponse, refused, watched
 from .wire.api_paths import ApiPath, named, no_resource, place_in
+from .wire.api_resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal
 from .wire.list_options import AnswerForm, ListOptions, asked_of, form_of
 from .wire.protobuf_fields import MAGIC, fields, text, unwrapped
-from .wire.resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .wire.shifted_times import NONE, Shift
 from .write.changing import Changing, View, WriteRequest
 from .write.patches import APPLY, patched_object

@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from ....engine.errors import LogError, PositionConflict
 from ....engine.kubernetes.resources import GroupKind
-from ....engine.state.truth import Entry
+from ....engine.state.truth_fold import Entry
 from ...logs.log import Log, opened
 from ..fault_answers import report
 from ..settings import ServerSettings
@@ -30,9 +30,9 @@ from .tables.columns import MALFORMED
 from .watch.channels import Channel, ClientWatch
 from .watch.resource_changes import Name, ResourceChange, name_of
 from .watch.watching import Opening, Watching
+from .wire.api_resources import CRD, ApiResource
 from .wire.api_status import JSON, StatusError, expired, invalid, too_large
 from .wire.list_options import ListOptions, Selection
-from .wire.resources import CRD, ApiResource
 from .write.appending import Batch, BranchWriter, batch_of, covered
 from .write.branch_objects import Altered, BranchState, Tables, known_kinds, loaded, one_pair
 from .write.changing import View, WriteRequest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ....engine.invariants.invariant import Invariant
-from ....engine.invariants.timeline import Breach
+from ....engine.invariants.violation_timeline import Breach
 from ....engine.kubernetes.counts import counted
 from ....engine.kubernetes.units import SECOND_US
 from ...facade.documents import document

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from ....engine.kubernetes.counts import counted
+from ...compare.compared_sessions import Comparison
 from ...compare.decisions import CONTEXT
-from ...compare.sessions import Comparison
 from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.moment import Moment

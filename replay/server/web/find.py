@@ -15,7 +15,7 @@ from ....engine.errors import PlinianError
 from ....engine.events import Reference
 from ...facade.log import Log
 from ...moments.times import known_text
-from ...objects.kinds import plain_name
+from ...objects.kind_names import plain_name
 from ...render.events import object_text
 from .look import Look
 from .notes import JOB, NODE, POD, PODGROUP, QUEUE

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from ....engine.state.facts import JobFact, PodGroupFact
-from ....engine.state.truth import Entry, Truth
+from ....engine.state.truth_fold import Entry, Truth
 from ....engine.state.truth_tables import podgroup_members
 from ...coverage.coverage import NotListed
 from ...facade.log import Log

@@ -13,7 +13,7 @@ from ...histories.name_life import Life, NameState
 from ...logs.given_names import name_of
 from ...moments.log_clock import StoreKey
 from ...moments.moment import Moment
-from ...objects.kinds import ObjectName
+from ...objects.kind_names import ObjectName
 from ...truth.truth import bound_document
 
 

@@ -16,11 +16,11 @@ from ....engine.errors import UsageError
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import NodeFact
 from ....engine.state.object_status import status_of
-from ....engine.state.truth import Truth
+from ....engine.state.truth_fold import Truth
 from ....engine.state.truth_tables import NodeAmounts, node_table
 from ....engine.volcano.session.history import resolve
 from ...answers.amounts import in_order
-from ...belief.drift import CacheDifference, Drift, both_at
+from ...belief.logged_drift import CacheDifference, Drift, both_at
 from ...coverage.coverage import NotListed
 from ...facade.documents import document
 from ...facade.log import Log

@@ -13,7 +13,7 @@ import msgspec
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ....engine.state.facts import JobFact, PodFact, PodGroupFact
 from ....engine.state.object_status import status_of
-from ....engine.state.truth import Entry, Truth
+from ....engine.state.truth_fold import Entry, Truth
 from ...facade.documents import document
 from ...facade.log import Log
 from ...histories.history import Happening, ObjectHistory
@@ -21,7 +21,7 @@ from ...logs.given_names import stem_of
 from ...logs.job_groups import groups_named_by_pods, jobs_named_by_pods
 from ...moments.times import span_text
 from ...objects.field_changes import changes
-from ...objects.kinds import object_named, plain_name
+from ...objects.kind_names import object_named, plain_name
 from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut

@@ -12,7 +12,7 @@ import msgspec
 
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import PodFact, PodGroupFact, QueueFact
-from ....engine.state.truth import Truth
+from ....engine.state.truth_fold import Truth
 from ....engine.state.truth_tables import queue_by_podgroup
 from ...answers.amounts import in_order
 from ...coverage.coverage import NotListed

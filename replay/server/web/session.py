@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from ....engine.session.framework.trace import StepOutcome, TraceStep
-from ....engine.state.truth import Truth
+from ....engine.state.truth_fold import Truth
 from ...facade.documents import document
 from ...facade.log import Log
 from ...logs.assumptions import assumptions_at
-from ...logs.scheduler_confs import ConfText, has_no_conf
+from ...logs.logged_confs import ConfText, has_no_conf
 from ...moments.moment import Moment
 from ...render.blocks import Ref, Section, Sentence, Words, here_ref, joined
 from ...render.session import number_text, session_tables
-from ...sessions.session import SessionRun
+from ...sessions.session_answer import SessionRun
 from ...sessions.step_words import compared_in, outcome_text
 from ..reach import reach_cache
 from .blocks import answer

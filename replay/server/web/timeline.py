@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ...facade.log import Log
-from ...pages.why import why_part
+from ...pages.why_sections import why_part
 from .axis import axis_of
 from .lanes import LanesDrawing, drawing_of
 from .look import Look

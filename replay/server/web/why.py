@@ -11,7 +11,7 @@ import msgspec
 from ....engine.volcano.releases import RELEASES
 from ....engine.volcano.session.history import resolve
 from ...answers.answer import Why
-from ...answers.assumed import unnamed
+from ...answers.assumed_confs import unnamed
 from ...answers.records import Nodes, PodGroupState
 from ...answers.since import begins_of
 from ...compare.session_claims import BOUND, ENQUEUED, SessionClaim
@@ -20,7 +20,7 @@ from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.times import first_time, last_time
 from ...pages.templates import rendered
-from ...pages.why import MADE_BY, RESTS_ON, badge
+from ...pages.why_sections import MADE_BY, RESTS_ON, badge
 from ...render.blocks import (
     Block,
     Drawn,

@@ -10,10 +10,10 @@ import pytest
 from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.facts import OtherFact
-from plinian.engine.state.truth import Entry
+from plinian.engine.state.truth_fold import Entry
 from plinian.replay.server.kubernetes.tables.columns import TableObject
 from plinian.replay.server.kubernetes.tables.table_columns import columns_of
-from plinian.replay.server.kubernetes.wire.resources import ApiResource
+from plinian.replay.server.kubernetes.wire.api_resources import ApiResource
 
 SUBJECTS = [
     {"kind": "User", "name": "ann"},

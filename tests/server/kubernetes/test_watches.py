@@ -21,8 +21,8 @@ from plinian.replay.server.kubernetes.read.cluster_state import KeptStates, Logg
 from plinian.replay.server.kubernetes.watch import resource_changes as changes
 from plinian.replay.server.kubernetes.watch.follower import WatchFollower
 from plinian.replay.server.kubernetes.watch.resource_changes import changes_between, held_at
+from plinian.replay.server.kubernetes.wire.api_resources import ApiResource
 from plinian.replay.server.kubernetes.wire.list_options import asked_of
-from plinian.replay.server.kubernetes.wire.resources import ApiResource
 from plinian.replay.server.settings import ServerSettings
 from tree import ROOT
 

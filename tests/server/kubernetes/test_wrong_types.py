@@ -21,7 +21,7 @@ from plinian.engine.events import Reference
 from plinian.engine.ingest.objects.version_events import version_event
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.extract import extract_fact
-from plinian.engine.state.truth import Entry
+from plinian.engine.state.truth_fold import Entry
 from plinian.replay.cli.main import app
 from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
 from plinian.replay.server.kubernetes.read.forms import Shaper
@@ -30,8 +30,8 @@ from plinian.replay.server.kubernetes.tables.cells import BUILT_IN
 from plinian.replay.server.kubernetes.tables.columns import INVALID
 from plinian.replay.server.kubernetes.tables.device_cells import MORE
 from plinian.replay.server.kubernetes.tables.other_cells import OTHERS
+from plinian.replay.server.kubernetes.wire.api_resources import ApiResource, catalog_of
 from plinian.replay.server.kubernetes.wire.list_options import AnswerForm, ObjectShape
-from plinian.replay.server.kubernetes.wire.resources import ApiResource, catalog_of
 from plinian.replay.server.settings import ServerSettings
 
 KINDS = [

@@ -9,8 +9,8 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.framework import voting
+from plinian.engine.session.framework.plugin_registry import ScoreError
 from plinian.engine.session.framework.process_parts import ExternalValues, ProcessState
-from plinian.engine.session.framework.registry import ScoreError
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.reasons.objections import Objection

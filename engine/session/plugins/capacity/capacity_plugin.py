@@ -16,7 +16,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....volcano.conf import Arguments
 from ....volcano.session.queues import CapacityVictims, ReclaimsFor
-from ...framework.registry import PREEMPT, GangEviction
+from ...framework.plugin_registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.session_outcome import StoppedByQueues
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote

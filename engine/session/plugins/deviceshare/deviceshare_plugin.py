@@ -20,7 +20,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.session_tables import Floats, Ints, Rows
 from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
-from ...framework.registry import Per
+from ...framework.plugin_registry import Per
 from ...framework.session import Session
 from ...reasons.objections import NodeCode, Objection
 from ...reasons.statuses import PASS, StatusCode

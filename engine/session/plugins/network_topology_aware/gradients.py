@@ -19,7 +19,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....model.session_tables import NO_NODE, Floats, Rows
 from ....volcano.conf import Arguments
-from ...framework.registry import SearchPurpose
+from ...framework.plugin_registry import SearchPurpose
 from ...framework.session import Session
 
 MAX_SCORE = 100.0

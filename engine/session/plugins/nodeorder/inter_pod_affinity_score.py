@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....model.session_tables import Floats, Rows
-from ...framework.registry import ScoreError
+from ...framework.plugin_registry import ScoreError
 from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
 from ...kube.node_columns import Amounts, Mask
 from ...kube.node_map import DomainCounts, NodeMap

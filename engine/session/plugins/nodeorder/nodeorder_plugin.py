@@ -14,7 +14,7 @@ import numpy as np
 from ....model.panic import NIL_POINTER, Panic
 from ....model.session_tables import Floats, Rows
 from ....volcano.conf import Arguments
-from ...framework.registry import ScoreError
+from ...framework.plugin_registry import ScoreError
 from ...kube.node_columns import Amounts
 from ...kube.node_map import NodeMap, node_map
 from ..shared.kube_metrics import KubeMetrics

@@ -24,7 +24,7 @@ from ....kubernetes.expressions.selectors import (
 )
 from ....kubernetes.objects import LabelSelector, Pod
 from ....model.session_tables import Floats, Rows
-from ...framework.registry import ScoreError
+from ...framework.plugin_registry import ScoreError
 from ...kube.node_columns import HOSTNAME, Codes, LabelColumn, Mask
 from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import PodClass, SpreadConstraint, default_spread

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model.session_tables import Ints, Rows
-from ...framework.registry import Per
+from ...framework.plugin_registry import Per
 from ...framework.vote_details import Unprepared
 from ...kube.node_map import PODS, NodeMap
 from ...reasons.statuses import PASS, StatusCode

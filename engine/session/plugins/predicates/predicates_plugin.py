@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices
-from ...framework.registry import EventFn
+from ...framework.plugin_registry import EventFn
 from ...kube.node_map import NodeMap, node_map
 from ..shared.kube_metrics import KubeMetrics
 from .filters import Filters

@@ -19,14 +19,13 @@ from .....engine.kubernetes.resources import GroupKind
 from .....engine.kubernetes.units import SECOND_US, format_time
 from .....engine.state.clock import TimeSpan, span_at
 from .....engine.state.facts import OtherFact
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ....coverage.coverage import reasons, unknown_at
 from ....logs.log import Log
 from ....moments.moment import Moment
 from ....moments.times import is_one_time, span_text
 from ....truth.truth import bound_document
-from ..wire.event_groups import event_in_group
-from ..wire.resources import (
+from ..wire.api_resources import (
     CRD,
     EVENT,
     NAMESPACE,
@@ -36,6 +35,7 @@ from ..wire.resources import (
     HeldKind,
     catalog_of,
 )
+from ..wire.event_groups import event_in_group
 from ..wire.shifted_times import NONE, Shift
 
 T = TypeVar("T")

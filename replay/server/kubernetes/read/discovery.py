@@ -13,8 +13,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ..wire.api_resources import REVIEWS, ApiResource, Catalog
 from ..wire.api_status import JSON, StatusError
-from ..wire.resources import REVIEWS, ApiResource, Catalog
 from ..wire.subresources import subresources_of
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"

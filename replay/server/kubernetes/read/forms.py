@@ -9,11 +9,11 @@ import msgspec
 
 from .....engine.kubernetes.expressions.jsonpath import Allowance
 from .....engine.state.clock import TimeSpan
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ..tables.columns import TableColumn, TableObject
 from ..tables.table_columns import columns_of
+from ..wire.api_resources import ApiResource
 from ..wire.list_options import AnswerForm, ObjectShape
-from ..wire.resources import ApiResource
 from ..wire.shifted_times import NONE, Shift
 
 MOST_SEEN = 2_000_000

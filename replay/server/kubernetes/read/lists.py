@@ -15,10 +15,10 @@ from .....engine.errors import PointTooEarly
 from .....engine.kubernetes.expressions.selectors import matcher
 from .....engine.kubernetes.resources import CLUSTER_SCOPED
 from .....engine.state.clock import UNDATED, TimeSpan
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
+from ..wire.api_resources import EVENT, NEW_EVENT, ApiResource
 from ..wire.api_status import expired, not_found, too_large
 from ..wire.list_options import AnswerForm, ListOptions, ObjectShape, PageStart, Selection, token_of
-from ..wire.resources import EVENT, NEW_EVENT, ApiResource
 from .cluster_state import ClusterState, in_parts
 from .forms import ListHead, Shaper
 

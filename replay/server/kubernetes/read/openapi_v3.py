@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import zstandard
 
-from ..wire.resources import ApiResource, Catalog
+from ..wire.api_resources import ApiResource, Catalog
 from .cluster_state import ClusterState
 
 _OBJECTS = 200

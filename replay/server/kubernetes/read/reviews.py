@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from ..wire.api_resources import READ, SUBRESOURCES
 from ..wire.api_status import StatusError
 from ..wire.protobuf_fields import MAGIC, fields, text, unwrapped
-from ..wire.resources import READ, SUBRESOURCES
 
 USER = "plinian:reader"
 

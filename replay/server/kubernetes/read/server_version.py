@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from .....engine.version import __version__
-from ..wire.resources import NODE
+from ..wire.api_resources import NODE
 from .cluster_state import ClusterState, in_parts
 from .lists import AT_ONCE
 

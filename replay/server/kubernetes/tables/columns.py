@@ -11,7 +11,7 @@ import msgspec
 from .....engine.kubernetes.expressions.jsonpath import Allowance
 from .....engine.kubernetes.units import parse_time
 from .....engine.state.clock import TimeSpan
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ....render.amounts import age
 
 NONE, INVALID = "<none>", "<invalid>"

@@ -15,7 +15,7 @@ import msgspec
 from .....engine.errors import UsageError
 from .....engine.kubernetes.expressions.jsonpath import find, parse_path
 from .....engine.kubernetes.resources import GroupKind
-from ..wire.resources import ApiResource, PrinterColumn
+from ..wire.api_resources import ApiResource, PrinterColumn
 from .cells import BUILT_IN
 from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, Cell, TableColumn, TableObject
 from .device_cells import MORE

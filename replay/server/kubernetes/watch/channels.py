@@ -10,13 +10,13 @@ from typing import NamedTuple
 import msgspec
 
 from .....engine.state.clock import UNDATED
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ..read.cluster_state import ClusterState, in_parts
 from ..read.forms import Shaper
 from ..read.lists import chosen
+from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError
 from ..wire.list_options import AnswerForm, ObjectShape, Selection
-from ..wire.resources import ApiResource
 from .resource_changes import ResourceChange, at_revision, name_of
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"

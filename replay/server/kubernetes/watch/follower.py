@@ -10,9 +10,9 @@ from ....logs.log import Log, opened
 from ....moments.moment import Moment
 from ...settings import ServerSettings
 from ..read.cluster_state import KeptStates, LoggedState
+from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, expired, too_large
 from ..wire.list_options import ListOptions, Selection
-from ..wire.resources import ApiResource
 from ..wire.shifted_times import NONE, Shift
 from .channels import Channel, ClientWatch
 from .resource_changes import changes_between, held_at

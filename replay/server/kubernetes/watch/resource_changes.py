@@ -15,11 +15,11 @@ from .....engine.events import KINDS, Effect, Recorded
 from .....engine.kubernetes.resources import GroupKind
 from .....engine.log.store import Query
 from .....engine.state.extract import extract_fact
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ....logs.log import Log
 from ..read.cluster_state import LoggedState
+from ..wire.api_resources import EVENT, NEW_EVENT, ApiResource
 from ..wire.api_status import expired
-from ..wire.resources import EVENT, NEW_EVENT, ApiResource
 
 Name = tuple[str, str]
 """Namespace and name."""

@@ -9,9 +9,9 @@ from contextlib import suppress
 from itertools import chain
 from typing import TypeVar
 
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
+from ..wire.api_resources import ApiResource
 from ..wire.list_options import AnswerForm, Selection
-from ..wire.resources import ApiResource
 from .channels import Channel, ClientWatch, Queued
 from .resource_changes import Name
 

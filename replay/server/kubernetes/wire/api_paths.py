@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .api_resources import ApiResource, Catalog
 from .api_status import StatusError
-from .resources import ApiResource, Catalog
 
 
 class ApiPath(NamedTuple):

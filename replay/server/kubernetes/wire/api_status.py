@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from .....engine.errors import PlinianError
 from ... import fault_answers as faults
-from .resources import ApiResource
+from .api_resources import ApiResource
 
 JSON = "application/json"
 

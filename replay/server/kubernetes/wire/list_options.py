@@ -16,8 +16,8 @@ from .....engine.errors import UsageError
 from .....engine.kubernetes.expressions.selector_text import parse_selector
 from .....engine.kubernetes.expressions.selectors import Selector
 from ....objects.field_selectors import SUPPORTED, FieldSelector, parse_field_selector
+from .api_resources import EVENT, NEW_EVENT, ApiResource
 from .api_status import StatusError
-from .resources import EVENT, NEW_EVENT, ApiResource
 
 LAST_REVISION = 2**63 - 1
 

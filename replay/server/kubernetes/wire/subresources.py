@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .....engine.kubernetes.resources import GroupKind
-from .resources import READ, ApiResource
+from .api_resources import READ, ApiResource
 
 SCALED: frozenset[GroupKind] = frozenset(
     {

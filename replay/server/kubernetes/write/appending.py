@@ -19,7 +19,7 @@ from .....engine.ingest.reading.sizes import hold_object
 from .....engine.kubernetes.objects import decode
 from .....engine.kubernetes.resources import GroupKind
 from .....engine.state.extract import extract_fact
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ..watch.resource_changes import Name
 from ..wire.api_status import invalid
 from ..wire.event_groups import event_in_group

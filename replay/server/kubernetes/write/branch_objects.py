@@ -10,13 +10,13 @@ import msgspec
 
 from .....engine.kubernetes.resources import GroupKind
 from .....engine.state.clock import TimeSpan, span_at
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ....coverage.coverage import unknown_at
 from ....logs.log import Log
 from ....moments.moment import Moment
 from ..read.cluster_state import SECRETS, KeptStates, LoggedState
 from ..watch.resource_changes import Name, name_of
-from ..wire.resources import EVENT, NEW_EVENT, Catalog
+from ..wire.api_resources import EVENT, NEW_EVENT, Catalog
 
 SECRET: GroupKind = ("", "Secret")
 

@@ -12,8 +12,8 @@ from ..read.cluster_state import ClusterState
 from ..watch.channels import ClientWatch
 from ..watch.watching import Opening
 from ..wire.api_paths import ApiPath
+from ..wire.api_resources import ApiResource
 from ..wire.list_options import ListOptions
-from ..wire.resources import ApiResource
 
 View = Callable[[Log], ClusterState]
 """Returns a state, for the thread of a log."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from .....engine.kubernetes.resources import GroupKind
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ..read.cluster_state import in_parts
 from ..watch.resource_changes import Name, name_of
 from .branch_objects import BranchState

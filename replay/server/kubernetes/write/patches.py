@@ -24,8 +24,8 @@ from .....engine.kubernetes.json_patch import (
 from .....engine.kubernetes.yaml import YamlReader
 from .....engine.nesting import hold_depth, levels
 from ..read.openapi_v3 import Schema, known_schemas, schema_name
+from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, too_large_body
-from ..wire.resources import ApiResource
 from .strategic import strategic_merged
 
 STRATEGIC = "application/strategic-merge-patch+json"

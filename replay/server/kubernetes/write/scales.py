@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..wire.api_resources import ApiResource
 from ..wire.api_status import invalid
-from ..wire.resources import ApiResource
 
 RESOURCE = ApiResource(
     group="autoscaling",

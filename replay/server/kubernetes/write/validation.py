@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from ..read.openapi_v3 import Schema, resolved, schema_of
 from ..wire.api_paths import ApiPath
+from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, invalid, of_wrong_types
 from ..wire.protobuf_fields import MAGIC
-from ..wire.resources import ApiResource
 from .bodies import YAML
 from .changing import WriteRequest
 from .field_types import fault_of_type

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .....engine.kubernetes.api_errors import Conflict, Refused
-from .....engine.state.truth import Entry
+from .....engine.state.truth_fold import Entry
 from ..read.lists import selected
 from ..wire.api_paths import ApiPath, named, no_resource
+from ..wire.api_resources import ApiResource
 from ..wire.api_status import (
     StatusError,
     already_exists,
@@ -20,7 +21,6 @@ from ..wire.api_status import (
     success,
 )
 from ..wire.list_options import asked_of
-from ..wire.resources import ApiResource
 from ..wire.subresources import SCALED
 from . import scales
 from .bodies import check_name, checked, deletion_in, document_in, is_trial, object_in

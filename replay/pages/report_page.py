@@ -10,12 +10,12 @@ from ...engine.session.framework.session_outcome import SessionResult
 from ..render.blocks import Block, CommandLine, Folded, Section, Sentence
 from ..render.session import session_tables
 from ..render.sessions import session_table
-from ..report.records import Bounded, Later, MomentReport
+from ..report.report_records import Bounded, Later, MomentReport
 from .blocks import blocks_html
 from .change import change_part
 from .drawing import drawing_of
 from .templates import rendered, style_hash, style_sheet
-from .why import why_part
+from .why_sections import why_part
 
 MOST_ROWS = 60
 """Rows of a table of the session."""

@@ -18,7 +18,7 @@ from .invariant import (
     Violation,
     newest,
 )
-from .memory import WAITING
+from .remembered_moments import WAITING
 from .view import EVICTIONS, ClusterView
 
 _PATIENCE = 3

@@ -17,10 +17,10 @@ from ...engine.volcano.session.history import resolve
 from ..belief.belief import HELD_PODS, Beliefs
 from ..belief.stored_belief import CacheBasis, believed
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText
+from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
-from ..sessions.session import SessionDocument, SessionRun
+from ..sessions.session_answer import SessionDocument, SessionRun
 from ..tabular.column_table import ColumnTable, table_of, texts
 from ..tabular.documents import shown_as
 from ..tabular.tabular import Tabular

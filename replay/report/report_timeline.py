@@ -24,7 +24,7 @@ from ..moments.verbs import with_verbs
 from ..recorded.recorded_sessions import RecordedSession
 from ..series.period import observed_from
 from .question import time_at
-from .records import Lane, Mark, ReportWaiting, Stretch, Timeline
+from .report_records import Lane, Mark, ReportWaiting, Stretch, Timeline
 
 PARTS = 120
 """Into how many equal parts the time is divided."""

@@ -9,7 +9,7 @@ from ..answers.answer import Why
 from ..histories.diff import Diff
 from ..recorded.session_list import ListedSession
 from ..render.tables import Table
-from ..sessions.session import SessionAnswer
+from ..sessions.session_answer import SessionAnswer
 
 
 class Subject(NamedTuple):

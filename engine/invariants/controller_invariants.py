@@ -13,7 +13,7 @@ from ..kubernetes.counts import counted
 from ..kubernetes.objects import Pod, PodGroup
 from ..kubernetes.units import SECOND_US
 from .invariant import POD, PODGROUP, Invariant, Needs, Severity, Violation, newest
-from .owners import GROUP, KIND, job_owner
+from .owner_invariants import GROUP, KIND, job_owner
 from .view import ClusterView, is_live
 
 JOB = (GROUP, KIND)

@@ -29,7 +29,7 @@ from ...engine.volcano.session.history import resolve
 from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.log import Log
-from ..logs.scheduler_confs import ConfText, confs_at
+from ..logs.logged_confs import ConfText, confs_at
 from ..moments.log_clock import time_of_moment
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
