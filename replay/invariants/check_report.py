@@ -145,7 +145,7 @@ def severity_of(breach: Breach) -> Severity:
     return breach.violation.severity or breach.invariant.severity
 
 
-class ObjectName(msgspec.Struct, frozen=True, kw_only=True):
+class BreachObject(msgspec.Struct, frozen=True, kw_only=True):
     """An object, by its name."""
 
     kind: str
@@ -168,7 +168,7 @@ class BreachEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     position: int
     kind: str
-    object: ObjectName
+    object: BreachObject
     actor: str | None
 
 
@@ -182,7 +182,7 @@ class ShownViolation(msgspec.Struct, frozen=True, kw_only=True):
     invariant: str
     name: str
     severity: Severity
-    object: ObjectName
+    object: BreachObject
     field: str | None
     message: str
     since: BreachPlace
@@ -256,7 +256,7 @@ def _violation(one: Breach, report: CheckReport) -> ShownViolation:
         invariant=one.invariant.id,
         name=one.invariant.name,
         severity=severity_of(one),
-        object=ObjectName(kind=violation.kind, namespace=namespace, name=name),
+        object=BreachObject(kind=violation.kind, namespace=namespace, name=name),
         field=violation.field or None,
         message=violation.message,
         since=_place(one.since, report),
@@ -283,7 +283,7 @@ def _event(at: int, report: CheckReport) -> BreachEvent:
     return BreachEvent(
         position=at,
         kind=event.kind,
-        object=shown_as(ObjectName, event.reference),
+        object=shown_as(BreachObject, event.reference),
         actor=event.actor or None,
     )
 

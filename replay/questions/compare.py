@@ -106,7 +106,7 @@ class ComparisonQuestion(QuestionOfDecisions, frozen=True, kw_only=True):
         return several(self.releases)
 
     def answer(self, log: Log) -> Comparison:
-        """Return the sessions: :func:`plinian.replay.compare.compared_sessions.compare_variants`."""
+        """Return the sessions, compared: :func:`..compare.compared_sessions.compare_variants`."""
         from ..compare.compared_sessions import compare_variants  # noqa: PLC0415 -- loads much
         from ..logs.given_confs import conf_texts  # noqa: PLC0415
 

@@ -76,6 +76,11 @@ def status_of(fault: PlinianError) -> int:
     return next((status for kind, status in _STATUSES if isinstance(fault, kind)), 500)
 
 
+def status_in_path(fault: PlinianError) -> int:
+    """Return the HTTP status where the path says the moment: what is no moment is not found."""
+    return 404 if isinstance(fault, PointUnknown) else status_of(fault)
+
+
 def is_passing(fault: PlinianError) -> bool:
     """Return whether the same request may be answered a little later."""
     return status_of(fault) == 503 and not isinstance(fault, OutOfReach)

@@ -16,6 +16,7 @@ from plinian.engine.log import LogStore, open_log
 from plinian.replay.logs.log import Log
 from plinian.replay.questions.diff import DiffQuestion
 from plinian.replay.questions.history import HistoryQuestion
+from plinian.replay.tabular.documents import written
 from plinian.replay.truth.truth import build_index
 
 BLOCK_ROWS, CHECKPOINT_EVENTS = 8, 16
@@ -82,8 +83,9 @@ def answers(place: str) -> tuple[list[Any], list[str]]:
             found.append((digest, msgspec.to_builtins(entries)))
         log = Log(store)
         told = HistoryQuestion("pod/web-1", namespace="shop").ask(log)
-        found += [msgspec.to_builtins(line) for line in told.happenings]
-        found.append(msgspec.to_builtins(DiffQuestion("rv:10", "rv:50").ask(log).changed))
+        found += [msgspec.to_builtins(line, enc_hook=written) for line in told.happenings]
+        changed = DiffQuestion("rv:10", "rv:50").ask(log).changed
+        found.append(msgspec.to_builtins(changed, enc_hook=written))
         found.append(store.extent(known=LAST, cluster="default"))
     return found, remarks
 

@@ -11,10 +11,8 @@ import laws
 from tree import ROOT, SHIPPED, files
 
 SEVERAL_CLASSES = {
-    "Evidence": "an event of an answer, and the events of the API's envelope: documents promise both",
     "Log": "the log that questions read, and the public one with a method for each question",
     "Recorded": "an event with its place, and a reason of why: documents promise the latter",
-    "Search": "a search for orders, and one for a change in Python: nobody meets both",
     "Waiting": "a reason of why, and the work of a cache: documents promise both",
 }
 """Names of several classes, and why each keeps it."""

@@ -59,7 +59,7 @@ NOT_SENTENCES = MappingProxyType(
 
 FACTS = frozenset(
     {
-        *("TraceStep", "Vote", "SkippedTask", "Stopped", "Unregistered"),
+        *("TraceStep", "Vote", "SkippedTask", "StoppedByQueues", "Unregistered"),
         *("QueueHolder", "QueueLevel", "QueueCheck", "ReservationCheck", "QuotaCheck"),
         *("NodeMiss", "RefusingNodes", "NodesChecked", "GangCounts", "Gated", "Spared"),
         *("HypernodeTry", "HypernodeRoom", "HypernodesChecked", "TriedNode"),

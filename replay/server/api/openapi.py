@@ -16,6 +16,9 @@ from .operation import Operation
 from .parameters import Parameter
 from .table import OPERATIONS
 
+_PARAM = re.compile(r":param (?=\w+:)")
+"""What begins the text of a field in a docstring."""
+
 _REF = "#/components/schemas/{name}"
 _FAULTS = (
     ("400", "A parameter is wrong, missing or unknown, or the answer is too large."),
@@ -113,7 +116,7 @@ def _complete(schema: dict[str, Any], *, texts: bool) -> None:
 
 def _parted(docstring: str) -> tuple[str, dict[str, str]]:
     """Return what a record's docstring says of the record, and of its fields by name."""
-    said, *fields = re.split(r":param (?=\w+:)", " ".join(docstring.split()))
+    said, *fields = _PARAM.split(" ".join(docstring.split()))
     texts = (field.partition(": ") for field in fields)
     return said.strip(), {name: text.strip() for name, _, text in texts}
 

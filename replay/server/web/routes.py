@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from ....engine.errors import ObjectNotFound, PlinianError, PointUnknown
 from ...facade.log import Log
 from ...pages.templates import rendered
-from ..fault_answers import fault_document, is_passing, status_of
+from ..fault_answers import fault_document, is_passing, status_in_path
 from ..guard import TOKEN_PREFIX
 from ..kept_answers import KeptAnswers, Sent
 from ..login import COOKIE
@@ -84,7 +84,7 @@ def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
         try:
             return await _answered(request, page, _json, whole=True)
         except PlinianError as fault:
-            return JSONResponse(fault_document(fault), status_code=_status_of(fault))
+            return JSONResponse(fault_document(fault), status_code=status_in_path(fault))
 
     return answer
 
@@ -239,7 +239,7 @@ async def _step(request: Request) -> Response:
         place = await served(request).readers.ask(found)
     except PlinianError as fault:
         if as_json:
-            return JSONResponse(fault_document(fault), status_code=_status_of(fault))
+            return JSONResponse(fault_document(fault), status_code=status_in_path(fault))
         return await _fault_page(request, fault)
     if as_json:
         return JSONResponse({"link": place})
@@ -268,15 +268,10 @@ def _own_fault(request: Request) -> PlinianError:
     )
 
 
-def _status_of(fault: PlinianError) -> int:
-    """Return the status of a page: one whose path names no moment does not exist."""
-    return 404 if isinstance(fault, PointUnknown) else status_of(fault)
-
-
 async def _fault_page(request: Request, fault: PlinianError) -> Response:
     """Answer with a page that says what, where, and what now."""
     readers = served(request).readers
-    status = _status_of(fault)
+    status = status_in_path(fault)
     try:
         last: int | None = await readers.ask(lambda log: log.store.last(log.branch))
     except Exception:  # noqa: BLE001 -- this very page says that something is wrong

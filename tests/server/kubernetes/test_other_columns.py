@@ -133,7 +133,7 @@ def metric(kind: str, target: Any, **more: Any) -> dict[str, Any]:
                     "scaleTargetRef": {"kind": "Deployment", "name": "web"},
                     "maxReplicas": 9,
                     "metrics": [
-                        metric("ApiResource", {"averageUtilization": 80}, name="cpu"),
+                        metric("Resource", {"averageUtilization": 80}, name="cpu"),
                         metric("Pods", {"averageValue": "5"}),
                         metric("External", {"value": "7"}),
                     ],

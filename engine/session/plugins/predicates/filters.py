@@ -119,12 +119,12 @@ class Filters:
             return None
         asked: tuple[tuple[str, bool, Callable[[], str | None]], ...] = (
             (
-                "InterPodAffinityFilter",
+                "InterPodAffinity",
                 parts.affinity,
                 lambda: self._affinity.pre_filter(task, klass),
             ),
             ("VolumeZone", parts.volumes, lambda: self._volumes.pre_filter_zone(task)),
-            ("PodTopologySpreadFilter", parts.spread, lambda: self._spread.pre_filter(task, klass)),
+            ("PodTopologySpread", parts.spread, lambda: self._spread.pre_filter(task, klass)),
             ("VolumeBinding", parts.volumes, lambda: self._volumes.pre_filter(task)),
             ("DynamicResources", parts.devices, lambda: self._devices.pre_filter(task)),
         )

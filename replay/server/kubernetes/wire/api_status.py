@@ -180,4 +180,4 @@ def of_fault(fault: PlinianError) -> StatusError:
     said = faults.told_to_client(fault)
     parts = [said["what"], *([said["now"]] if said["now"] else [])]
     later = {"retryAfterSeconds": 1} if faults.is_passing(fault) else None
-    return StatusError(faults.status_of(fault), "; ".join(parts), details=later)
+    return StatusError(faults.status_in_path(fault), "; ".join(parts), details=later)
