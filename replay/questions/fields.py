@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Flag, auto
+from functools import cache
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Annotated,
@@ -138,7 +139,8 @@ class DeclaredField(NamedTuple):
         return door in self.about.only
 
 
-def declared_fields(kind: type[msgspec.Struct]) -> list[DeclaredField]:
+@cache
+def declared_fields(kind: type[msgspec.Struct]) -> Sequence[DeclaredField]:
     """Return the fields of a question in their order; those that must be given are the first.
 
     A field without a :class:`Field` is not asked: the question finds it when it is prepared.
@@ -151,7 +153,7 @@ def declared_fields(kind: type[msgspec.Struct]) -> list[DeclaredField]:
         for name, default in zip(names, [*lacking, *defaults], strict=True)
         if get_origin(hints[name]) is Annotated
     ]
-    return sorted(found, key=lambda field: not field.is_required)
+    return tuple(sorted(found, key=lambda field: not field.is_required))
 
 
 class PointText(str):
