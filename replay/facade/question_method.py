@@ -22,7 +22,7 @@ def method_of(kind: Callable[P, Question[A]]) -> Callable[Concatenate[Log, P], A
     """
 
     def ask(log: Log, /, *given: P.args, **named: P.kwargs) -> A:
-        return kind(*given, **named).ask(log)
+        return _asked(ask, kind, log, *given, **named).ask(log)
 
     _describe(ask, kind, [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
     return ask
@@ -33,10 +33,33 @@ def function_of(kind: Callable[P, Question[A]]) -> Callable[P, A]:
 
     def ask(*given: P.args, **named: P.kwargs) -> A:
         nothing: Any = None
-        return kind(*given, **named).ask(nothing)
+        return _asked(ask, kind, *given, **named).ask(nothing)
 
     _describe(ask, kind, [])
     return ask
+
+
+def _asked(
+    ask: Any, kind: Callable[..., Question[A]], *given: object, **named: object
+) -> Question[A]:
+    """Return the question that the arguments of a function ask, by its signature.
+
+    A single name need not be in a list.
+
+    :raises TypeError: the function has no such parameter, or lacks one; the text names it.
+    """
+    try:
+        fields = inspect.signature(ask).bind(*given, **named).arguments
+    except TypeError as fault:
+        raise TypeError(f"{ask.__name__}(): {fault}") from None
+    fields.pop("self", None)
+    many = {field.name for field in declared_fields(_class_of(kind)) if field.many}
+    return kind(
+        **{
+            name: (value,) if name in many and isinstance(value, str) else value
+            for name, value in fields.items()
+        }
+    )
 
 
 def _describe(ask: Any, kind: object, first: Sequence[inspect.Parameter]) -> None:
@@ -44,11 +67,17 @@ def _describe(ask: Any, kind: object, first: Sequence[inspect.Parameter]) -> Non
 
     :param first: its parameters before the fields of the question.
     """
+    made = _class_of(kind)
+    ask.__name__ = ask.__qualname__ = (made.name or made.command).replace("-", "_")
+    ask.__doc__ = _text(made)
+    ask.__signature__ = _signature(made, first)
+
+
+def _class_of(kind: object) -> type[Question[Any]]:
+    """Return the class of a question, which type checkers see as what makes one."""
     assert isinstance(kind, type)
     assert issubclass(kind, Question)
-    ask.__name__ = ask.__qualname__ = (kind.name or kind.command).replace("-", "_")
-    ask.__doc__ = _text(kind)
-    ask.__signature__ = _signature(kind, first)
+    return kind
 
 
 def _signature(kind: type[Question[Any]], first: Sequence[inspect.Parameter]) -> inspect.Signature:

@@ -374,7 +374,7 @@ class _Reading:
 
         why, now = why_unknown(document.head)
         for removed in reversed(context.removed):
-            why = f"without {removed}, {why}"
+            why = f"{why}, also not without {removed}"
         if document.named and why != _EMPTY:
             raise unknown(document, why, now)
         self._skip_file(document.source, why)

@@ -219,9 +219,13 @@ def never_known(log: LogStates, kind: GroupKind, name: str, namespace: str | Non
 def _near(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> str:
     """Return where else the name is in the log, or which names are similar; empty if none is."""
     objects = [one for one in _known(log, kind, None) if one.uid]
-    elsewhere = sorted({one.namespace for one in objects if name in (one.name, stem_of(one.name))})
+    elsewhere = {one.namespace for one in objects if name in (one.name, stem_of(one.name))}
+    if elsewhere and (kind in CLUSTER_SCOPED or namespace in elsewhere):
+        option = "" if kind in CLUSTER_SCOPED else f" -n {namespace}"
+        seen = f"plinian history {plain_name(*kind)}/{name}{option}"
+        return f"it exists at another moment; see when: {seen}"
     if elsewhere:
-        return f"there is one in namespace {' and '.join(elsewhere)}: choose it with -n"
+        return f"there is one in namespace {' and '.join(sorted(elsewhere))}: choose it with -n"
     close = nearest(name, known_names(log, kind, namespace))
     return f"{_NEVER}; did you mean {' or '.join(close)}?" if close else ""
 

@@ -27,6 +27,12 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     unsure: Unsure | None = None
     note: str = ""
 
+    def is_before(self, other: Moment) -> bool:
+        """Return whether it is certainly before another moment: both are of one sort."""
+        if self.revision is not None and other.revision is not None:
+            return self.revision < other.revision
+        return self.revision is None and other.revision is None and self.known < other.known
+
     def window(self, after: int = NO_REVISION) -> FoldWindow:
         """Return the part of the log that had happened by then, after a revision."""
         return FoldWindow(

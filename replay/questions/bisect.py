@@ -175,11 +175,7 @@ if it lacks what sessions need at every moment."""
         question = cls(**given)
         question.refuse()
         if question.case is None:
-            return (
-                question
-                if question.releases is not None
-                else msgspec.structs.replace(question, at=None)
-            )
+            return question
         asked = {name: given[name] for name in QuestionOfChange.__struct_fields__}
         of = question.release or DEFAULT_RELEASE
         return CaseBisectQuestion(**asked, case=question.case, step=question.step, release=of)
@@ -192,19 +188,22 @@ if it lacks what sessions need at every moment."""
         from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
 
         _ = self.claim
-        given = {"--step": self.step, "--from": self.from_, "--conf": self.conf}
+        given = {"--step": self.step, "--from": self.from_, "--conf": self.conf, "--at": self.at}
         flags = {"--linear": self.linear, "--halve": self.halve}
         if all(flags.values()):
             raise UsageError("--halve and --linear are opposites", now="leave one out")
         idle = {"--from", "--conf", "--linear", "--halve"} if self.case else {"--step"}
         if self.releases is not None:
             idle |= {"--from", "--linear", "--halve"}
+        if self.releases is None or self.case:
+            idle |= {"--at"}
         used = [name for name, value in given.items() if value is not None]
         used += [name for name, flag in flags.items() if flag]
         wrong = [name for name in used if name in idle]
         if wrong:
             is_case, is_one = self.case is not None, self.releases is not None
-            of = "a scenario" if is_case else "one session of a log" if is_one else "a log"
+            of = "one session of a log" if is_one else "a search along the log"
+            of = "a scenario" if is_case else of
             raise UsageError(
                 f"{', '.join(wrong)} has no effect on {of}",
                 now="see which options go together: plinian bisect --help",

@@ -419,14 +419,19 @@ def check_known(
 def bounds(log: Log, **points: Point | None) -> dict[str, Moment]:
     """Return the moments of ``at``, ``since`` and ``until``, without those that are not given.
 
-    :raises UsageError: both a moment and a range are given.
+    :raises UsageError: both a moment and a range are given, or the range ends before it begins.
     """
+    from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
+
     given = {name: point for name, point in points.items() if point is not None}
     if "at" in given and len(given) > 1:
-        from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
-
         raise UsageError("--at is one moment, --since and --until are a range", now="choose one")
-    return {name: log.moment(point) for name, point in given.items()}
+    found = {name: log.moment(point) for name, point in given.items()}
+    since, until = found.get("since"), found.get("until")
+    if since is not None and until is not None and until.is_before(since):
+        what = f"the range ends at {until.label}, before it begins at {since.label}"
+        raise UsageError(what, now="exchange --since and --until")
+    return found
 
 
 def lacking(found: object) -> Sequence[Unknown]:

@@ -78,7 +78,7 @@ def wrapping_of(head: bytes) -> Wrapping | None:
 
     :param head: its first bytes.
     """
-    if b"\x1b" in head:
+    if b"\x1b" in head and b"\0" not in head:
         return Wrapping(_COLOURS, _uncoloured)
     form = form_of_rows(head)
     if form is not None and form.headed:
