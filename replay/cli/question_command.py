@@ -13,7 +13,14 @@ import click
 import msgspec
 
 from ..questions.fields import DeclaredField, Door, PointText, declared_fields
-from ..questions.question import Question, QuestionOfMoment, QuestionOfRelease, lacking
+from ..questions.question import (
+    Question,
+    QuestionOfMoment,
+    QuestionOfRelease,
+    lacking,
+    taken,
+    unsaid,
+)
 from . import options
 from .command import group_command
 from .coverage_warnings import (
@@ -74,6 +81,7 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
         if "jobs" in given:
             given["jobs"] = given["jobs"] or os.cpu_count() or 1
         asked = kind.of_command(given)
+        _check_releases(asked)
         log_of: AbstractContextManager[Any] = nullcontext()
         if asked.needs_log:
             log_of = opened_or_read(log, inputs, **narrowed)
@@ -109,6 +117,16 @@ def _without_log(kind: Kind) -> Callable[..., None]:
         _write(question, found, {}, _Form(output, no_headers=False))
 
     return run
+
+
+def _check_releases(question: Question[Any]) -> None:
+    """Refuse a release that no session can run as, before the log is opened.
+
+    :raises UsageError: it is not known, and nothing may be assumed.
+    """
+    if question.needs_log and isinstance(question, QuestionOfRelease):
+        for name in question.named_releases:
+            taken(name, unsaid, assume=question.assume)
 
 
 def _options(kind: Kind) -> list[Callable[[Any], Any]]:

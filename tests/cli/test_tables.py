@@ -451,7 +451,7 @@ with plinian.open("plinian.db", read_only=True) as log:
     count: int = len(log.state("queues"))
     why: str = log.why("job/train").sentence
     how: int = log.fidelity().bindings.exact
-    opened: list[int] = [one.opened for one in log.sessions()]
+    begins: list[int] = [one.begin for one in log.sessions()]
     kinds: list[str] = [one.event.kind for one in log.events()]
     frame = log.fidelity().to_pandas("sessions")
     arrow = log.upgrade_check(from_="v1.12.1", to="v1.15.1").to_arrow()

@@ -16,7 +16,7 @@ from .operation import Operation
 from .parameters import Parameter
 from .table import OPERATIONS
 
-_PARAM = re.compile(r":param (?=\w+:)")
+_PARAM = re.compile(r":param (\w+): ")
 """What begins the text of a field in a docstring."""
 
 _REF = "#/components/schemas/{name}"
@@ -116,9 +116,9 @@ def _complete(schema: dict[str, Any], *, texts: bool) -> None:
 
 def _parted(docstring: str) -> tuple[str, dict[str, str]]:
     """Return what a record's docstring says of the record, and of its fields by name."""
-    said, *fields = _PARAM.split(" ".join(docstring.split()))
-    texts = (field.partition(": ") for field in fields)
-    return said.strip(), {name: text.strip() for name, _, text in texts}
+    said, *rest = _PARAM.split(" ".join(docstring.split()))
+    texts = zip(rest[::2], rest[1::2], strict=True)
+    return said.strip(), {name: text.strip() for name, text in texts}
 
 
 def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
