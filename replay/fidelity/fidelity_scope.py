@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...engine.errors import UsageError
 from ..logs.log import Log
 from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
@@ -51,11 +50,9 @@ def question_in(
 ) -> FidelityQuestion:
     """Return the question about the sessions in a range.
 
-    :param at: only the last session opened by this moment. :param since: and ``until``: a range.
-    :raises UsageError: both a moment and a range are given.
+    :param at: only the last session opened by this moment, in place of a range.
+    :param since: and ``until``: the range.
     """
-    if at is not None and (since is not None or until is not None):
-        raise UsageError("--at is one moment, --since and --until are a range", now="choose one")
     question = FidelityQuestion(place, end, release, conf)
     if at is None and since is None and until is None:
         return question

@@ -69,6 +69,7 @@ class _Column(NamedTuple):
 
     :param full: of its longest cell. :param easy: so that it reads well.
     :param words: so that no word is broken. :param parts: so that words are only broken at a joint.
+    :param named: with words shortened, but for those of the first column, which are names.
     :param least: with words shortened.
     """
 
@@ -76,6 +77,7 @@ class _Column(NamedTuple):
     easy: int
     words: int
     parts: int
+    named: int
     least: int
     blank: bool
 
@@ -100,13 +102,8 @@ def laid_out(
     """
     columns = _columns(headers, rows, full, shorten)
     places = _chosen(columns, _least_first(headers, columns, keep), room)
-    first = columns[places[0]]
-    named = [first._replace(least=first.words), *columns[1:]] if places[0] == 0 else columns
-    for shown, measure in (
-        *((columns, measure) for measure in ("easy", "words", "parts")),
-        *((some, "least") for some in (named, columns)),
-    ):
-        layout = _fit(shown, places, room, measure)
+    for measure in ("easy", "words", "parts", "named", "least"):
+        layout = _fit(columns, places, room, measure)
         if layout is not None:
             return [layout]
     return _blocks(columns, places, room)
@@ -162,12 +159,12 @@ def _columns(
 ) -> list[_Column]:
     cells = zip(*rows, strict=True) if rows else ([] for _ in headers)
     return [
-        _column(header, set(column), width, short=header in shorten)
-        for header, column, width in zip(headers, cells, full, strict=True)
+        _column(header, set(column), width, short=header in shorten, names=place == 0)
+        for place, (header, column, width) in enumerate(zip(headers, cells, full, strict=True))
     ]
 
 
-def _column(header: str, cells: Collection[str], full: int, *, short: bool) -> _Column:
+def _column(header: str, cells: Collection[str], full: int, *, short: bool, names: bool) -> _Column:
     words = {word for cell in cells for word in _words(cell)}
     longest = max(map(len, words), default=0)
     number = max((len(word) for word in words if _NUMBER.fullmatch(word)), default=0)
@@ -178,12 +175,15 @@ def _column(header: str, cells: Collection[str], full: int, *, short: bool) -> _
     easy = max(head, longest, min(full, _SENTENCE) if several else 0)
     if short:
         easy = max(head, number, min(easy, _SHORTENED))
+    whole = min(full, max(head_word, min(longest, easy)))
+    least = min(full, max(head_word, number, min(parts, _LEAST)))
     return _Column(
         full=full,
         easy=min(full, easy),
-        words=min(full, max(head_word, min(longest, easy))),
+        words=whole,
         parts=min(full, max(head_word, min(parts, easy))),
-        least=min(full, max(head_word, number, min(parts, _LEAST))),
+        named=whole if names else least,
+        least=least,
         blank=all(cell in {"", NONE} for cell in cells),
     )
 

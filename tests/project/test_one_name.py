@@ -6,9 +6,10 @@ from pathlib import PurePosixPath
 
 import pytest
 from one_name import class_names, file_names, split_classes
+from parsed_tree import shipped_sources, sources
 
 import laws
-from tree import ROOT, SHIPPED, files
+from tree import SHIPPED
 
 SEVERAL_CLASSES = {
     "Log": "the log that questions read, and the public one with a method for each question",
@@ -32,32 +33,19 @@ NAMED_AFTER_THEIR_SUBJECT = frozenset(
 """Folders of behaviours: a file is named after what the behaviours are about."""
 
 
-def sources() -> list[laws.Source]:
-    """Return the modules that are shipped."""
-    return [
-        laws.parse(path, (ROOT / path).read_text("utf-8"))
-        for path in files()
-        if path.endswith(".py") and path.partition("/")[0] in SHIPPED
-    ]
-
-
 def test_a_class_name_stands_for_one_class() -> None:
-    several = {name for name, count in class_names(sources()).items() if count > 1}
+    several = {name for name, count in class_names(shipped_sources()).items() if count > 1}
     assert several == set(SEVERAL_CLASSES)
 
 
 def test_a_file_name_says_what_it_is_without_its_folder() -> None:
     free = NAMED_AFTER_THEIR_QUESTION | NAMED_AFTER_THEIR_SUBJECT
-    paths = [source.path for source in sources() if str(source.path.parent) not in free]
+    paths = [source.path for source in shipped_sources() if str(source.path.parent) not in free]
     assert [name for name, count in file_names(paths).items() if count > 1] == []
 
 
 def test_no_class_is_split_into_a_base_that_it_alone_extends() -> None:
-    read = [
-        laws.parse(path, (ROOT / path).read_text("utf-8"))
-        for path in files()
-        if path.endswith(".py") and path.partition("/")[0] in {*SHIPPED, "tests"}
-    ]
+    read = [source for source in sources() if source.path.parts[0] in {*SHIPPED, "tests"}]
     assert list(map(str, split_classes(read))) == []
 
 

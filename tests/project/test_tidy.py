@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
-from functools import cache
 
 import prose
 import pytest
 from callers import uncalled
 from circles import circles, imports_of
 from hypothesis import HealthCheck, settings
+from parsed_tree import shipped_sources, sources
 
 import laws
 from layers import ORDER, framework_apart, layers, plugins_apart
@@ -24,22 +23,6 @@ IN_THE_ENGINE = (
     *(laws.clocks, laws.set_order, laws.releases, plugins_apart, framework_apart),
     prose.told,
 )
-
-
-@cache
-def sources() -> tuple[laws.Source, ...]:
-    """Return all Python files of the tree."""
-    # Collections would walk these millions of nodes again and again, and free none of them.
-    gc.disable()
-    try:
-        return tuple(
-            laws.parse(path, (ROOT / path).read_text("utf-8"))
-            for path in files()
-            if path.endswith(".py")
-        )
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def broken(law: Law, *tops: str) -> list[str]:
@@ -68,12 +51,12 @@ def test_the_engine_keeps_the_law_of(law: Law) -> None:
 
 
 def test_no_module_of_what_is_shipped_imports_itself_through_others() -> None:
-    shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
+    shipped = shipped_sources()
     assert circles(imports_of(shipped)) == []
 
 
 def test_nothing_takes_our_sentences_apart() -> None:
-    shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
+    shipped = shipped_sources()
     constants = prose.constants_of(shipped)
     found = [
         (prose.may_read(source), str(finding))
@@ -114,7 +97,7 @@ NAMING = (".py", ".html", ".js", ".toml", ".md", ".cfg", ".ini", ".sql")
 
 
 def test_nothing_is_shipped_that_nothing_names() -> None:
-    shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
+    shipped = shipped_sources()
     everything = (ROOT / path for path in files() if path.endswith(NAMING))
     texts = (path.read_text("utf-8") for path in everything)
     assert list(map(str, uncalled(shipped, texts))) == []
