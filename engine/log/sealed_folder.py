@@ -10,14 +10,22 @@ checked after every query: rows that were read while it changed do not count.
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from .sqlite_faults import family_of
+
+_T = TypeVar("_T")
 
 SETTLE_SECONDS = 0.02
 """Resolution of the times of a file, at worst."""
 
 _TRIES = 50
+_PAUSE_SECONDS = 0.02
+"""How often, and after how long, a reader asks again whom a writer is in the way."""
 
 
 class Stamp(NamedTuple):
@@ -58,6 +66,23 @@ def stamp_of(path: Path) -> Stamp:
 def is_unchanged(path: Path, stamp: Stamp) -> bool:
     """Say whether a file has not changed since its stamp, and no writer has it open."""
     return _stamp(path) == stamp and not wal_of(path).exists()
+
+
+def read_past_writer(read: Callable[[], _T]) -> _T:
+    """Return what a function reads; read again while a writer rebuilds what processes share.
+
+    A writer that opens or restarts the ``-wal`` rebuilds the ``-shm``. A reader that comes
+    meanwhile would have to rebuild it too. If it may not write the file, SQLite says that it
+    attempts to write a read-only database, though nothing is wrong with the log.
+    """
+    for _ in range(_TRIES):
+        try:
+            return read()
+        except sqlite3.OperationalError as fault:
+            if family_of(fault) != "SQLITE_READONLY":
+                raise
+            time.sleep(_PAUSE_SECONDS)
+    return read()
 
 
 def _stamp(path: Path) -> Stamp:

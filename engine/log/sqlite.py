@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, TypeVar
 
 import msgspec
 
-from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
+from ..errors import LogNotFound, LogUnavailable
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
-from .sealed_folder import Stamp, is_sealed, is_unchanged, lacks_memory, stamp_of
+from .sealed_folder import Stamp, is_sealed, is_unchanged, lacks_memory, read_past_writer, stamp_of
+from .sqlite_faults import damage_of, explained
 
 _V = TypeVar("_V", bytes, str)
 
@@ -52,18 +52,6 @@ _IDENTITY = (
     "SELECT effect, identity FROM event"
     " WHERE branch_id = ? AND effect = ? AND identity = ? AND +position <= ?"
 )
-_ADVICE = MappingProxyType(
-    {
-        "SQLITE_BUSY": "wait until the other writer is done, or stop it",
-        "SQLITE_LOCKED": "wait until the other writer is done, or stop it",
-        "SQLITE_READONLY": "make the file and its folder writable, or copy the log elsewhere",
-        "SQLITE_CANTOPEN": "make the file and its folder readable and writable",
-        "SQLITE_PERM": "make the file and its folder readable and writable",
-        "SQLITE_FULL": "make room on the disk and run the same command again",
-        "SQLITE_IOERR": "check the disk and run the same command again",
-    }
-)
-
 
 _WRITTEN_KIB, _READ_KIB = 16_384, 2_048
 """Memory for pages. The system keeps pages that are read, so a reader need not keep many."""
@@ -93,9 +81,9 @@ class SqliteDatabase(SharedConnection):
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
         with self._lock, self._guard():
-            if self._stamp is None:
-                return self._connection.execute(sql, parameters).fetchall()
-            return self._sealed_rows(sql, parameters, self._stamp)
+            if self._stamp is not None:
+                return self._sealed_rows(sql, parameters, self._stamp)
+            return read_past_writer(lambda: self._connection.execute(sql, parameters).fetchall())
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement and return how many rows it touched."""
@@ -117,7 +105,7 @@ class SqliteDatabase(SharedConnection):
         """Start to check pages, indexes and tables' definitions, in parallel to the body."""
         from .sqlite_check import checking  # noqa: PLC0415 -- only verify needs it
 
-        with self._guard(), checking(self._uri) as faults:
+        with self._guard(), checking(self._uri, self._busy_seconds) as faults:
             yield faults
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
@@ -270,9 +258,9 @@ class SqliteDatabase(SharedConnection):
         try:
             yield
         except sqlite3.Error as fault:
-            raise _explained(fault, self.location.shown) from fault
+            raise explained(fault, self.location.shown) from fault
         except UnicodeDecodeError as fault:  # The message may quote damaged bytes.
-            raise _damaged(fault, self.location.shown) from fault
+            raise damage_of(fault, self.location.shown) from fault
 
 
 @cache
@@ -281,32 +269,3 @@ def _insert(table: str, rows: int) -> str:
     columns = COLUMNS[table]
     row = f"({', '.join('?' * len(columns))})"
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"
-
-
-def _explained(fault: sqlite3.Error, where: str) -> LogError:
-    code = getattr(fault, "sqlite_errorname", "") or ""
-    family = "_".join(code.split("_")[:2])
-    if family == "SQLITE_NOTADB":
-        return LogUnavailable(
-            "the file is not an SQLite database",
-            where=where,
-            now="check the path; input files are given to: plinian ingest PATH",
-        )
-    if family == "SQLITE_CORRUPT":
-        return _damaged(fault, where)
-    if family in _ADVICE:
-        return LogUnavailable(str(fault), where=where, now=_ADVICE[family])
-    return LogUnavailable(
-        f"SQLite refuses: {fault}",
-        where=where,
-        now="see whether it is damaged: plinian verify; if that says the same, restore a copy",
-    )
-
-
-def _damaged(fault: Exception, where: str) -> LogCorrupt:
-    return LogCorrupt(
-        f"the file is damaged: {fault}",
-        position=0,
-        where=where,
-        now="restore a copy, or ingest the inputs again into a new log",
-    )

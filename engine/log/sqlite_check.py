@@ -12,6 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from .sealed_folder import read_past_writer
+from .sqlite_faults import is_damage
+
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
@@ -20,14 +23,18 @@ _MOST = 5
 
 
 @contextmanager
-def checking(uri: str) -> Iterator[Callable[[], list[str]]]:
+def checking(uri: str, busy_seconds: float) -> Iterator[Callable[[], list[str]]]:
     """Check the file at a URI in a thread with a separate connection, in parallel to the body.
 
     SQLite works without the interpreter's lock, so the check is free if a processor is idle.
+
+    :param busy_seconds: how long it waits for another process that has locked the file.
     """
     # The last to finish, thread or body, closes the connection.
     with (
-        closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection,
+        closing(
+            sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=busy_seconds)
+        ) as connection,
         ThreadPoolExecutor(1) as thread,
     ):
         found = thread.submit(_faults, connection)
@@ -38,10 +45,20 @@ def checking(uri: str) -> Iterator[Callable[[], list[str]]]:
 
 
 def _faults(connection: sqlite3.Connection) -> list[str]:
+    """Return what is damaged.
+
+    :raises sqlite3.Error: the check could not be done, which says nothing of the file's content.
+    """
     try:
-        return [*_shape_faults(connection), *_page_faults(connection)][:_MOST]
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as fault:
+        return read_past_writer(
+            lambda: [*_shape_faults(connection), *_page_faults(connection)][:_MOST]
+        )
+    except UnicodeDecodeError as fault:
         return [str(fault)]
+    except sqlite3.Error as fault:
+        if is_damage(fault):
+            return [str(fault)]
+        raise
 
 
 def _page_faults(connection: sqlite3.Connection) -> list[str]:
