@@ -25,7 +25,7 @@ SETTLE_SECONDS = 0.02
 
 _TRIES = 50
 _PAUSE_SECONDS = 0.02
-"""How often, and after how long, a reader asks again whom a writer is in the way."""
+"""How often, and after how long, a reader asks again while a writer is in the way."""
 
 
 class Stamp(NamedTuple):

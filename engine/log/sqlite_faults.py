@@ -1,4 +1,4 @@
-"""What an error of SQLite says of a log: damage, another process, or the place where it lies."""
+"""What an error of SQLite says of a log: damage, another process, or the place of the file."""
 
 from __future__ import annotations
 
