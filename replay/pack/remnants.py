@@ -21,7 +21,8 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..belief.belief import belief_at
 from ..logs.log import Log
 from ..moments.moment import Moment
-from ..render.belief import NAME_OF, PARTS, documents_of
+from ..render.believed import PARTS, records_of
+from ..render.documents import plain
 
 Unit = tuple[str, str]
 """A part of a cache, as in ``jobs``, and the name of something in it."""
@@ -49,13 +50,13 @@ def cache_units(cache: SchedulerCache) -> dict[Unit, Any]:
     An amount of 0 counts as none: it only says that there once was more.
     """
     found: dict[Unit, Any] = {}
-    for part in PARTS:
-        for document in documents_of(cache, part):
+    for part, shape in PARTS.items():
+        for document in plain(records_of(cache, part)):
             for account in _ACCOUNTS:
                 if account in document:
                     amounts = document[account]
                     document[account] = {name: of for name, of in amounts.items() if of != "0"}
-            found.setdefault((part, document[NAME_OF[part]]), []).append(document)
+            found.setdefault((part, document[shape.name]), []).append(document)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from .fields import Door, Field
@@ -10,7 +11,6 @@ from .question import QuestionOfScheduler
 
 if TYPE_CHECKING:
     from ..logs.log import Log
-    from ..render.belief import Document
     from ..render.believed import Belief
     from ..render.tables import Style, Table
 
@@ -84,15 +84,13 @@ class BeliefQuestion(QuestionOfScheduler["Belief"], frozen=True):
 
     def document(self, found: Belief) -> Mapping[str, Any]:
         """Return the named parts as ``-o json`` prints them."""
-        from ..render.belief import marked  # noqa: PLC0415
-
-        return marked(self._rows(found), found.cache)
+        return {**self._rows(found), **({"panic": found.panic} if found.panic else {})}
 
     def tables(self, found: Belief, _style: Style) -> Iterable[Table]:
         """Return the named parts."""
-        from ..render.belief import table_of  # noqa: PLC0415
+        from ..render.believed import part_table  # noqa: PLC0415
 
-        return [table_of(found.cache, part, rows) for part, rows in self._rows(found).items()]
+        return [part_table(found.cache, part, rows) for part, rows in self._rows(found).items()]
 
     def nothing(self, _found: Belief) -> str:
         """Return that the parts are empty."""
@@ -104,18 +102,18 @@ class BeliefQuestion(QuestionOfScheduler["Belief"], frozen=True):
             return ()
         return (f"The scheduler of {found.release} panics here: {found.panic}",)
 
-    def _rows(self, found: Belief) -> dict[str, list[Document]]:
+    def _rows(self, found: Belief) -> dict[str, list[Any]]:
         """Return the rows of each part; with names, only theirs."""
-        from ..render.belief import NAME_OF, documents_of  # noqa: PLC0415
+        from ..render.believed import PARTS  # noqa: PLC0415
 
         wanted, names = self._wanted
-        rows = {part: documents_of(found.cache, part) for part in wanted}
+        rows: dict[str, list[Any]] = {part: getattr(found, part) for part in wanted}
         if names:
             (part,) = wanted
-            field = NAME_OF[part]
-            known = {document[field] for document in rows[part]}
+            name_of = attrgetter(PARTS[part].name)
+            known = set(map(name_of, rows[part]))
             full = {_full(name, known, part, found.at) for name in names}
-            rows[part] = [document for document in rows[part] if document[field] in full]
+            rows[part] = [row for row in rows[part] if name_of(row) in full]
         return rows
 
 

@@ -24,7 +24,7 @@ from plinian.engine.session.framework.process_parts import ProcessState
 from plinian.engine.session.session_run import SessionInput, run_session
 from plinian.engine.volcano.conf import conf_in_force
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.render.belief import PARTS, documents_of
+from plinian.replay.render.believed import PARTS, records_of
 from sessions import RELEASE, group, node, pod
 
 RELEASES = ("v1.8.0", "v1.10.2", RELEASE, "v1.13.0", "v1.14.2", "v1.15.1", "hardened")
@@ -124,7 +124,7 @@ class Way:
             )
         )
         return (
-            [documents_of(cache, part) for part in PARTS],
+            [records_of(cache, part) for part in PARTS],
             self.history.differences(),
             [str(crash) for crash in self.projector.crashes],
             (result.binds, result.pipelined, result.enqueued, result.fit_errors, result.errors),

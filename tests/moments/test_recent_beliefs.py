@@ -18,7 +18,7 @@ from plinian.replay.belief.recent_beliefs import END, BeliefBasis, RecentBeliefs
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments.moment import Moment
-from plinian.replay.render.belief import PARTS, documents_of
+from plinian.replay.render.believed import PARTS, records_of
 from sessions import RELEASE
 
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
@@ -52,7 +52,7 @@ def same(store: LogStore, moment: Moment, release: str, recent: RecentBeliefs) -
     whole = belief_at(store, moment, behaviours, use_stored=False)
     went_on = belief_at(store, moment, behaviours, recent=recent)
     for part in PARTS:
-        assert documents_of(went_on, part) == documents_of(whole, part), (moment.revision, part)
+        assert records_of(went_on, part) == records_of(whole, part), (moment.revision, part)
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_the_second_question_applies_only_what_is_new(
     earlier = [log.moment(f"rv:{revision}") for revision in again]
     *_, (_, cache) = beliefs_until(log.store, earlier, last, resolve(RELEASE), recent=recent)
     for part in PARTS:
-        assert documents_of(cache, part) == documents_of(first, part)
+        assert records_of(cache, part) == records_of(first, part)
     belief_at(
         log.store,
         last,
@@ -110,7 +110,7 @@ def test_a_session_leaves_what_is_in_memory_as_it_was(log: Log) -> None:
         cache = belief_at(log.store, moment, resolve(RELEASE), recent=recent)
         whole = belief_at(log.store, moment, resolve(RELEASE), use_stored=False)
         for part in PARTS:
-            assert documents_of(cache, part) == documents_of(whole, part)
+            assert records_of(cache, part) == records_of(whole, part)
         for job in list(cache.jobs):
             cache.jobs.pop(job)
 

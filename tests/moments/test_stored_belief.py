@@ -28,7 +28,7 @@ from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments import ordered_events
 from plinian.replay.moments.moment import Moment
-from plinian.replay.render.belief import PARTS, documents_of
+from plinian.replay.render.believed import PARTS, records_of
 from plinian.replay.render.documents import plain
 from plinian.replay.sessions.session_answer import session_at
 from sessions import RELEASE, node
@@ -72,7 +72,7 @@ def same(store: LogStore, moment: Moment, release: str = RELEASE) -> bool:
     whole = belief_at(store, moment, behaviours, use_stored=False)
     went_on = belief_at(store, moment, behaviours)
     for part in PARTS:
-        assert documents_of(went_on, part) == documents_of(whole, part)
+        assert records_of(went_on, part) == records_of(whole, part)
     drifts = [drift_at(store, moment, behaviours, use_stored=stored) for stored in (True, False)]
     assert drifts[0] == drifts[1]
     return start is not None
@@ -162,7 +162,7 @@ def test_several_moments_and_releases_go_on_from_what_is_stored(log: Log) -> Non
         for cache, behaviours in zip(caches, several, strict=True):
             whole = belief_at(log.store, moment, behaviours, use_stored=False)
             for part in PARTS:
-                assert documents_of(cache, part) == documents_of(whole, part)
+                assert records_of(cache, part) == records_of(whole, part)
 
 
 def rows(store: LogStore) -> list[int]:
@@ -304,7 +304,7 @@ def test_what_goes_on_to_a_far_moment_skips_to_what_is_stored(
         whole = belief_at(log.store, moment, resolve(RELEASE), use_stored=False)
         before = len(applied)
         for part in PARTS:
-            assert documents_of(cache, part) == documents_of(whole, part)
+            assert records_of(cache, part) == records_of(whole, part)
     assert counts[-1] < 260, "there are 441 events after the one before"
 
 
