@@ -116,7 +116,7 @@ class Stores:
 
     def arrange(self) -> None:
         """Put each store in the order of its keys; nothing looks at the order of arrival."""
-        self._stores = {kind: dict(sorted(one.items())) for kind, one in self._stores.items()}
+        self._stores = {kind: dict(sorted(store.items())) for kind, store in self._stores.items()}
 
     def objects(self) -> Objects:
         """Return what sessions look up, as it is now."""

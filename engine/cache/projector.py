@@ -160,7 +160,10 @@ class Projector:
         except Panic as panic:
             self._end(panic)
         origins = [self.origins["Node"][name] for name in late]
-        return [(Reference("", "Node", "", one.item.name, one.item.uid), one) for one in origins]
+        return [
+            (Reference("", "Node", "", origin.item.name, origin.item.uid), origin)
+            for origin in origins
+        ]
 
     def _change(
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes

@@ -193,7 +193,7 @@ class _Reader:
 
     def _made_tasks(self) -> list[TaskInfo]:
         stored = self._stored.tasks
-        requests = [_resource(one) for one in stored.requests]
+        requests = [_resource(request) for request in stored.requests]
         columns = zip(stored.pods, stored.classes, stored.traits, stored.statuses, strict=True)
         made = [
             _task(self._objects[pod], klass, stored.known_traits[traits], status, requests)

@@ -223,13 +223,16 @@ class _Writer:
         stored_nodes = [self._node(node) for node in cache.nodes.values()]
         images = self._images()
         queues = [
-            (name, self.number(one.queue), _queue_amounts(one))
-            for name, one in cache.queues.items()
+            (name, self.number(queue.queue), _queue_amounts(queue))
+            for name, queue in cache.queues.items()
         ]
         classes = [(name, self.number(item)) for name, item in cache.priority_classes.items()]
         hypernodes = self._hypernodes()
         return StoredBelief(
-            options=[sorted(one) if isinstance(one, frozenset) else one for one in cache.options],
+            options=[
+                sorted(option) if isinstance(option, frozenset) else option
+                for option in cache.options
+            ],
             undecoded=[*cache.stores.undecoded.items()],
             crashes=[_panic(crash) for crash in projector.crashes],
             crash=([_panic(cache.crash)] if cache.crash else [], projector.driver.is_down),
@@ -353,8 +356,8 @@ class _Writer:
         tree = self._cache.node_cache.hypernodes
         return StoredHyperNodes(
             infos=[
-                (name, self.number(one.hyper_node), one.tier, one.parent, one.is_deleting)
-                for name, one in tree.infos.items()
+                (name, self.number(info.hyper_node), info.tier, info.parent, info.is_deleting)
+                for name, info in tree.infos.items()
             ],
             by_tier=[(tier, list(names)) for tier, names in tree.by_tier.items()],
             real_nodes=[(name, sorted(nodes)) for name, nodes in tree.real_nodes.items()],

@@ -293,9 +293,9 @@ def with_condition(
 
     Source: k8s.io/kubernetes/pkg/api/v1/pod UpdatePodCondition.
     """
-    for place, held in enumerate(conditions):
-        if held.type == wanted.type:
-            if (held.status, held.reason, held.message) == wanted_of(wanted):
+    for place, condition in enumerate(conditions):
+        if condition.type == wanted.type:
+            if (condition.status, condition.reason, condition.message) == wanted_of(wanted):
                 return conditions
             return (*conditions[:place], wanted, *conditions[place + 1 :])
     return (*conditions, wanted)

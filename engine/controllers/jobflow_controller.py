@@ -239,9 +239,9 @@ def _flow_name(job: Document) -> str:
     """Return the name of the first JobFlow that owns a job; empty if none does."""
     owners = job["metadata"].get("ownerReferences") or ()
     names = (
-        str(one["name"])
-        for one in owners
-        if one["kind"] == "JobFlow" and "volcano" in one["apiVersion"]
+        str(owner["name"])
+        for owner in owners
+        if owner["kind"] == "JobFlow" and "volcano" in owner["apiVersion"]
     )
     return next(names, "")
 

@@ -81,9 +81,9 @@ class OwnerGarbageCollector:
                 self._queue.add(Identity(other, self._known[other].uid))
             return
         self._forget(place)
-        held = KnownObject(uid, tuple(_owners_of(document)))
-        self._know(place, held)
-        if not all(self._is_known(owner) for owner in held.owners):
+        known_object = KnownObject(uid, tuple(_owners_of(document)))
+        self._know(place, known_object)
+        if not all(self._is_known(owner) for owner in known_object.owners):
             self._queue.add(Identity(place, uid))
 
     def steps(self) -> Sequence[str]:
@@ -123,33 +123,34 @@ class OwnerGarbageCollector:
     def restore(self, kept: OwnerCollectorState) -> None:
         """Hold what another collector held, and nothing else."""
         self._known, self._owned = {}, {}
-        for place, held in kept.known:
-            self._know(place, held)
+        for place, known_object in kept.known:
+            self._know(place, known_object)
         self._queue.restore(kept.queue)
 
     def _waits_for_owner(self, item: Identity) -> bool:
         """Say whether an object has an owner that an informer is still to deliver."""
-        held = self._known.get(item.place)
-        return held is not None and any(
-            owner.place.kind in self.kinds and not self._is_known(owner) for owner in held.owners
+        known_object = self._known.get(item.place)
+        return known_object is not None and any(
+            owner.place.kind in self.kinds and not self._is_known(owner)
+            for owner in known_object.owners
         )
 
-    def _know(self, place: ObjectKey, held: KnownObject) -> None:
-        self._known[place] = held
-        for owner in held.owners:
+    def _know(self, place: ObjectKey, known_object: KnownObject) -> None:
+        self._known[place] = known_object
+        for owner in known_object.owners:
             self._owned.setdefault(owner.uid, set()).add(place)
 
     def _forget(self, place: ObjectKey) -> None:
-        held = self._known.pop(place, None)
-        for owner in held.owners if held is not None else ():
+        known_object = self._known.pop(place, None)
+        for owner in known_object.owners if known_object is not None else ():
             places = self._owned[owner.uid]
             places.discard(place)
             if not places:
                 del self._owned[owner.uid]
 
     def _is_known(self, owner: Identity) -> bool:
-        held = self._known.get(owner.place)
-        return held is not None and held.uid == owner.uid
+        known_object = self._known.get(owner.place)
+        return known_object is not None and known_object.uid == owner.uid
 
 
 def _collect(item: Identity, client: Client) -> bool:
@@ -180,10 +181,10 @@ def _owners_of(document: Document) -> list[Identity]:
     return [
         Identity(
             ObjectKey(
-                distinct_kind(one.get("apiVersion", ""), one["kind"]),
-                f"{namespace_of(document)}/{one['name']}",
+                distinct_kind(reference.get("apiVersion", ""), reference["kind"]),
+                f"{namespace_of(document)}/{reference['name']}",
             ),
-            one.get("uid", ""),
+            reference.get("uid", ""),
         )
-        for one in references
+        for reference in references
     ]

@@ -79,8 +79,8 @@ class TimedKubelets:
             return
         self._pods[key] = document
         what = _next_of(document)
-        held = self._planned.get(key)
-        if held is not None and (held.uid, held.what) == (document["metadata"]["uid"], what):
+        plan = self._planned.get(key)
+        if plan is not None and (plan.uid, plan.what) == (document["metadata"]["uid"], what):
             return
         self._planned.pop(key, None)
         self._plan(key, document, what)

@@ -18,8 +18,8 @@ from . import writer_invariants as writers
 from .invariant import Invariant
 
 
-def _order(one: Invariant) -> tuple[int, str]:
-    number = one.id.removeprefix("I-")
+def _order(invariant: Invariant) -> tuple[int, str]:
+    number = invariant.id.removeprefix("I-")
     return int(number[:2]), number[2:]
 
 

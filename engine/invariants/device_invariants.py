@@ -91,12 +91,12 @@ def _given(cards: Mapping[str, _Card], pods: list[Pod]) -> dict[str, _Use]:
     """Return what pods have of the cards of their node, by uuid."""
     found: dict[str, _Use] = {}
     for pod in pods:
-        for one in _decoded(pod):
-            if one.uuid in cards:
-                use = found.setdefault(one.uuid, _Use())
+        for card in _decoded(pod):
+            if card.uuid in cards:
+                use = found.setdefault(card.uuid, _Use())
                 use.pods[pod.uid] = None
-                use.memory += one.memory
-                use.cores += one.cores
+                use.memory += card.memory
+                use.cores += card.cores
     return found
 
 

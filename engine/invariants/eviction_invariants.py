@@ -70,9 +70,9 @@ def eviction_has_purpose(view: ClusterView, _: str) -> Iterator[Violation]:
     served, victims = _served(view), list(_victims(view))
     useful = {one.job.key for one in victims if one.reason in _BY_GANG and one.node in served}
     vain: dict[str, list[str]] = {}
-    for one in victims:
-        if one.node not in served and one.job.key not in useful:
-            vain.setdefault(one.reason, []).append(f"{one.pod.key} on {one.node}")
+    for victim in victims:
+        if victim.node not in served and victim.job.key not in useful:
+            vain.setdefault(victim.reason, []).append(f"{victim.pod.key} on {victim.node}")
     for reason, pods in sorted(vain.items()):
         message = (
             f"the session evicts {names_of(pods, 'pod')} ({reason}), "
@@ -84,31 +84,31 @@ def eviction_has_purpose(view: ClusterView, _: str) -> Iterator[Violation]:
 def victim_is_fair(view: ClusterView, _: str) -> Iterator[Violation]:
     """Yield evictions that the victim's queue, priority or annotation forbids."""
     served = _served(view)
-    for one in _victims(view):
-        for field, message in _unfair(view, one, served.get(one.node, [])):
-            yield Violation("Pod", one.pod.key, f"the session evicts it ({message})", field)
+    for victim in _victims(view):
+        for field, message in _unfair(view, victim, served.get(victim.node, [])):
+            yield Violation("Pod", victim.pod.key, f"the session evicts it ({message})", field)
     yield from _below_guarantee(view)
 
 
-def _unfair(view: ClusterView, one: _Victim, served: list[Pod]) -> Iterator[tuple[str, str]]:
+def _unfair(view: ClusterView, victim: _Victim, served: list[Pod]) -> Iterator[tuple[str, str]]:
     """Yield why a session must not evict a pod, with a name for the reason."""
-    own = any(job_of(pod) == one.job.key for pod in served)
+    own = any(job_of(pod) == victim.job.key for pod in served)
     within = own and view.cache.behaviours.unpreemptable_preempted_within_job
-    if not one.task.preemptable and not within:
+    if not victim.task.preemptable and not within:
         yield "preemptable", "by its annotation or label it is not preemptable"
-    queue = view.cache.queues.get(one.job.queue)
-    if one.reason in _FROM_OTHER_QUEUES:
+    queue = view.cache.queues.get(victim.job.queue)
+    if victim.reason in _FROM_OTHER_QUEUES:
         if queue is not None and not queue.reclaimable:
             yield "reclaimable", f"its queue {queue.name} is not reclaimable"
         return
     jobs = [job for pod in served if (job := view.cache.jobs.get(job_of(pod))) is not None]
-    if jobs and all(job.queue != one.job.queue for job in jobs):
-        yield "queue", f"preempt is within a queue, and no pod of {one.job.queue} gets its place"
+    if jobs and all(job.queue != victim.job.queue for job in jobs):
+        yield "queue", f"preempt is within a queue, and no pod of {victim.job.queue} gets its place"
     plugins = frozenset[str]() if view.session is None else view.session.plugins
     if "priority" in plugins and jobs and not own:
         most = max(job.priority for job in jobs)
-        if one.job.priority > most:
-            yield "priority", f"its priority {one.job.priority} is above {most} of the preemptor"
+        if victim.job.priority > most:
+            yield "priority", f"its priority {victim.job.priority} is above {most} of the preemptor"
 
 
 def _below_guarantee(view: ClusterView) -> Iterator[Violation]:
@@ -116,7 +116,7 @@ def _below_guarantee(view: ClusterView) -> Iterator[Violation]:
     session = view.session
     if session is None or session.limits is QueueLimits.NOTHING:
         return
-    taken = [one for one in _victims(view) if one.reason in _FROM_OTHER_QUEUES]
+    taken = [victim for victim in _victims(view) if victim.reason in _FROM_OTHER_QUEUES]
     demand = DemandOfQueues(view, tree=False)
     lost = demand.of_pods(one.pod.key for one in taken)
     for name in sorted(lost):
@@ -148,10 +148,10 @@ def deserved_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
     held = summed(demand.held, demand.of_pods(key for key, _ in session.result.binds))
     left = {queue: dict(amounts) for queue, amounts in held.items()}
     worst: dict[tuple[str, str], tuple[str, float, float]] = {}
-    for one in _victims(view):
-        if one.reason not in _FROM_OTHER_QUEUES:
+    for victim in _victims(view):
+        if victim.reason not in _FROM_OTHER_QUEUES:
             continue
-        queue, request = one.job.queue, amounts_of(one.task.request)
+        queue, request = victim.job.queue, amounts_of(victim.task.request)
         deserved = amounts_of(session.result.deserved.get(queue, Resource()))
         taken = [name for name in sorted(request) if _is_shared(name, request, deserved)]
         has = left.setdefault(queue, {})
@@ -159,7 +159,7 @@ def deserved_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
         for name, amount in request.items():
             has[name] = has.get(name, 0.0) - amount
         for name in () if rich else taken:
-            worst[queue, name] = one.reason, has[name], deserved[name]
+            worst[queue, name] = victim.reason, has[name], deserved[name]
     for (queue, name), (reason, after, least) in sorted(worst.items()):
         before = held.get(queue, {}).get(name, 0.0)
         message = (

@@ -62,11 +62,11 @@ def _fault(task: TaskInfo, info: NodeInfo | None) -> str:
     return ""
 
 
-def _sum(key: str, what: str, true: Resource, held: Resource) -> Iterator[Violation]:
-    for name in ("cpu", "memory", *sorted({*(true.scalars or ()), *(held.scalars or ())})):
-        if abs(true.get(name) - held.get(name)) >= MIN_RESOURCE:
+def _sum(key: str, what: str, true: Resource, resource: Resource) -> Iterator[Violation]:
+    for name in ("cpu", "memory", *sorted({*(true.scalars or ()), *(resource.scalars or ())})):
+        if abs(true.get(name) - resource.get(name)) >= MIN_RESOURCE:
             message = (
-                f"its {what} of {name} is {format_amount(name, held.get(name))}, "
+                f"its {what} of {name} is {format_amount(name, resource.get(name))}, "
                 f"its tasks make {format_amount(name, true.get(name))}"
             )
             yield Violation("PodGroup", key, message, f"{what}.{name}")

@@ -20,18 +20,18 @@ _OF_ACCOUNT = ("used.", "releasing.", "allocatable.", "pods[")
 def account_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
     """Yield differences between a node's account in the cache and its pods."""
     comparison = CacheComparison(view.cache, view.truth, view.pods)
-    for one in comparison.of(("Node", name)):
-        if not one.field or one.field.startswith(_OF_ACCOUNT):
-            yield Violation("Node", name, _text(one), one.field)
+    for mismatch in comparison.of(("Node", name)):
+        if not mismatch.field or mismatch.field.startswith(_OF_ACCOUNT):
+            yield Violation("Node", name, _text(mismatch), mismatch.field)
     info = view.cache.nodes.get(name)
     if info is not None and info.node is not None:
         yield from _idle(view, info)
 
 
-def _text(one: CacheMismatch) -> str:
-    truth = "nothing" if one.truth is None else one.truth
-    held = "nothing" if one.belief is None else one.belief
-    what = one.field or "the node"
+def _text(mismatch: CacheMismatch) -> str:
+    truth = "nothing" if mismatch.truth is None else mismatch.truth
+    held = "nothing" if mismatch.belief is None else mismatch.belief
+    what = mismatch.field or "the node"
     return f"{what}: the API server has {truth}, the scheduler's cache has {held}"
 
 

@@ -115,8 +115,8 @@ class Owners:
             self.jobs[key] = _job(reference, event)
             self.earlier.setdefault(key, {})[reference.uid] = None
         elif effect is Effect.DELETED:
-            held = self.jobs.get(key)
-            if held is not None and reference.uid in {"", held.reference.uid}:
+            job = self.jobs.get(key)
+            if job is not None and reference.uid in {"", job.reference.uid}:
                 del self.jobs[key]
         if self._lists.goes(reference, lives_on):
             self._remove(reference)
@@ -129,7 +129,7 @@ class Owners:
         listing = msgspec.json.decode(event.payload, type=ListObserved)
         if (listing.group, listing.listed) != (GROUP, KIND):
             return []
-        held = (one.reference for one in self.jobs.values())
+        held = (job.reference for job in self.jobs.values())
         gone = self._lists.gone(listing, held, lives_on)
         for reference in gone:
             self._remove(reference)
@@ -137,8 +137,8 @@ class Owners:
 
     def _remove(self, reference: Reference) -> None:
         """Remove a Job that a list lacked, unless another one has its name."""
-        held = self.jobs.get(key_of(reference))
-        if held is not None and held.reference.uid == reference.uid:
+        job = self.jobs.get(key_of(reference))
+        if job is not None and job.reference.uid == reference.uid:
             del self.jobs[key_of(reference)]
 
 

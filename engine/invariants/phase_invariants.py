@@ -46,11 +46,11 @@ def running_is_kept(view: ClusterView, key: str) -> Iterator[Violation]:
 
 def phase_is_written(view: ClusterView, _: str) -> Iterator[Violation]:
     """Yield phases that sessions decide again and again, and that the API server does not get."""
-    for key, one in sorted(view.phases.decided.items()):
+    for key, phase in sorted(view.phases.decided.items()):
         group: PodGroup | None = view.truth.get("PodGroup", key)
-        if group is not None and one.times >= _PATIENCE:
+        if group is not None and phase.times >= _PATIENCE:
             message = (
-                f"sessions decide phase {one.phase}, but the API server has "
+                f"sessions decide phase {phase.phase}, but the API server has "
                 f"{group.status.phase or 'none'}"
             )
             yield Violation("PodGroup", key, message)

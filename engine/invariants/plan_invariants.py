@@ -37,9 +37,9 @@ def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
         return
     promised = dict(session.result.pipelined)
     stale = [
-        f"{key} on {one.nominated_node}"
-        for key, one in session.result.pod_conditions.items()
-        if one.nominated_node and promised.get(key) != one.nominated_node
+        f"{key} on {condition.nominated_node}"
+        for key, condition in session.result.pod_conditions.items()
+        if condition.nominated_node and promised.get(key) != condition.nominated_node
     ]
     if stale:
         message = (

@@ -73,7 +73,7 @@ def _are_counted(view: ClusterView) -> bool:
     if not controller_behaviours(view.cache.behaviours.release).queue_status_counts_podgroups:
         return False
     queues = view.truth.of("Queue").values()
-    return any(getattr(one.status, phase.lower()) for one in queues for phase in _PHASES)
+    return any(getattr(queue.status, phase.lower()) for queue in queues for phase in _PHASES)
 
 
 def _groups(count: int) -> str:

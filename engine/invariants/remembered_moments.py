@@ -160,7 +160,10 @@ def _outside(item: Node | Queue | PodGroup) -> object:
 
 def is_evicted(pod: Pod) -> bool:
     """Return whether a scheduler evicted a pod."""
-    return any(one.type == "Ready" and one.reason == _EVICTED for one in pod.status.conditions)
+    return any(
+        condition.type == "Ready" and condition.reason == _EVICTED
+        for condition in pod.status.conditions
+    )
 
 
 def _has_node(pod: Pod | None) -> int:

@@ -55,8 +55,8 @@ def pauses(opened: Iterable[LoggedMark], scheduler: str) -> Iterator[ViolationSp
         pause = after.time - before.time
         if pause > LONGEST_PAUSE_US:
             message = f"no session began for {pause / SECOND_US:.0f}s, until @{after.position}"
-            found = Violation("Scheduler", scheduler, message, f"@{before.position}")
-            yield ViolationSpan(before, after, found)
+            violation = Violation("Scheduler", scheduler, message, f"@{before.position}")
+            yield ViolationSpan(before, after, violation)
 
 
 def needless_retries(
@@ -69,17 +69,18 @@ def needless_retries(
     for key in sorted(retried):
         for life in lives.get(key, ()):
             late = [
-                one
-                for one in retried[key]
-                if one.time >= life.begin + _ALIVE_US and (life.end is None or one.time < life.end)
+                logged_mark
+                for logged_mark in retried[key]
+                if logged_mark.time >= life.begin + _ALIVE_US
+                and (life.end is None or logged_mark.time < life.end)
             ]
             if len(late) >= _RETRIES and late[-1].time - late[0].time >= _LONG_US:
                 message = (
                     f"the scheduler retried {counted(len(late), 'time')} to remove it "
                     "from its cache, although it exists"
                 )
-                found = Violation("PodGroup", key, message, f"@{late[0].position}")
-                yield ViolationSpan(late[0], late[-1], found)
+                violation = Violation("PodGroup", key, message, f"@{late[0].position}")
+                yield ViolationSpan(late[0], late[-1], violation)
 
 
 INVARIANTS = (

@@ -101,8 +101,8 @@ def inqueue_is_conserved(view: ClusterView, _: str) -> Iterator[Violation]:
     if session is None or session.limits is QueueLimits.NOTHING:
         return
     found: dict[tuple[str, str, str], Violation] = {}
-    for one in _wrong_sums(view, session):
-        found.setdefault(one.place, one)
+    for wrong_sum in _wrong_sums(view, session):
+        found.setdefault(wrong_sum.place, wrong_sum)
     yield from found.values()
 
 

@@ -28,18 +28,18 @@ def going_back(reports: Iterable[WatchedVersion]) -> Iterator[tuple[WatchedVersi
     :param reports: those of one watch, in the order of its lines.
     """
     seen: dict[str, WatchedVersion] = {}
-    for one in reports:
-        before = seen.get(one.uid)
-        seen[one.uid] = one
+    for report in reports:
+        before = seen.get(report.uid)
+        seen[report.uid] = report
         if before is None:
             continue
         for what, then, now in (
-            ("resourceVersion", before.revision, one.revision),
-            ("generation", before.generation, one.generation),
+            ("resourceVersion", before.revision, report.revision),
+            ("generation", before.generation, report.generation),
         ):
             if now < then:
                 message = f"a watch reported {what} {now} after {then} (@{before.position})"
-                yield one, Violation(one.kind, one.name, message, what, one.revision)
+                yield report, Violation(report.kind, report.name, message, what, report.revision)
 
 
 INVARIANTS = (

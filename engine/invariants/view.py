@@ -136,7 +136,7 @@ class ClusterView:
         """
         jobs = self.owners.take(event, lives_on)
         if jobs:
-            return [unit for one in jobs for unit in self._of_job(one)]
+            return [unit for job in jobs for unit in self._of_job(job)]
         reference, effect = event.reference, KINDS[event.kind].effect
         if self._projector.cache is not self.cache:
             self._read()
@@ -173,8 +173,8 @@ class ClusterView:
 
     def group_of(self, pod: Pod) -> PodGroup | None:
         """Return the PodGroup that a pod names, if it exists."""
-        found: PodGroup | None = self.truth.get("PodGroup", job_of(pod))
-        return found
+        pod_group: PodGroup | None = self.truth.get("PodGroup", job_of(pod))
+        return pod_group
 
     def groups_in(self, queue: str) -> list[PodGroup]:
         """Return the PodGroups of a queue, by name."""
@@ -297,7 +297,7 @@ class ClusterView:
         group: PodGroup | None = self.truth.get("PodGroup", key)
         if group is None or group.uid in self._complete:
             return
-        was_scheduled = any(one.type == "Scheduled" for one in group.status.conditions)
+        was_scheduled = any(condition.type == "Scheduled" for condition in group.status.conditions)
         if (
             was_scheduled
             or group.status.phase in _BEGUN

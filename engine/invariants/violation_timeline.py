@@ -64,7 +64,7 @@ class ViolationTimeline:
         self,
         invariant: Invariant,
         unit: Unit,
-        found: Iterable[Violation],
+        violations: Iterable[Violation],
         place: HappeningPlace,
         *,
         began: Iterable[int | None] | None = None,
@@ -76,7 +76,7 @@ class ViolationTimeline:
         :param seen: where the invariant was last checked, if the log did not know enough since: a
             violation that is gone is known to have lasted until then.
         """
-        now = {one.place: one for one in found}
+        now = {one.place: one for one in violations}
         before = self._held.pop((invariant.id, unit), {})
         if not now and not before:
             return

@@ -84,8 +84,8 @@ def patched(whole: Mapping[str, Any], operations: Sequence[Operation]) -> dict[s
     :raises Invalid: an operation does not fit the document, or the patch makes it too large.
     """
     patching = _Patching(whole)
-    for one in operations:
-        patching.apply(one)
+    for operation in operations:
+        patching.apply(operation)
     return patching.whole
 
 

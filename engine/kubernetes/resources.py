@@ -135,20 +135,29 @@ RESOURCE_TYPES = (
 """The kinds of Kubernetes and of Volcano."""
 
 KINDS_BY_RESOURCE: Mapping[tuple[str, str], str] = MappingProxyType(
-    {(one.group, one.plural): one.kind for one in RESOURCE_TYPES}
+    {
+        (resource_type.group, resource_type.plural): resource_type.kind
+        for resource_type in RESOURCE_TYPES
+    }
 )
 """(API group, plural) to kind."""
 
 CLUSTER_SCOPED: frozenset[GroupKind] = frozenset(
-    one.group_kind for one in RESOURCE_TYPES if not one.namespaced
+    resource_type.group_kind for resource_type in RESOURCE_TYPES if not resource_type.namespaced
 )
 """The known kinds without a namespace; for kinds that are not in the table, their objects show."""
 
-CLUSTER_SCOPED_KINDS = frozenset(one.kind for one in RESOURCE_TYPES if not one.namespaced)
+CLUSTER_SCOPED_KINDS = frozenset(
+    resource_type.kind for resource_type in RESOURCE_TYPES if not resource_type.namespaced
+)
 """The same without groups, for scenario files, whose objects may have a group left out."""
 
 SHORT_NAMES: Mapping[str, GroupKind] = MappingProxyType(
-    {short: one.group_kind for one in RESOURCE_TYPES for short in one.short_names}
+    {
+        short: resource_type.group_kind
+        for resource_type in RESOURCE_TYPES
+        for short in resource_type.short_names
+    }
 )
 """kubectl's and Volcano's short names."""
 
@@ -166,17 +175,26 @@ VOLCANO_VERSIONS: Mapping[str, str] = MappingProxyType(
 )
 """The groups of Volcano, and the one version of each in every release since v1.8.0."""
 
-_VOLCANO = tuple(one for one in RESOURCE_TYPES if one.group in VOLCANO_VERSIONS)
+_VOLCANO = tuple(
+    resource_type for resource_type in RESOURCE_TYPES if resource_type.group in VOLCANO_VERSIONS
+)
 
-VOLCANO_KINDS: Mapping[str, str] = MappingProxyType({one.kind: one.group for one in _VOLCANO})
+VOLCANO_KINDS: Mapping[str, str] = MappingProxyType(
+    {resource_type.kind: resource_type.group for resource_type in _VOLCANO}
+)
 """The kinds of Volcano, and the group of each: no two groups have a kind of one name."""
 
 _BY_KIND_ALONE = MappingProxyType(
-    {one.kind: one.group for one in reversed((*_VOLCANO, *RESOURCE_TYPES))}
+    {
+        resource_type.kind: resource_type.group
+        for resource_type in reversed((*_VOLCANO, *RESOURCE_TYPES))
+    }
 )
 """Which group has a kind that several have, when only the kind is named."""
 
-_PLURALS = MappingProxyType({one.group_kind: one.plural for one in RESOURCE_TYPES})
+_PLURALS = MappingProxyType(
+    {resource_type.group_kind: resource_type.plural for resource_type in RESOURCE_TYPES}
+)
 
 
 def plural_of(group: str, kind: str) -> str:

@@ -220,7 +220,7 @@ class YamlReader:
     def _merge(self, value: Any, line: int) -> list[dict[str, Any]]:
         """Return the mappings merged by ``<<``, the strongest last; they override earlier keys."""
         mappings = value if isinstance(value, list) else [value]
-        if not all(isinstance(one, dict) for one in mappings):
+        if not all(isinstance(mapping, dict) for mapping in mappings):
             raise YamlFault("<< needs a mapping, or a list of mappings", line)
         return mappings[::-1]
 

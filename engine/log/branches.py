@@ -145,10 +145,12 @@ def all_branches(database: Database) -> list[BranchInfo]:
             raise damaged(database, f"the row of branch {name!r} is missing in table head", 0)
         if parent_id is not None and parent is None:
             raise damaged(database, f"the parent of branch {name!r} is missing", fork)
-    found = [BranchInfo(name=n, parent=p, fork=fork, last=last) for n, _, p, fork, last in rows]
-    if not any(info.name == MAIN for info in found):
+    branch_infos = [
+        BranchInfo(name=n, parent=p, fork=fork, last=last) for n, _, p, fork, last in rows
+    ]
+    if not any(info.name == MAIN for info in branch_infos):
         raise damaged(database, f"the row of branch {MAIN!r} is missing in table branch", 0)
-    return sorted(found, key=lambda info: (info.name != MAIN, info.name))
+    return sorted(branch_infos, key=lambda info: (info.name != MAIN, info.name))
 
 
 def heads(database: Database) -> list[HeadInfo]:

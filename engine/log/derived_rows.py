@@ -145,13 +145,13 @@ class Derived:
         """
         segment = lineage(self._database, branch)[-1]
         place = self._place(segment, cluster, version)
-        found: list[ClockBlock] = []
+        blocks: list[ClockBlock] = []
         for row in self._listed(CLOCK, place):
             if (part is None or row[0] == part) and (number is None or row[1] == number):
                 data = b"" if number is None else self._data(CLOCK, place, row)
                 if data is not None:
-                    found.append(ClockBlock(part=row[0], number=row[1], known=row[2], data=data))
-        return found
+                    blocks.append(ClockBlock(part=row[0], number=row[1], known=row[2], data=data))
+        return blocks
 
     def put_facts(
         self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int

@@ -172,7 +172,7 @@ class EventReader:
     def _indexed(self, part: Segment, query: Query, filters: _Filter) -> list[int] | None:
         """Return the matching positions by an index; None if the segment must be scanned."""
         if query.positions:
-            return [one for one in query.positions if part.first <= one <= part.last]
+            return [position for position in query.positions if part.first <= position <= part.last]
         low, high = query.revisions
         conditions, parameters = "", []
         if _names_objects(query):

@@ -43,4 +43,4 @@ def sources(
         )
         for source, kinds in found.items()
     ]
-    return sorted(sources, key=lambda one: one.source)
+    return sorted(sources, key=lambda source_info: source_info.source)

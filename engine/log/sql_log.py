@@ -346,7 +346,7 @@ class SqlLog:
             return self._info()
 
     def _info(self) -> LogInfo:
-        found = self.branches()
+        branch_infos = self.branches()
         database = self._database
 
         def one(sql: str) -> int:
@@ -357,15 +357,15 @@ class SqlLog:
             database=database.name,
             schema_revision=str(database.rows("SELECT version_num FROM alembic_version")[0][0]),
             plinian=str(database.rows("SELECT plinian FROM log")[0][0]),
-            last=found[0].last,
-            events=sum(info.last - info.fork for info in found),
+            last=branch_infos[0].last,
+            events=sum(info.last - info.fork for info in branch_infos),
             objects=one("SELECT coalesce(max(id), 0) FROM object"),
             batches=one("SELECT sum(batch) FROM head"),
             checkpoints=one("SELECT count(*) FROM checkpoint"),
             fact_blocks=one("SELECT count(*) FROM fact_block"),
             bytes_stored=database.size(),
             clusters=tuple(self.clusters()),
-            branches=tuple(found),
+            branches=tuple(branch_infos),
         )
 
     def close(self) -> None:

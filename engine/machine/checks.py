@@ -36,12 +36,14 @@ _UNITS = frozenset({"Node", "Pod", "PodGroup", "Queue"})
 
 def checked_invariants() -> tuple[Invariant, ...]:
     """Return the invariants that can be checked on a state of a machine."""
-    return tuple(one for one in INVARIANTS if _applies(one))
+    return tuple(invariant for invariant in INVARIANTS if _applies(invariant))
 
 
 def checked_ids() -> tuple[str, ...]:
     """Return the ids of all invariants that a machine checks, in order."""
-    return tuple(sorted({PANIC, NO_REST, *JOB_IDS, *(one.id for one in checked_invariants())}))
+    return tuple(
+        sorted({PANIC, NO_REST, *JOB_IDS, *(invariant.id for invariant in checked_invariants())})
+    )
 
 
 def violations_in(machine: Machine, ids: Collection[str] = ()) -> Check:
@@ -49,14 +51,14 @@ def violations_in(machine: Machine, ids: Collection[str] = ()) -> Check:
 
     :param ids: the only invariants to check; by default all.
     """
-    invariants = [one for one in checked_invariants() if not ids or one.id in ids]
+    invariants = [invariant for invariant in checked_invariants() if not ids or invariant.id in ids]
     checks: list[Check] = [_View(machine, invariants)]
     if JOBS in machine.layout.names and not (ids and {*ids}.isdisjoint(JOB_IDS)):
         checks.append(JobsAtRest(machine))
     at_rest = AtRest(machine, lambda state: [one for check in checks for one in check(state)])
     if not ids:
         return at_rest
-    return lambda state: [one for one in at_rest(state) if one.invariant in ids]
+    return lambda state: [violation for violation in at_rest(state) if violation.invariant in ids]
 
 
 class _View:
@@ -84,17 +86,17 @@ class _View:
 def violations_of(view: ClusterView, invariants: Sequence[Invariant]) -> tuple[StateViolation, ...]:
     """Return what is wrong with a cluster as it is."""
     units = list(view.units())
-    found = [
-        StateViolation(invariant.id, one.message, one.kind, one.name)
+    violations = [
+        StateViolation(invariant.id, violation.message, violation.kind, violation.name)
         for invariant in invariants
         for kind, name in units
         if kind == invariant.unit
-        for one in invariant.check(view, name)
+        for violation in invariant.check(view, name)
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(violations))
 
 
-def _applies(one: Invariant) -> bool:
-    read = one.needs in {Needs.TRUTH, Needs.CACHE} and one.unit in _UNITS
-    present = not (one.ranged or one.remembers or one.named or one.unseen)
-    return read and present and one.id not in _NOT_WRITTEN | _NOT_SEEN
+def _applies(invariant: Invariant) -> bool:
+    read = invariant.needs in {Needs.TRUTH, Needs.CACHE} and invariant.unit in _UNITS
+    present = not (invariant.ranged or invariant.remembers or invariant.named or invariant.unseen)
+    return read and present and invariant.id not in _NOT_WRITTEN | _NOT_SEEN

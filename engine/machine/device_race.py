@@ -89,12 +89,12 @@ def explore_device_list(behaviours: CacheBehaviours, race: Race | None = None) -
         return () if wrong is None else (wrong,)
 
     search = Exhaustive(EveryState(machine), machine.start, check)
-    found = [_anomaly(machine, one) for one in search.run(lambda _: False)]
+    anomalies = [_anomaly(machine, faulty_state) for faulty_state in search.run(lambda _: False)]
     return Explored(
         release=behaviours.release,
         form=setting.form,
         race=race,
-        anomalies=tuple(found),
+        anomalies=tuple(anomalies),
         states=len(search.reached),
         steps=search.made,
         complete=search.complete,
@@ -151,13 +151,13 @@ def _elements(number: int) -> str:
     return f"{number} element" if number == 1 else f"{number} elements"
 
 
-def _anomaly(machine: Machine, found: FaultyState) -> DeviceAnomaly:
+def _anomaly(machine: Machine, faulty_state: FaultyState) -> DeviceAnomaly:
     state, moments = machine.start, []
-    for step in found.steps:
+    for step in faulty_state.steps:
         state, _ = machine.after(state, step)
         memory = memory_in(machine, state)
         actor, _, verb = machine.step(step).name.partition(" ")
         moments.append(RaceStep(actor, verb, memory))
     return DeviceAnomaly(
-        ReaderFault(found.violation.kind), found.violation.sentence, tuple(moments)
+        ReaderFault(faulty_state.violation.kind), faulty_state.violation.sentence, tuple(moments)
     )

@@ -59,27 +59,27 @@ class JobsAtRest:
         """Return what is wrong with a state at rest."""
         transitions = self._machine.transitions
         server = transitions.server(state[API])
-        held = cast(
+        job_controller_state = cast(
             "controller.JobControllerState", transitions.kept(self._part, state[self._part + 1])
         )
-        found: list[StateViolation] = []
+        violations: list[StateViolation] = []
         for job in server.list("Job"):
             if "deletionTimestamp" not in job["metadata"]:
                 pods = _pods_of(server, job)
-                found += self._unknown(held.jobs, job, pods)
-                found += _lacking(server, job, pods)
+                violations += self._unknown(job_controller_state.jobs, job, pods)
+                violations += _lacking(server, job, pods)
                 if self._pods_stay:
-                    found += _ended_for_no_reason(job)
-        return [*found, *_without_job(server)]
+                    violations += _ended_for_no_reason(job)
+        return [*violations, *_without_job(server)]
 
     def _unknown(
-        self, held: cache.JobCacheState, job: Document, pods: Sequence[Document]
+        self, job_cache_state: cache.JobCacheState, job: Document, pods: Sequence[Document]
     ) -> Iterator[StateViolation]:
         """Yield which of a job and its pods the controller's cache does not have."""
         document = self._machine.objects.document
         key = place_of(job).key
-        number = dict(held.keys).get(key)
-        entry = None if number is None else held.entries[number]
+        number = dict(job_cache_state.keys).get(key)
+        entry = None if number is None else job_cache_state.entries[number]
         known = None if entry is None or entry.job is None else document(entry.job)
         if known is None:
             yield StateViolation("I-02", f"the job controller's cache has no job {key}")
@@ -105,7 +105,7 @@ def _lacking(
         return
     groups = [one for one in server.list("PodGroup") if _is_of(one, job)]
     wanted = sum(task.get("replicas", 0) for task in tasks)
-    if len(pods) < wanted and any(_phase(one, "") not in {"", "Pending"} for one in groups):
+    if len(pods) < wanted and any(_phase(group, "") not in {"", "Pending"} for group in groups):
         sentence = f"job {place_of(job).key} has {len(pods)} of {counted(wanted, 'pod')}"
         yield StateViolation("I-02", sentence)
     if wanted and not groups:

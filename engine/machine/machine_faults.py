@@ -183,25 +183,27 @@ class Faults:
 
     def after(self, state: tuple[int, ...], step: int) -> tuple[int, ...]:
         """Return the state after a fault, or the end of one."""
-        made, held = [*state], self._faulty[state[-1]]
+        made, faulty = [*state], self._faulty[state[-1]]
         act, number = self._faults[step]
-        assert _is_possible(held, self._faults[step]), "a fault happens and ends only where it can"
+        assert _is_possible(faulty, self._faults[step]), (
+            "a fault happens and ends only where it can"
+        )
         watch = self._watches[number]
         if act is _Act.BREAK:
-            broken = tuple(sorted((*held.broken, (number, state[API]))))
-            made[-1] = self._less(held._replace(broken=broken), act)
+            broken = tuple(sorted((*faulty.broken, (number, state[API]))))
+            made[-1] = self._less(faulty._replace(broken=broken), act)
         elif act is _Act.LIST:
-            self._list_again(made, watch, dict(held.broken)[number])
-            left = tuple(one for one in held.broken if one[0] != number)
-            made[-1] = self._faulty.number(held._replace(broken=left))
+            self._list_again(made, watch, dict(faulty.broken)[number])
+            left = tuple(one for one in faulty.broken if one[0] != number)
+            made[-1] = self._faulty.number(faulty._replace(broken=left))
         elif act is _Act.RESYNC:
             for part, place in watch.channels:
                 again = self._transitions.again(part, watch.kind, made[API])
                 made[place] = self._channels.extended(made[place], again)
-            made[-1] = self._less(held, act)
+            made[-1] = self._less(faulty, act)
         else:
             parts = self._processes.restart(made, watch.channels[0][0])
-            made[-1] = self.restarted(self._less(held, act), parts)
+            made[-1] = self.restarted(self._less(faulty, act), parts)
         return tuple(made)
 
     def _list_again(self, made: list[int], watch: ProcessWatch, then: int) -> None:
@@ -210,18 +212,18 @@ class Faults:
             missed = self._transitions.missed(part, watch.kind, then, made[API])
             made[place] = self._channels.extended(made[place], missed)
 
-    def _less(self, held: Faulty, act: _Act) -> int:
+    def _less(self, faulty: Faulty, act: _Act) -> int:
         """Return the same with one fault of a kind less to come."""
         kind = _KIND_OF[act]
-        left = held.left._replace(**{kind: getattr(held.left, kind) - 1})
-        return self._faulty.number(held._replace(left=left))
+        left = faulty.left._replace(**{kind: getattr(faulty.left, kind) - 1})
+        return self._faulty.number(faulty._replace(left=left))
 
 
-def _is_possible(held: Faulty, fault: _Fault) -> bool:
-    is_broken = any(watch == fault.watch for watch, _ in held.broken)
+def _is_possible(faulty: Faulty, fault: _Fault) -> bool:
+    is_broken = any(watch == fault.watch for watch, _ in faulty.broken)
     if fault.act is _Act.LIST:
         return is_broken
-    left = getattr(held.left, _KIND_OF[fault.act])
+    left = getattr(faulty.left, _KIND_OF[fault.act])
     return bool(left) and (fault.act is _Act.RESTART or not is_broken)
 
 

@@ -63,10 +63,10 @@ class Processes:
         if not self._waits[part]:
             return False
         known = self._starting
-        for one in channels:
-            starting = known.get(one)
+        for channel in channels:
+            starting = known.get(channel)
             if starting is None:
-                starting = known[one] = self._is_listing(one)
+                starting = known[channel] = self._is_listing(channel)
             if starting:
                 return True
         return False

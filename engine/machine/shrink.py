@@ -50,13 +50,13 @@ class Shrinker:
     def __init__(self, machine: Machine, start: State, check: Check) -> None:
         self._machine, self._start, self._check = machine, start, check
 
-    def shrink(self, found: FaultyState) -> FaultyState:
+    def shrink(self, faulty_state: FaultyState) -> FaultyState:
         """Return the same violation with steps of which none can be left out."""
-        steps = found.steps
+        steps = faulty_state.steps
         while True:
-            shorter = self._cut(steps, found.violation)
+            shorter = self._cut(steps, faulty_state.violation)
             if len(shorter) >= len(steps):
-                return FaultyState(shorter, found.violation)
+                return FaultyState(shorter, faulty_state.violation)
             steps = shorter
 
     def _cut(self, steps: tuple[int, ...], violation: StateViolation) -> tuple[int, ...]:

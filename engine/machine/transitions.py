@@ -182,7 +182,7 @@ class Transitions:
     def _ask(self, part: int, number: int, component: Component) -> Ability:
         """Note what a component can do, which holds what has this number."""
         name = self._names[part]
-        steps = tuple(self.steps.number(MachineStep(name, "", one)) for one in component.steps())
+        steps = tuple(self.steps.number(MachineStep(name, "", step)) for step in component.steps())
         known = self._abilities[part, number] = Ability(steps, component.due())
         return known
 
@@ -209,7 +209,7 @@ class Transitions:
         document = self._objects.document(number)
         if verb == TOMBSTONE and kind not in self._parts[part].tombstones:
             verb = DELETED
-        return lambda one, client: one.deliver(verb, kind, key, document, client)
+        return lambda component, client: component.deliver(verb, kind, key, document, client)
 
     def do(self, part: int, held: int, step: int, api: int) -> Done:
         """Let a component do something by itself."""
@@ -219,7 +219,7 @@ class Transitions:
             if done is None:
                 name = self.steps[step].name
                 done = self._work_out(
-                    (part, held, ~step, api), lambda one, client: one.step(name, client)
+                    (part, held, ~step, api), lambda component, client: component.step(name, client)
                 )
         return done
 
@@ -235,7 +235,7 @@ class Transitions:
             failing = failing_of(made.fault)
             assert failing is not None, "the step says which of its requests fails"
             name = made.name
-            act: Act = lambda one, client: one.step(name, client)  # noqa: E731
+            act: Act = lambda component, client: component.step(name, client)  # noqa: E731
             if made.kind:
                 act = self._delivery(part, notice)
             done = self._failed[key] = self._worked_out((part, held, api), act, failing)

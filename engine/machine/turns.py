@@ -165,8 +165,8 @@ class Turns:
 
     def _put(self, made: list[int], part: int, alone: _Alone) -> None:
         made[part + 1] = alone.held
-        for place, held in zip(self._places[part], alone.channels, strict=True):
-            made[place] = held
+        for place, channel in zip(self._places[part], alone.channels, strict=True):
+            made[place] = channel
 
     def _closure(self, part: int, held: int, channels: Channels, api: int) -> tuple[_Alone, ...]:
         known = self._alone.get((part, held, channels))
@@ -180,7 +180,7 @@ class Turns:
         seen = {(held, channels)}
         waiting: list[tuple[tuple[int, ...], int, Channels]] = [((), held, channels)]
         for path, now, queues in waiting:
-            acts, last = [], not any(self._machine.is_filled(one) for one in queues)
+            acts, last = [], not any(self._machine.is_filled(queue) for queue in queues)
             for step, done, rest in self._machine.steps_alone(part, now, queues, api):
                 if self._is_alone(part, _Made(now, queues, step, done), api):
                     then = (done.part, rest)

@@ -201,5 +201,5 @@ class _Delays:
         self._made += 1
         if not delayed:
             return moves[0]
-        last = next((at for at, one in enumerate(moves) if self._is_prompt(one)), len(moves) - 1)
+        last = next((at for at, move in enumerate(moves) if self._is_prompt(move)), len(moves) - 1)
         return moves[self._random.randrange(last + 1)]

@@ -101,7 +101,8 @@ def _pod_group_status(
         or (running, succeeded, failed) != (old.running, old.succeeded, old.failed)
         or (
             now is not before
-            and [_comparable(one) for one in now] != [_comparable(one) for one in before]
+            and [_comparable(condition) for condition in now]
+            != [_comparable(one) for one in before]
         )
     )
     return ClosedPodGroupStatus(
@@ -163,9 +164,9 @@ def _of_gang(ssn: Session, job: int) -> str:
 def _queue_statuses(ssn: Session) -> dict[str, ClosedQueueStatus]:
     """Return every queue's status: what its tasks hold, and those of the queues below it."""
     allocated = {name: Resource() for name in ssn.queues}
-    for queue, held in _held_by_queue(ssn).items():
+    for queue, resource in _held_by_queue(ssn).items():
         for name in _lineage(ssn, queue):
-            allocated[name].add(held)
+            allocated[name].add(resource)
     devices: dict[str, dict[str, str]] = {}
     if ssn.behaviours.device_quotas:
         devices = devices_held(ssn, lambda queue: _lineage(ssn, queue))

@@ -325,9 +325,9 @@ def _next_objects(
         return {}
     wanted, firsts = set(names.values()), dict[tuple[str, ...], list[int]]()
     candidates = np.flatnonzero((first < END_KEY) & (first > last[list(names)].min()))
-    for number, one in references(candidates.tolist()).items():
-        if name_of(one) in wanted and not may_come_back(one.uid):
-            firsts.setdefault(name_of(one), []).append(int(first[number]))
+    for number, reference in references(candidates.tolist()).items():
+        if name_of(reference) in wanted and not may_come_back(reference.uid):
+            firsts.setdefault(name_of(reference), []).append(int(first[number]))
     later = {
         number: min((one for one in firsts.get(name, ()) if one > last[number]), default=0)
         for number, name in names.items()

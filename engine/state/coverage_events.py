@@ -125,12 +125,14 @@ def _audited(audits: Sequence[AuditCovered]) -> Iterator[Covered]:
     numbered: list[tuple[int, AuditCovered]] = []
     number = 0
     last: AuditCovered | None = None
-    for one in sorted(audits, key=lambda one: (one.first_at, one.last_at)):
-        if last is not None and one.first_at - last.last_at > max(one.pause, last.pause, _SECOND):
+    for audit in sorted(audits, key=lambda one: (one.first_at, one.last_at)):
+        if last is not None and audit.first_at - last.last_at > max(
+            audit.pause, last.pause, _SECOND
+        ):
             number += 1
-        numbered.append((number, one))
-        if last is None or one.last_at > last.last_at:
-            last = one
+        numbered.append((number, audit))
+        if last is None or audit.last_at > last.last_at:
+            last = audit
     for _, some in groupby(numbered, key=lambda pair: pair[0]):
         yield from _of_one_log([one for _, one in some])
 
@@ -147,8 +149,8 @@ def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Covered]:
             levels.setdefault(pair, set()).add(kind.level)
             if kind.until is not None:
                 ends[pair] = min(ends.get(pair, EVERYTHING), kind.until)
-    for pair, found in levels.items():
-        if found != {_FULL} or pair in _EXPIRING or not lows:
+    for pair, level in levels.items():
+        if level != {_FULL} or pair in _EXPIRING or not lows:
             continue
         until = min(ends.get(pair, EVERYTHING), max(highs))
         if until >= min(lows):

@@ -134,8 +134,10 @@ def with_lists_in_order(
     for row, key, number in zip(
         lists.tolist(), keys[lists].tolist(), rows.objects[lists].tolist(), strict=True
     ):
-        one = about[number]
-        alike.setdefault((key, one.group, one.kind, one.namespace), []).append(row)
+        reference = about[number]
+        alike.setdefault((key, reference.group, reference.kind, reference.namespace), []).append(
+            row
+        )
     order = np.arange(len(rows))
     for some in alike.values():
         if len(some) > 1:

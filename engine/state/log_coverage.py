@@ -167,11 +167,11 @@ class LogCoverage:
 
     def broken_in(self, pair: Pair, gap: KnownGap) -> ListBroken | None:
         """Return a list that would have ended a gap of a kind, had no record been skipped."""
-        for one in self._broken:
-            after = gap.after is None or one.revision > gap.after
-            before = gap.before is None or one.revision < gap.before
-            if (one.group, one.listed) == pair and after and before:
-                return one
+        for broken in self._broken:
+            after = gap.after is None or broken.revision > gap.after
+            before = gap.before is None or broken.revision < gap.before
+            if (broken.group, broken.listed) == pair and after and before:
+                return broken
         return None
 
     def between(self, first: int, last: int) -> Iterator[KnownSpan]:
@@ -276,14 +276,14 @@ class LogCoverage:
         """
         if self.whole:
             return []
-        found: list[KnownGap] = []
+        gaps: list[KnownGap] = []
         before: KnownRevisions | None = None
         for span in self.spans(pair, namespace):
             begins = -1 if before is None else before.last
             if begins + 1 < span.first <= last and span.first > first:
-                found.append(_between(before, span))
+                gaps.append(_between(before, span))
             before = span
-        return found
+        return gaps
 
     def begin(self, pair: Pair) -> int | None:
         """Return the first revision at which a kind is known anywhere; None if it never is."""

@@ -31,10 +31,10 @@ def readable(document: Any, shape: type[T]) -> T:
         try:
             return msgspec.convert(document, shape)
         except msgspec.ValidationError as fault:
-            found = misfit_of(fault, document)
-            if found is None or not found.place:
+            misfit = misfit_of(fault, document)
+            if misfit is None or not misfit.place:
                 raise ValueError(fault) from fault
-            *way, last = found.place
+            *way, last = misfit.place
             holder = document
             for step in way:
                 holder = holder[step]

@@ -129,19 +129,19 @@ class Truth:
 
     def _shared(self, records: Sequence[FoldRecord], known: Mapping[int, Entry]) -> list[Entry]:
         """Return records with their facts; those that are known are not decoded again."""
-        found = [known.get(record.position) for record in records]
+        entries = [known.get(record.position) for record in records]
         usable = [
             entry is not None
             and not record.bound
             and record.stale == entry.stale
             and record.ending == entry.ending
-            for record, entry in zip(records, found, strict=True)
+            for record, entry in zip(records, entries, strict=True)
         ]
         rest = [record for record, use in zip(records, usable, strict=True) if not use]
         made = iter(self.entries_of(rest))
         return [
             entry if use and entry is not None else next(made)
-            for entry, use in zip(found, usable, strict=True)
+            for entry, use in zip(entries, usable, strict=True)
         ]
 
     def namespaces(self, group: str, kind: str) -> list[str]:

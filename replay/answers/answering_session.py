@@ -134,17 +134,17 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def pod(self, key: str) -> Pod | None:
         """Return a pod as the API server held it."""
-        found = self.cache.stores.get("Pod", key)
-        return found if isinstance(found, Pod) else None
+        pod = self.cache.stores.get("Pod", key)
+        return pod if isinstance(pod, Pod) else None
 
     def pods(self) -> list[Pod]:
         """Return all pods as the API server held them."""
-        return [one for one in self.cache.stores.of("Pod").values() if isinstance(one, Pod)]
+        return [pod for pod in self.cache.stores.of("Pod").values() if isinstance(pod, Pod)]
 
     def group(self, key: str) -> PodGroup | None:
         """Return a PodGroup as the API server held it."""
-        found = self.cache.stores.get("PodGroup", key)
-        return found if isinstance(found, PodGroup) else None
+        pod_group = self.cache.stores.get("PodGroup", key)
+        return pod_group if isinstance(pod_group, PodGroup) else None
 
     def waiting_pods(self, key: str) -> list[str]:
         """Return the pending pods of a job in the cache, by name."""
@@ -157,8 +157,8 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     def not_listed(self, pair: Pair) -> bool:
         """Return whether the log has no complete list of a kind."""
         return any(
-            one.pair == pair and one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
-            for one in self.unknown
+            unknown.pair == pair and unknown.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
+            for unknown in self.unknown
         )
 
     def job_spec(self, key: str) -> Mapping[str, Any]:

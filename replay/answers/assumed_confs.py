@@ -56,10 +56,10 @@ def marked(
 
 def _ignored(run: Run) -> str:
     """Return what queues have that only a plugin reads that the configuration lacks."""
-    if any(one.name == _HIERARCHY for tier in run.conf.tiers for one in tier):
+    if any(option.name == _HIERARCHY for tier in run.conf.tiers for option in tier):
         return ""
     queues: Sequence[Queue] = [
-        one for one in run.cache.stores.of("Queue").values() if isinstance(one, Queue)
+        queue for queue in run.cache.stores.of("Queue").values() if isinstance(queue, Queue)
     ]
     own = [one for one in queues if one.name != _ROOT]
     if any(one.spec.parent not in {"", _ROOT} for one in own):

@@ -124,7 +124,7 @@ def _in_queue(run: Run, asked: EvictingAction) -> bool:
 
 
 def _first_full(check: QueueCheck) -> QueueLevel | None:
-    return next((one for one in check.levels if one.checked and one.exceeded), None)
+    return next((level for level in check.levels if level.checked and level.exceeded), None)
 
 
 def _could_have(full: QueueLevel, name: str, action: str) -> bool:

@@ -91,10 +91,12 @@ def field_changes(ask: NumberAsked, sums: Iterable[str]) -> Blame:
     changes = list(changes_in(ask.log, ask.moment, about, lambda one: value_at(one, path)))
     if not changes or all(one.after is None for one in changes):
         raise _unknown(ask, {*sums, *names})
-    events = evidence_of(ask.log, ask.moment, [one.recorded for one in changes])
+    events = evidence_of(ask.log, ask.moment, [part_change.recorded for part_change in changes])
     parts = [
-        NumberPart(amount=_text(one.after), before=_text(one.before), about=ask.about, event=event)
-        for one, event in zip(changes, events, strict=True)
+        NumberPart(
+            amount=_text(change.after), before=_text(change.before), about=ask.about, event=event
+        )
+        for change, event in zip(changes, events, strict=True)
     ]
     made = made_of(ask, parts[-1].amount, f"field {'.'.join(path)}", parts)
     return msgspec.structs.replace(made, changed=f"{parts[-1].before} → {parts[-1].amount}")

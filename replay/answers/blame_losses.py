@@ -74,7 +74,7 @@ class Loss(NamedTuple):
 def contributors(ask: NumberAsked, summed: Summed) -> list[tuple[Entry, float]]:
     """Return the objects that count at the moment, each with what it adds."""
     entries = ask.log.truth(ask.moment).of(*summed.pair)
-    found = ((one, summed.amount(one.reference.namespace, one.fact)) for one in entries)
+    found = ((entry, summed.amount(entry.reference.namespace, entry.fact)) for entry in entries)
     return [(one, amount) for one, amount in found if amount]
 
 
@@ -99,7 +99,7 @@ def _held(ask: NumberAsked, summed: Summed, revision: int) -> dict[Reference, fl
     """Return what each object added at an earlier revision."""
     then = msgspec.structs.replace(ask.moment, revision=revision, time=None, label=f"rv:{revision}")
     earlier = contributors(ask._replace(moment=then), summed)
-    return {one.reference: amount for one, amount in earlier}
+    return {entry.reference: amount for entry, amount in earlier}
 
 
 def _told(
@@ -137,7 +137,7 @@ def _told(
 
 def _unseen(ask: NumberAsked, summed: Summed, held: dict[Reference, float]) -> Iterator[Loss]:
     """Yield what went with objects of which no event with a revision shows the end."""
-    there = {one.reference for one in ask.log.truth(ask.moment).of(*summed.pair)}
+    there = {entry.reference for entry in ask.log.truth(ask.moment).of(*summed.pair)}
     gone = [one for one, amount in held.items() if amount and one not in there]
     if len(gone) > ASKED:
         shown = _last_shown(ask, summed.pair)

@@ -143,7 +143,10 @@ def _idle(ask: NumberAsked, resource: str) -> Blame:
         NumberPart(amount=exact_amount(resource, total), about=ask.about, event=event)
         for event in evidence_of(ask.log, ask.moment, changes)
     ]
-    parts = [*given, *(msgspec.structs.replace(one, amount=f"-{one.amount}") for one in used.parts)]
+    parts = [
+        *given,
+        *(msgspec.structs.replace(part, amount=f"-{part.amount}") for part in used.parts),
+    ]
     made = msgspec.structs.replace(
         used,
         value=exact_amount(resource, total - taken),
@@ -230,9 +233,9 @@ def _parts(
 def _below(truth: Truth, name: str) -> frozenset[str]:
     """Return a queue and all queues below it."""
     parents = {
-        one.reference.name: one.fact.parent
-        for one in truth.of(*QUEUE)
-        if isinstance(one.fact, QueueFact)
+        entry.reference.name: entry.fact.parent
+        for entry in truth.of(*QUEUE)
+        if isinstance(entry.fact, QueueFact)
     }
     within = {name}
     for _ in parents:

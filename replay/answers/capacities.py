@@ -30,7 +30,7 @@ def request_of(run: Run, pod: Pod) -> Mapping[str, float]:
 def given_before(run: Run, pod: str, node: str) -> list[tuple[str, Mapping[str, float]]]:
     """Return the pods to which this session gave a node before it last checked a pod."""
     steps = run.trace.steps
-    last = max((at for at, one in enumerate(steps) if _checks(one, pod)), default=-1)
+    last = max((at for at, trace_step in enumerate(steps) if _checks(trace_step, pod)), default=-1)
     found: list[tuple[str, Mapping[str, float]]] = []
     for step in steps[: last + 1]:
         for other in step.about if step.what in _TAKING and step.named == node else ():

@@ -14,7 +14,11 @@ Phrases = Mapping[Objection, tuple[str, str]]
 
 def coded(group: RefusingNodes) -> Phrases:
     """Return what is said of the nodes of a group, where it says what was compared."""
-    return {one: _words(one, group) for one in group.objections if one.code in {*_USES, *_FIXED}}
+    return {
+        objection: _words(objection, group)
+        for objection in group.objections
+        if objection.code in {*_USES, *_FIXED}
+    }
 
 
 def _words(said: Objection, group: RefusingNodes) -> tuple[str, str]:

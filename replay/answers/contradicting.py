@@ -184,8 +184,10 @@ def written(run: Run, target: Target, event: KubernetesEvent) -> list[str]:
     key = _group_of(target, event)
     messages = [message for name, _, message in result.events if name == key]
     status, gang = result.pod_groups.get(key), run.detail(GangCounts, "gang", key)
-    ours = () if status is None else (one for one in status.conditions if one.ours)
-    messages += [one.message for one in ours if one.type == "Unschedulable"]
+    ours = (
+        () if status is None else (condition for condition in status.conditions if condition.ours)
+    )
+    messages += [our.message for our in ours if our.type == "Unschedulable"]
     return [*messages, *_at_close(gang)]
 
 
@@ -199,9 +201,9 @@ def _at_close(gang: GangCounts | None) -> Iterator[str]:
 def _condition(run: Run, pod: str) -> Iterator[str]:
     """Yield the message of a pod's condition: a session does not write the same again."""
     found = run.pod(pod)
-    for one in () if found is None else found.status.conditions:
-        if one.type == "PodScheduled" and one.status == "False":
-            yield one.message
+    for condition in () if found is None else found.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            yield condition.message
 
 
 def _says_no_more(event: KubernetesEvent, messages: Iterable[str]) -> bool:
@@ -212,7 +214,7 @@ def _says_no_more(event: KubernetesEvent, messages: Iterable[str]) -> bool:
     origin = text.partition(_ORIGIN)[2]
     if origin:  # It says which pod of the gang it is of: what follows is the reason.
         text = origin.partition(": ")[2]
-    return any(_parts(text) <= _parts(one) for one in messages)
+    return any(_parts(text) <= _parts(message) for message in messages)
 
 
 def _parts(message: str) -> set[str]:

@@ -188,8 +188,8 @@ def _unselected(run: Run, pod: Pod) -> frozenset[str]:
 
 def _selects(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
     fields = {"metadata.name": name}
-    return all(one.holds(labels.get(one.key)) for one in term.labels) and all(
-        one.holds(fields.get(one.key)) for one in term.fields
+    return all(label.holds(labels.get(label.key)) for label in term.labels) and all(
+        field.holds(fields.get(field.key)) for field in term.fields
     )
 
 
@@ -287,15 +287,15 @@ def _labels(selector: LabelSelector | None) -> str:
 def _terms(affinity: PodAffinity | None) -> str:
     """Return the required terms: the labels, and the topology that counts as near."""
     terms = () if affinity is None else affinity.required
-    texts = [f"{_labels(one.label_selector)} (by {one.topology_key})" for one in terms]
+    texts = [f"{_labels(term.label_selector)} (by {term.topology_key})" for term in terms]
     return joined(texts[:_MOST])
 
 
 def _spread(pod: Pod) -> Iterator[_Phrase]:
     keys = [
-        one.topology_key
-        for one in pod.spec.topology_spread_constraints
-        if one.when_unsatisfiable == "DoNotSchedule"
+        constraint.topology_key
+        for constraint in pod.spec.topology_spread_constraints
+        if constraint.when_unsatisfiable == "DoNotSchedule"
     ]
     if keys:
         over = _some(dict.fromkeys(keys))
@@ -309,8 +309,8 @@ def _spread(pod: Pod) -> Iterator[_Phrase]:
 def _ports(pod: Pod) -> Iterator[_Phrase]:
     ports = {
         f"{port.host_port}"
-        for one in pod.spec.containers
-        for port in one.ports
+        for container in pod.spec.containers
+        for port in container.ports
         if port.host_port > 0
     }
     if ports:
@@ -368,7 +368,7 @@ def _missing(run: Run, pod: Pod) -> Iterator[tuple[Objection, str, str]]:
 
 def _claims(run: Run, pod: Pod) -> Sequence[PersistentVolumeClaim]:
     """Return the claims of a pod that exist."""
-    keys = (f"{pod.namespace}/{one.name}" for one in mounted_claims(pod))
+    keys = (f"{pod.namespace}/{claim.name}" for claim in mounted_claims(pod))
     found = (run.cache.stores.get("PersistentVolumeClaim", key) for key in keys)
     return [one for one in found if isinstance(one, PersistentVolumeClaim)]
 

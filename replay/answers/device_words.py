@@ -46,23 +46,23 @@ def cards_short(run: Run, pod: str, node: str) -> str:
     """Return what the cards of a node lack for a pod; empty if the session did not say."""
     found = run.detail(dict, SHORTAGES, f"{pod} {node}") or {}
     alike: dict[CardShort, list[str]] = {}
-    for card, one in found.items():
-        if isinstance(one, CardShort):
-            alike.setdefault(one, []).append(card)
+    for card, short in found.items():
+        if isinstance(short, CardShort):
+            alike.setdefault(short, []).append(card)
     return joined(_short_words(one, cards) for one, cards in alike.items())
 
 
-def _short_words(one: CardShort, cards: Sequence[str]) -> str:
+def _short_words(short: CardShort, cards: Sequence[str]) -> str:
     alone, rest = len(cards) == 1, len(cards) - _CARDS
     has, named = "has" if alone else "have", [*cards[:_CARDS]]
     names = joined([*named, f"{rest} more"] if rest > 0 else named)
-    match one.what:
+    match short.what:
         case "type":
             is_of = "is of a type" if alone else "are of a type"
-            return f'{names} {is_of} that the pod may not use ("{_short(one.type)}")'
+            return f'{names} {is_of} that the pod may not use ("{_short(short.type)}")'
         case "number":
-            return f"{names} {has} {one.wanted} of {one.has} parts in use"
-    return f"{names} {has} {one.has} {one.what} free of the {one.wanted} that are wanted"
+            return f"{names} {has} {short.wanted} of {short.has} parts in use"
+    return f"{names} {has} {short.has} {short.what} free of the {short.wanted} that are wanted"
 
 
 def _others(run: Run, node: str) -> str:

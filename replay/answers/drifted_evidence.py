@@ -32,19 +32,19 @@ def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
     index = PodIndex(pods, run.cache.node_cache.uncounted)
     comparison = CacheComparison(run.cache, run.cache.stores, index)
     for unit in units:
-        for one in comparison.of(unit):
-            yield _drifted(one)
+        for mismatch in comparison.of(unit):
+            yield _drifted(mismatch)
 
 
-def _drifted(one: CacheMismatch) -> Drifted:
-    what = f"{one.kind} {one.name}" + (f" {one.field}" if one.field else "")
-    truth, belief = one.truth or "nothing", one.belief or "nothing"
+def _drifted(mismatch: CacheMismatch) -> Drifted:
+    what = f"{mismatch.kind} {mismatch.name}" + (f" {mismatch.field}" if mismatch.field else "")
+    truth, belief = mismatch.truth or "nothing", mismatch.belief or "nothing"
     text = f"the scheduler's cache differs in {what}: {belief}; the API server has {truth}"
     return Drifted(
         text=text,
-        kind=one.kind,
-        name=one.name,
-        field=one.field,
-        truth=one.truth,
-        belief=one.belief,
+        kind=mismatch.kind,
+        name=mismatch.name,
+        field=mismatch.field,
+        truth=mismatch.truth,
+        belief=mismatch.belief,
     )

@@ -156,7 +156,7 @@ def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:
         reserved=amounts_of(seen.reserved),
         idle=amounts_of(seen.idle),
         exceeded=tuple(names),
-        holders=tuple(held_of(run, one) for one in seen.holders),
+        holders=tuple(held_of(run, holder) for holder in seen.holders),
     )
     return Blocked(text, "overcommitted", (link,), ((NODE, ""),))
 
@@ -210,7 +210,7 @@ def _beyond_queue(run: Run, queue: str, wanted: Amounts) -> str:
 
 def _reserved_by(run: Run, seen: ReservationCheck) -> str:
     names = seen.exceeded
-    some = [one for one in seen.holders if any(one.reserved.get(name) for name in names)]
+    some = [holder for holder in seen.holders if any(holder.reserved.get(name) for name in names)]
     some.sort(key=lambda one: (-sum(one.reserved.get(name, 0.0) for name in names), one.job))
     held_texts = [
         f"{run.title(one.job)} has reserved "

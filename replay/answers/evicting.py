@@ -85,12 +85,12 @@ class NoRoom(NamedTuple):
     @property
     def nodes(self) -> int:
         """How many nodes evictions could make fit."""
-        return max((one.nodes for one in self.searches), default=0)
+        return max((search.nodes for search in self.searches), default=0)
 
     @property
     def candidates(self) -> int:
         """How many pods could be victims before the plugins vote."""
-        return max((one.candidates for one in self.searches), default=0)
+        return max((search.candidates for search in self.searches), default=0)
 
 
 def _tried(run: Run, asked: EvictingAction, *, named: bool) -> EvictionTry:
@@ -111,13 +111,13 @@ def _tried(run: Run, asked: EvictingAction, *, named: bool) -> EvictionTry:
         stays=tuple(_stays(votes)),
         nearest=tuple(
             EvictionNode(
-                outcome=str(one.trial),
-                node=one.node,
-                victims=one.victims,
-                request=amounts_of(one.request),
-                room=amounts_of(one.room),
+                outcome=str(node.trial),
+                node=node.node,
+                victims=node.victims,
+                request=amounts_of(node.request),
+                room=amounts_of(node.room),
             )
-            for _, one in sorted(trials.nearest.items())
+            for _, node in sorted(trials.nearest.items())
         ),
     )
 
@@ -148,7 +148,7 @@ def why_no_room(run: Run, asked: EvictingAction) -> NoRoom:
         for about in abouts
         for what, _ in _SEARCHES
     )
-    searches = [one for one in seen if one is not None]
+    searches = [search for search in seen if search is not None]
     gated = next((one.gated for one in searches if one.gated is not None), None)
     if not searches:
         gated = _gated(run, asked)
@@ -194,7 +194,7 @@ def _trials(run: Run, asked: EvictingAction) -> EvictionTrials:
     found = (
         run.detail(EvictionTrials, TRIALS, about, asked.action) for about in (asked.pod, asked.job)
     )
-    return next((one for one in found if one is not None), EvictionTrials({}, {}))
+    return next((trials for trials in found if trials is not None), EvictionTrials({}, {}))
 
 
 def _room_taken_back(run: Run, action: str, job: str) -> int:
@@ -244,7 +244,7 @@ def _votes_of(run: Run, asked: EvictingAction) -> EvictionVotes:
         for about in (asked.pod, asked.job)
         for _, what in _SEARCHES
     )
-    return next((one for one in found if one is not None and one.tiers), EvictionVotes(()))
+    return next((votes for votes in found if votes is not None and votes.tiers), EvictionVotes(()))
 
 
 def _spared(run: Run, asked: EvictingAction) -> str:
@@ -295,8 +295,8 @@ def _too_little(trials: EvictionTrials, votes: EvictionVotes) -> str:
     return "no node has pods that all plugins let go" if votes.tiers else "no plugin lets one go"
 
 
-def _gone(one: TriedNode) -> str:
-    return f"with {counted(one.victims, 'pod')} gone that may go"
+def _gone(node: TriedNode) -> str:
+    return f"with {counted(node.victims, 'pod')} gone that may go"
 
 
 def _protected(run: Run, action: str, job: str) -> str:

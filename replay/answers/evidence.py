@@ -40,10 +40,10 @@ def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
         name=name,
     )
     read = with_verbs(log.store, moment, log.store.read(query))
-    found = [one for one in read if KINDS[one.event.kind].effect in _CHANGING]
-    dated = [one for one in found if one.event.revision is not None]
+    events = [event for event in read if KINDS[event.event.kind].effect in _CHANGING]
+    dated = [one for one in events if one.event.revision is not None]
     if not dated:
-        return found
+        return events
     last = moment.revision
     by_then = [one for one in dated if last is None or (one.event.revision or 0) <= last]
     return sorted(by_then, key=lambda one: (one.event.revision or 0, one.position))
@@ -55,7 +55,7 @@ def of_the_last(versions: list[Recorded]) -> list[Recorded]:
     :param versions: as of :func:`versions_of`.
     """
     uid = versions[-1].event.reference.uid if versions else ""
-    places = (place for place, one in enumerate(versions) if one.event.reference.uid == uid)
+    places = (place for place, version in enumerate(versions) if version.event.reference.uid == uid)
     return versions[next(places, 0) :]
 
 
@@ -71,9 +71,9 @@ def last_versions(log: Log, moment: Moment, about: Iterable[ObjectKey]) -> Itera
 
 def first_version(log: Log, moment: Moment, about: ObjectKey, uid: str = "") -> Evidence | None:
     """Return the first event of an object, of the one with a uid if several had the name."""
-    for one in versions_of(log, moment, about):
-        if uid in {"", one.event.reference.uid}:
-            return next(evidence_of(log, moment, [one]))
+    for version in versions_of(log, moment, about):
+        if uid in {"", version.event.reference.uid}:
+            return next(evidence_of(log, moment, [version]))
     return None
 
 

@@ -33,8 +33,8 @@ class Hole(NamedTuple):
 def holes_of(log: Log, first: int, moment: Moment) -> tuple[Hole, ...]:
     """Return the gaps between a revision and a moment, ascending; those that overlap are one."""
     unknown = unknown_between(log, first, moment, SCHEDULING)
-    found = {hole for one in unknown for hole in _hole(log, moment, one)}
-    return tuple(_joined(sorted(found, key=lambda one: (one.after, one.before, one.seen or 0))))
+    holes = {hole for one in unknown for hole in _hole(log, moment, one)}
+    return tuple(_joined(sorted(holes, key=lambda one: (one.after, one.before, one.seen or 0))))
 
 
 def holds(hole: Hole, revision: int) -> bool:
@@ -45,7 +45,7 @@ def holds(hole: Hole, revision: int) -> bool:
 def crossed(holes: Sequence[Hole], before: int, after: int | None) -> tuple[Hole, ...]:
     """Return the gaps of which any part is between two revisions; None is the end of the log."""
     return tuple(
-        one for one in holes if one.before > before and (after is None or one.after < after)
+        hole for hole in holes if hole.before > before and (after is None or hole.after < after)
     )
 
 

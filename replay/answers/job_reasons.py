@@ -82,9 +82,9 @@ def job_finding(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
         partly = _partly(run, key)
         begin = f"{subject.name} {partly}" if partly else subject.because
         return blocked._replace(links=tail).finding(begin, verb="").after(links, about)
-    found = _unblocked(run, key, subject)
-    said = tuple(recorded_links(run, key)) if found.waits else ()
-    return found._replace(chain=(*found.chain, *said)).after(links, about)
+    finding = _unblocked(run, key, subject)
+    said = tuple(recorded_links(run, key)) if finding.waits else ()
+    return finding._replace(chain=(*finding.chain, *said)).after(links, about)
 
 
 def _partly(run: Run, key: str) -> str:
@@ -347,7 +347,7 @@ def _unblocked(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
     links += [link for pod in binds[:1] for link in node_links(run, pod)]
     if later:
         return releasing(run, subject.name, later, tuple(links), about)
-    refused = [one.pod for one in run.answer.refused if one.pod in binds]
+    refused = [bind.pod for bind in run.answer.refused if bind.pod in binds]
     gated = gates_of(run, refused)
     if gated is not None and len(refused) == len(binds):
         release = run.answer.release
@@ -371,7 +371,9 @@ def _unblocked(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
 
 def _placements(run: Run, pods: Sequence[str]) -> list[Link]:
     """Return which nodes the session gives to pods; of many pods, for some."""
-    links: list[Link] = [one for pod in pods[:_PLACEMENTS] if (one := placed(run, pod)) is not None]
+    links: list[Link] = [
+        placement for pod in pods[:_PLACEMENTS] if (placement := placed(run, pod)) is not None
+    ]
     rest = len(pods) - _PLACEMENTS
     if rest > 0:
         links.append(Note(text=f"the session places {counted(rest, 'more pod')} of it"))

@@ -53,7 +53,7 @@ class KubernetesEvents:
         :param about: the objects, with their uids; an empty one fits all objects of the name.
         """
         found = (self._newest(key, uid) for key, uid in about.items())
-        return tuple(one for one in found if one is not None)
+        return tuple(event for event in found if event is not None)
 
     def _newest(self, about: ObjectKey, uid: str) -> KubernetesEvent | None:
         (_, kind), key = about
@@ -82,7 +82,9 @@ class KubernetesEvents:
         reference = entry.reference
         about = (reference.group, reference.kind), f"{reference.namespace}/{reference.name}"
         versions = versions_of(self._log, self._moment, about)[-1:]
-        return next((one.when for one in evidence_of(self._log, self._moment, versions)), "")
+        return next(
+            (evidence.when for evidence in evidence_of(self._log, self._moment, versions)), ""
+        )
 
 
 def _times(document: Any) -> Iterator[int]:

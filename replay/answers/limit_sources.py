@@ -93,10 +93,10 @@ def on_nodes(run: Run, name: str) -> float:
 def factor_words(run: Run, seen: ReservationCheck) -> str:
     """Return the plugin that limits reservations, and the argument that it multiplies with."""
     given = any(
-        FACTOR in one.arguments.raw
+        FACTOR in option.arguments.raw
         for tier in run.conf.tiers
-        for one in tier
-        if one.name == OVERCOMMIT
+        for option in tier
+        if option.name == OVERCOMMIT
     )
     how = "" if given else ", the default"
     return f"plugin {OVERCOMMIT}, {FACTOR} {seen.factor:g}{how}"

@@ -49,8 +49,8 @@ def makers_of(log: Log, run: Run, finding: SessionFinding) -> tuple[Evidence, ..
     found: dict[int, Recorded] = {}
     for link in finding.chain:
         if link.blocks:
-            for one in _of_link(log, run, link, finding.about):
-                found[one.position] = one
+            for event in _of_link(log, run, link, finding.about):
+                found[event.position] = event
     if all(is_only_seen(one.event.kind) for one in found.values()):
         return ()  # lists say how things were, not what happened
     events = sorted(found.values(), key=lambda one: (one.event.revision or 0, one.position))
@@ -59,13 +59,15 @@ def makers_of(log: Log, run: Run, finding: SessionFinding) -> tuple[Evidence, ..
 
 def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iterator[Recorded]:
     if isinstance(link, QueuePath):
-        full = next((one for one in link.accounts if one.checked and one.exceeded), None)
+        full = next(
+            (account for account in link.accounts if account.checked and account.exceeded), None
+        )
         if full is not None:
             yield from last_change(log, run.moment, (QUEUE, full.queue), spec_of)
         if full is not None and _rests_on_nodes(full):
             yield from _last_of_nodes(log, run.moment)
-        for held in link.holders[:MOST]:
-            yield from _placements(log, run, held.podgroup)
+        for holder in link.holders[:MOST]:
+            yield from _placements(log, run, holder.podgroup)
     elif isinstance(link, QueueTree):
         yield from _of_tree(log, run, link)
     elif isinstance(link, QueueState):
@@ -99,7 +101,7 @@ def _of_node(log: Log, run: Run, name: str, why: Sequence[NodeReason]) -> Iterat
         yield from last_change(log, run.moment, (NODE, name), _allocatable_of(lacked))
         info = run.cache.nodes.get(name)
         tasks = [] if info is None else [one.task for one in info.tasks.values()]
-        holding = [one.key for one in tasks if any(map(one.request.get, lacked))]
+        holding = [task.key for task in tasks if any(map(task.request.get, lacked))]
         yield from _bindings(log, run, holding)
 
 
@@ -144,7 +146,7 @@ def _placements(log: Log, run: Run, key: str) -> Iterator[Recorded]:
     """Yield, for each pod of a job that holds resources, the event that gave it its node."""
     job = run.job(key)
     tasks = [] if job is None else job.tasks.values()
-    yield from _bindings(log, run, [one.key for one in tasks if one.status in ALLOCATED_STATUS])
+    yield from _bindings(log, run, [task.key for task in tasks if task.status in ALLOCATED_STATUS])
 
 
 def _bindings(log: Log, run: Run, pods: Sequence[str]) -> Iterator[Recorded]:
@@ -182,8 +184,8 @@ def _last_of_nodes(log: Log, moment: Moment) -> list[Recorded]:
         revision = recorded.event.revision
         if revision is not None and (last is None or revision <= last):
             names[recorded.event.reference.name] = None
-    found = [one for name in names for one in last_change(log, moment, (NODE, name), _uid_of)]
-    return sorted(found, key=lambda one: (one.event.revision or 0, one.position))[-1:]
+    events = [event for name in names for event in last_change(log, moment, (NODE, name), _uid_of)]
+    return sorted(events, key=lambda one: (one.event.revision or 0, one.position))[-1:]
 
 
 def _uid_of(document: Any) -> object:

@@ -96,7 +96,7 @@ def _closed(info: NodeInfo) -> tuple[str, str] | None:
         return "out-of-sync", f"its pods use more than it has: {joined(parts)}"
     if info.node.spec.unschedulable:
         return "cordoned", "it is cordoned (spec.unschedulable)"
-    taints = [one for one in info.taints if one.effect in _REPELS]
+    taints = [taint for taint in info.taints if taint.effect in _REPELS]
     if taints:
         return (
             "tainted",
@@ -118,7 +118,7 @@ def _state(info: NodeInfo, *, closed: bool) -> NodeState:
         blocks=closed,
         state=state,
         unschedulable=info.node.spec.unschedulable,
-        taints=tuple(one.text for one in info.taints),
+        taints=tuple(taint.text for taint in info.taints),
         allocatable=_amounts(info.allocatable),
         used=_amounts(info.used),
         idle=_amounts(info.idle),
@@ -129,7 +129,10 @@ def _state(info: NodeInfo, *, closed: bool) -> NodeState:
 def _condition(info: NodeInfo) -> str | None:
     """Return the status of a node's condition Ready; None if it has no such condition."""
     assert info.node is not None
-    return next((one.status for one in info.node.status.conditions if one.type == _READY), None)
+    return next(
+        (condition.status for condition in info.node.status.conditions if condition.type == _READY),
+        None,
+    )
 
 
 def _unlike_ready(info: NodeInfo) -> str:
@@ -174,13 +177,13 @@ def _refused(run: Run, name: str) -> Iterator[tuple[str, _Refused]]:
 def _after(run: Run, name: str, group: RefusingNodes, request: Mapping[str, float]) -> str:
     """Return that a node lacks something only as this session planned other pods there before."""
     info = run.cache.nodes.get(name)
-    lacked = [one.resource for one in group.reasons if one.resource]
+    lacked = [reason.resource for reason in group.reasons if reason.resource]
     if info is None or not lacked:
         return ""
     if any(info.idle.get(one) < request.get(one, 0.0) for one in lacked):
         return ""
     pods = sorted(_planned(run, name))
-    groups = dict.fromkeys(job_of(found) for one in pods if (found := run.pod(one)) is not None)
+    groups = dict.fromkeys(job_of(found) for pod in pods if (found := run.pod(pod)) is not None)
     titles = [run.title(one) for one in groups]
     if not titles:
         return ""
@@ -190,8 +193,8 @@ def _after(run: Run, name: str, group: RefusingNodes, request: Mapping[str, floa
 
 def _planned(run: Run, name: str) -> set[str]:
     """Return the pods for which this session planned a node, also those that it took back."""
-    gangs = [one for one in run.trace.details.values() if isinstance(one, GangCounts)]
-    taken_back = ((pod, node) for one in gangs for pod, (_, node) in one.planned.items())
+    gangs = [detail for detail in run.trace.details.values() if isinstance(detail, GangCounts)]
+    taken_back = ((pod, node) for gang in gangs for pod, (_, node) in gang.planned.items())
     every = chain(run.binds.items(), run.pipelined.items(), taken_back)
     return {pod for pod, node in every if node == name}
 

@@ -100,30 +100,30 @@ def node_reason(group: RefusingNodes, own: Demands = NO_DEMANDS) -> NodeReason:
     """
     nearest = tuple(
         Miss(
-            node=one.node,
-            missing=amounts_of(one.missing),
-            free=amounts_of(one.free),
-            allocatable=amounts_of(one.allocatable),
-            also=tuple(said.message for said in one.also),
+            node=miss.node,
+            missing=amounts_of(miss.missing),
+            free=amounts_of(miss.free),
+            allocatable=amounts_of(miss.allocatable),
+            also=tuple(said.message for said in miss.also),
         )
-        for one in group.nearest
+        for miss in group.nearest
     )
     return NodeReason(
-        reasons=tuple(one.message for one in group.reasons),
+        reasons=tuple(reason.message for reason in group.reasons),
         text=_text(group, own),
         final=group.final,
         nodes=group.nodes,
         nearest=nearest,
         of=group.of,
         behaviour=own.behaviour if group.of else "",
-        codes=tuple(one.full_code for one in group.reasons),
+        codes=tuple(objection.full_code for objection in group.reasons),
         lacks=tuple(one.resource for one in group.reasons if one.resource),
     )
 
 
 def refusal_of(group: RefusingNodes, name: str, own: Demands = NO_DEMANDS) -> str:
     """Return why one node of a group refuses a pod."""
-    near = next((one for one in group.nearest if one.node == name), None)
+    near = next((miss for miss in group.nearest if miss.node == name), None)
     alone = () if near is None else (near,)
     return _text(group._replace(nodes=(name,), nearest=alone), own)
 
@@ -221,7 +221,7 @@ def _text(group: RefusingNodes, own: Demands) -> str:
         return _of_another(group, own)
     near = group.nearest[0] if group.nearest else None
     if count == 1 and near is not None and _lacking(near):
-        others = [*(one for one in group.reasons if not one.resource), *near.also]
+        others = [*(objection for objection in group.reasons if not objection.resource), *near.also]
         return f"{near.node} {joined(_lacks(near, own, *others))}"
     if count == 1:
         return _alone(group, near, own)
@@ -247,7 +247,7 @@ def _which(reason: Objection, group: RefusingNodes, own: Demands) -> str:
     """Return which taints nodes have, where newer releases do not say it."""
     if not _is_taint(reason) or reason.subject:
         return ""
-    closed = (one for name in group.nodes for one in own.closed.get(name, ()))
+    closed = (objection for name in group.nodes for objection in own.closed.get(name, ()))
     named = list(dict.fromkeys(_taint_name(one) for one in closed if _names_taint(one)))
     more = [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
     return f" ({joined([*named[:_NAMED], *more])})" if named else ""
@@ -313,7 +313,7 @@ def _further(name: str, reasons: Sequence[Objection], own: Demands) -> list[Obje
     """Return all reasons of a node: some, and those for which it is closed to the pod besides."""
     closed = own.closed.get(name, ())
     tainted = any(map(_is_taint, closed))
-    some = [one for one in reasons if not _is_taint(one) or one.subject or not tainted]
+    some = [reason for reason in reasons if not _is_taint(reason) or reason.subject or not tainted]
     return list(dict.fromkeys((*some, *closed)))
 
 
@@ -332,7 +332,7 @@ def _alone(group: RefusingNodes, near: NodeMiss | None, own: Demands) -> str:
 
 def _lacks_devices(group: RefusingNodes) -> bool:
     """Return whether nodes have no room for the devices of a pod, which their resources hide."""
-    full = any(one.code is NodeCode.CARDS_FULL for one in group.objections)
+    full = any(objection.code is NodeCode.CARDS_FULL for objection in group.objections)
     return full or any(map(_reads_no_devices, group.reasons))
 
 
@@ -353,9 +353,9 @@ def _nearest(group: RefusingNodes, own: Demands) -> str:
 def _reachable(group: RefusingNodes, own: Demands) -> NodeMiss | None:
     """Return the node that lacks least; if some could, one that has enough when it is empty."""
     could = (
-        one
-        for one in group.nearest
-        if all(own.has(one.node, name) >= own.request.get(name, 0.0) for name in one.missing)
+        miss
+        for miss in group.nearest
+        if all(own.has(miss.node, name) >= own.request.get(name, 0.0) for name in miss.missing)
     )
     return next(could, group.nearest[0] if group.nearest else None)
 
@@ -366,7 +366,7 @@ def _nearest_open(group: RefusingNodes, nearest: NodeMiss, own: Demands) -> str:
         return ""
     if all(name in own.closed for name in group.nodes):
         return "; all of them are closed to the pod"
-    near = next((one for one in group.nearest if not _is_closed(one, own)), None)
+    near = next((miss for miss in group.nearest if not _is_closed(miss, own)), None)
     return f"; {near.node} lacks {_missing(near)} and nothing else" if near is not None else ""
 
 
@@ -376,9 +376,12 @@ def _is_closed(near: NodeMiss, own: Demands) -> bool:
 
 def _roomy(group: RefusingNodes, own: Demands) -> list[str]:
     """Return the closed nodes with room; of those with further reasons the first, if all have."""
-    names = [one.node for one in group.nearest if not one.missing and one.node not in own.excluded]
+    names = [
+        miss.node for miss in group.nearest if not miss.missing and miss.node not in own.excluded
+    ]
     further = {
-        name: [one for one in own.closed.get(name, ()) if not _says(group, one)] for name in names
+        name: [objection for objection in own.closed.get(name, ()) if not _says(group, objection)]
+        for name in names
     }
     alone = [name for name in names if not further[name]]
     if alone or not names:
@@ -387,7 +390,7 @@ def _roomy(group: RefusingNodes, own: Demands) -> list[str]:
 
 
 def _says(group: RefusingNodes, reason: Objection) -> bool:
-    unnamed = any(_is_taint(one) and not one.subject for one in group.reasons)
+    unnamed = any(_is_taint(objection) and not objection.subject for objection in group.reasons)
     return reason in group.reasons or (_is_taint(reason) and unnamed)
 
 

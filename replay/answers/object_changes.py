@@ -50,8 +50,8 @@ def changes_in(log: Log, moment: Moment, about: ObjectKey, read: Read) -> Iterat
 
 def last_change(log: Log, moment: Moment, about: ObjectKey, read: Read) -> list[Recorded]:
     """Return the last event that changed a part of an object, as a list of one; empty if none."""
-    found = [one.recorded for one in changes_in(log, moment, about, read)]
-    return found[-1:]
+    events = [part_change.recorded for part_change in changes_in(log, moment, about, read)]
+    return events[-1:]
 
 
 def node_of(document: Any) -> object:

@@ -28,7 +28,7 @@ class Outlook(NamedTuple):
     def gone(self) -> tuple[str, ...]:
         """The pods that are gone until then, in order."""
         until = self.starts or len(self.sessions)
-        return tuple(pod for one in self.sessions[:until] for pod in one.gone)
+        return tuple(pod for session in self.sessions[:until] for pod in session.gone)
 
 
 def outlook(run: Run, pods: Collection[str]) -> Outlook | None:
@@ -39,10 +39,10 @@ def outlook(run: Run, pods: Collection[str]) -> Outlook | None:
     if run.scene is None or run.behaviours is None:
         return None
     ran: list[NextSession] = []
-    for one in next_sessions(run.scene, run.behaviours, run.cache, run.answer.result):
-        ran.append(one)
-        if any(pod in pods for pod, _ in one.answer.result.binds):
-            return Outlook(tuple(ran), one.number)
+    for session in next_sessions(run.scene, run.behaviours, run.cache, run.answer.result):
+        ran.append(session)
+        if any(pod in pods for pod, _ in session.answer.result.binds):
+            return Outlook(tuple(ran), session.number)
     return Outlook(tuple(ran), 0) if ran else None
 
 
@@ -132,8 +132,8 @@ def _fails(run: Run, subject: str, pods: Sequence[str], ahead: Outlook) -> str:
     evicts = f" and evicts {_pods(evicted)}" if evicted else ""
     later = [
         pod
-        for one in ahead.sessions
-        for pod, _ in one.answer.result.evictions
+        for session in ahead.sessions
+        for pod, _ in session.answer.result.evictions
         if pod not in evicted
     ]
     more = f", which also evict {_pods(list(dict.fromkeys(later)))}" if later else ""

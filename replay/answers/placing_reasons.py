@@ -52,9 +52,9 @@ def placed(run: Run, pod: str) -> Placement | None:
             if decision == "pipeline":
                 does = f"keeps node {node} for pod {pod} until pods are gone"
             refused = (
-                f"; {one.sentence(run.answer.release)}"
-                for one in run.answer.refused
-                if one.pod == pod
+                f"; {bind.sentence(run.answer.release)}"
+                for bind in run.answer.refused
+                if bind.pod == pod
             )
             text = f"the session at this moment {does}{''.join(refused)}"
             return Placement(text=text, pod=pod, decision=decision, node=node)
@@ -242,7 +242,9 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen, own)
     reasons = [reason for group in seen.groups for reason in group.reasons]
-    cause = next((cause for one in reasons if (cause := _cause(run, one, own))), NO_NODE)
+    cause = next(
+        (cause for objection in reasons if (cause := _cause(run, objection, own))), NO_NODE
+    )
     return Blocked(text, cause, (link,), about)
 
 
@@ -272,7 +274,7 @@ def _unseen(run: Run) -> Iterator[str]:
 
 def _lacked(seen: NodesChecked) -> list[str]:
     """Return the resources of which nodes lack some for a pod."""
-    near = (one for group in seen.groups for one in group.nearest)
+    near = (miss for group in seen.groups for miss in group.nearest)
     return list(dict.fromkeys(name for one in near for name in one.missing if name != "pods"))
 
 
@@ -346,8 +348,8 @@ def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
     """Return why a pod's volumes keep it from all nodes, and the cause."""
     found = run.pod(pod)
     place = pod.partition("/")[0]
-    for one in () if found is None else mounted_claims(found):
-        key = f"{place}/{one.name}"
+    for claim in () if found is None else mounted_claims(found):
+        key = f"{place}/{claim.name}"
         if run.cache.stores.get("PersistentVolumeClaim", key) is None:
             absent = absence(run, "PersistentVolumeClaim", key)
             return f"its PersistentVolumeClaim {key} {absent}", "no-claim"

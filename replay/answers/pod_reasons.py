@@ -157,7 +157,7 @@ def _in_group(run: Run, key: str, group: str) -> SessionFinding:
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
     """Return why a pod waits that has a place: too few others of its gang have one."""
     gang = run.detail(GangCounts, "gang", group)
-    node = next((one[key] for one in places(run, group) if key in one), "")
+    node = next((place[key] for place in places(run, group) if key in place), "")
     short = None if gang is None or not node else gang_short(run, group, gang)
     if short is None:
         return None
@@ -195,5 +195,5 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> SessionFinding | None:
         one for one in job_finding(run, group, SentenceSubject.of(subject)).chain if not one.blocks
     ][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
-    found = blocked._replace(links=(*blocked.links, *tail)).finding(subject)
-    return found.after(head, (PODGROUP, group))
+    finding = blocked._replace(links=(*blocked.links, *tail)).finding(subject)
+    return finding.after(head, (PODGROUP, group))

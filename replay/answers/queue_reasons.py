@@ -70,7 +70,7 @@ def jobs_below(cache: SchedulerCache, name: str) -> list[str]:
     """Return the PodGroups of a queue and of the queues below it, by name."""
     within = {name}
     for _ in range(len(cache.queues)):
-        more = {one.name for one in cache.queues.values() if one.parent in within} - within
+        more = {queue.name for queue in cache.queues.values() if queue.parent in within} - within
         if not more:
             break
         within |= more
@@ -166,7 +166,7 @@ def _account_links(run: Run, name: str) -> Iterator[Link]:
             plugin=check.plugin,
             permits=True,
             accounts=tuple(map(account_of, check.levels)),
-            holders=tuple(held_of(run, one) for one in check.holders),
+            holders=tuple(held_of(run, holder) for holder in check.holders),
         )
 
 

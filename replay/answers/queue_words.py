@@ -55,7 +55,7 @@ def account_of(level: QueueLevel) -> Account:
 def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
     """Return a plugin's check of a queue and those above it as a record."""
     full = _first_full(check)
-    held = _ranked(check.holders, full, point)
+    holders = _ranked(check.holders, full, point)
     names = [level.queue for level in check.levels]
     if full is None and check.permits:
         text = f"{check.plugin} permits it in {_path(names)}"
@@ -63,7 +63,7 @@ def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
         text = f"{check.plugin} refuses it in {_path(names)}"
     else:
         said = _Said(check, point, "")
-        text = f"{check.plugin} refuses it: {_full(run, full, held, said)}"
+        text = f"{check.plugin} refuses it: {_full(run, full, holders, said)}"
     return QueuePath(
         text=text,
         blocks=not check.permits,
@@ -72,18 +72,18 @@ def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
         plugin=check.plugin,
         permits=check.permits,
         accounts=tuple(map(account_of, check.levels)),
-        holders=tuple(held_of(run, one) for one in held),
+        holders=tuple(held_of(run, holder) for holder in holders),
     )
 
 
-def held_of(run: Run, one: QueueHolder) -> Held:
+def held_of(run: Run, holder: QueueHolder) -> Held:
     """Return what a job holds as a record."""
     return Held(
-        job=run.title(one.job),
-        podgroup=one.job,
-        queue=one.queue,
-        allocated=amounts_of(one.allocated, zeros=False),
-        reserved=amounts_of(one.reserved, zeros=False),
+        job=run.title(holder.job),
+        podgroup=holder.job,
+        queue=holder.queue,
+        allocated=amounts_of(holder.allocated, zeros=False),
+        reserved=amounts_of(holder.reserved, zeros=False),
     )
 
 
@@ -99,15 +99,19 @@ def full_queue(
     if full is None:
         return None
     path = path_of(run, check, action, point)
-    others = [one for one in check.holders if one.job != own or _given(run, one, full.exceeded)]
-    held = _ranked(others, full, point)
+    others = [
+        holder
+        for holder in check.holders
+        if holder.job != own or _given(run, holder, full.exceeded)
+    ]
+    holders = _ranked(others, full, point)
     about: tuple[ObjectKey, ...] = ((QUEUE, full.queue), (QUEUE, check.levels[0].queue))
     if full.queue == _ROOT:
         about = (*about, (NODE, ""))
     cause = "queue-overused" if point == OVERUSED else "queue-full"
     if all(name.startswith(_ATTACHED) and _LOCAL not in name for name in full.exceeded):
         cause = ATTACH_LIMIT
-    because = _full(run, full, held, _Said(check, point, f" (plugin {check.plugin})"))
+    because = _full(run, full, holders, _Said(check, point, f" (plugin {check.plugin})"))
     return Blocked(because, cause, (path,), about, (full.queue,))
 
 
@@ -119,9 +123,9 @@ def _ranked(
     What is reserved counts only where jobs are enqueued.
     """
     counted = [
-        one if point == ENQUEUE else one._replace(reserved={})
-        for one in holders
-        if point == ENQUEUE or any(one.allocated.values())
+        holder if point == ENQUEUE else holder._replace(reserved={})
+        for holder in holders
+        if point == ENQUEUE or any(holder.allocated.values())
     ]
     return sorted(counted, key=lambda one: (-_weight(one, full), one.job))
 
@@ -200,7 +204,7 @@ def _first_full(check: QueueCheck) -> QueueLevel | None:
     """Return the first account without room that the release checks."""
     if check.permits:
         return None
-    return next((one for one in check.levels if one.checked and one.exceeded), None)
+    return next((level for level in check.levels if level.checked and level.exceeded), None)
 
 
 class _Said(NamedTuple):
@@ -211,23 +215,25 @@ class _Said(NamedTuple):
     by: str
 
 
-def _full(run: Run, full: QueueLevel, held: Sequence[QueueHolder], said: _Said) -> str:
+def _full(run: Run, full: QueueLevel, holders: Sequence[QueueHolder], said: _Said) -> str:
     where = _relation(full.queue, [level.queue for level in said.check.levels])
     if not any(full.wanted.values()) and full.compared == "deserved":
         over = _over(full) or f"it deserves nothing{_weightless(run, full, said.check.plugin)}"
-        return f"{where} already has its share{said.by}: {over}{_by(run, full, held)}"
+        return f"{where} already has its share{said.by}: {over}{_by(run, full, holders)}"
     names = in_order(full.exceeded)
     if full.compared == "deserved":
-        share = f"{where} may not exceed its share{said.by}: {_share(full)}{_by(run, full, held)}"
+        share = (
+            f"{where} may not exceed its share{said.by}: {_share(full)}{_by(run, full, holders)}"
+        )
         return share + _cluster(run, full) + _volumes(full)
     if not asked_for(names, full.wanted):
-        return _unasked(run, full, held, said)
+        return _unasked(run, full, holders, said)
     source = source_of(run, full, names)
     if any(_above(full, name) for name in names):
         small = _too_small(f"{where} is too small{said.by}", full, names)
-        return f"{small}{_by(run, full, held)}{_cluster(run, full)}{source}"
+        return f"{small}{_by(run, full, holders)}{_cluster(run, full)}{source}"
     parts = [_left(full, name, alone=len(names) == 1) for name in names]
-    return f"{where} is full{said.by}: it wants {joined(parts)}{_by(run, full, held)}{source}"
+    return f"{where} is full{said.by}: it wants {joined(parts)}{_by(run, full, holders)}{source}"
 
 
 def _left(full: QueueLevel, name: str, *, alone: bool) -> str:
@@ -245,7 +251,7 @@ def _left(full: QueueLevel, name: str, *, alone: bool) -> str:
     )
 
 
-def _unasked(run: Run, full: QueueLevel, held: Sequence[QueueHolder], said: _Said) -> str:
+def _unasked(run: Run, full: QueueLevel, holders: Sequence[QueueHolder], said: _Said) -> str:
     """Return that a queue is over its limit in resources for which the job does not ask."""
     where = _relation(full.queue, [level.queue for level in said.check.levels])
     names, parts = in_order(full.exceeded), []
@@ -258,7 +264,7 @@ def _unasked(run: Run, full: QueueLevel, held: Sequence[QueueHolder], said: _Sai
     counts = "held or reserved" if said.point == ENQUEUE else "held"
     over = f"{where} is over its limit{said.by}: {joined(parts)} are {counts}"
     stops = stops_all(run, names, f" of queue {full.queue}")
-    return f"{over}{_by(run, full, held)}; {stops}{source_of(run, full, names)}"
+    return f"{over}{_by(run, full, holders)}; {stops}{source_of(run, full, names)}"
 
 
 def _above(full: QueueLevel, name: str) -> bool:
@@ -354,21 +360,21 @@ def _path(names: Sequence[str]) -> str:
     return joined([f"queue {names[0]}", *names[1:]])
 
 
-def _weight(one: QueueHolder, full: QueueLevel | None) -> float:
+def _weight(holder: QueueHolder, full: QueueLevel | None) -> float:
     """Return how much a job has of what is short, as a part of the limit."""
     if full is None:
         return 0.0
     parts = (
-        (one.allocated.get(name, 0.0) + one.reserved.get(name, 0.0))
+        (holder.allocated.get(name, 0.0) + holder.reserved.get(name, 0.0))
         / max((full.limit or {}).get(name, 0.0), 1.0)
         for name in full.exceeded
     )
     return sum(parts)
 
 
-def _by(run: Run, full: QueueLevel, held: Sequence[QueueHolder]) -> str:
+def _by(run: Run, full: QueueLevel, holders: Sequence[QueueHolder]) -> str:
     """Return who holds and reserves what is short."""
-    some = [one for one in held if _weight(one, full) > 0]
+    some = [holder for holder in holders if _weight(holder, full) > 0]
     if not some:
         return ""
     alone = len(full.exceeded) == 1
@@ -383,22 +389,22 @@ def _by(run: Run, full: QueueLevel, held: Sequence[QueueHolder]) -> str:
     return f" ({joined(named)})" if alone else f"; {joined(named)}"
 
 
-def _given(run: Run, one: QueueHolder, names: Sequence[str]) -> str:
+def _given(run: Run, holder: QueueHolder, names: Sequence[str]) -> str:
     """Return that a job holds resources only since this session planned places for its pods."""
-    job = run.job(one.job)
+    job = run.job(holder.job)
     before = {} if job is None else plain(job.allocated)
-    more = any(one.allocated.get(name, 0.0) > before.get(name, 0.0) for name in names)
+    more = any(holder.allocated.get(name, 0.0) > before.get(name, 0.0) for name in names)
     had = any(before.get(name) for name in names)
     if not more or job is None:
         return ""
     return f"{', in part' if had else ', as'} planned in this session"
 
 
-def _has(one: QueueHolder, names: Sequence[str], *, alone: bool) -> str:
+def _has(holder: QueueHolder, names: Sequence[str], *, alone: bool) -> str:
     def says(verb: str, amounts: Amounts) -> list[str]:
         some = [name for name in in_order(names) if amounts.get(name)]
         if not some:
             return []
         return [f"{verb} {word(amounts[some[0]], some[0]) if alone else words(amounts, some)}"]
 
-    return joined([*says("holds", one.allocated), *says("has reserved", one.reserved)])
+    return joined([*says("holds", holder.allocated), *says("has reserved", holder.reserved)])

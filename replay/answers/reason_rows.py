@@ -99,7 +99,7 @@ def reason_row(link: Reason) -> ReasonRow:
 def account_rows(path: QueuePath) -> Iterator[AccountRow]:
     """Yield a row for each queue of a check."""
     how = {name: getattr(path, name) for name in ("action", "point", "plugin", "permits")}
-    yield from (AccountRow(**how, **msgspec.structs.asdict(one)) for one in path.accounts)
+    yield from (AccountRow(**how, **msgspec.structs.asdict(account)) for account in path.accounts)
 
 
 def miss_rows(group: NodeReason) -> Iterator[MissRow]:

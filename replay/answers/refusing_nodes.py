@@ -19,7 +19,8 @@ from ...engine.session.reasons.objections import Objection
 from .amounts import joined
 
 OF_NODE_GROUPS = frozenset(
-    one.message for one in (AFFINITY_NOT_FOUND, LABEL_NOT_FOUND, NOT_SATISFIED, UNSATISFIED)
+    objection.message
+    for objection in (AFFINITY_NOT_FOUND, LABEL_NOT_FOUND, NOT_SATISFIED, UNSATISFIED)
 )
 """What the scheduler writes when the plugin refuses nodes."""
 

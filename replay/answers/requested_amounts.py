@@ -48,7 +48,7 @@ def of_which(run: Run, key: str, names: Sequence[str]) -> str:
 def _makers(pod: Pod, name: str, whole: float) -> Iterator[str]:
     """Yield what makes a pod request more of a resource than its containers."""
     init = pod.spec.init_containers
-    sidecars = [one for one in init if one.restart_policy == "Always"]
+    sidecars = [container for container in init if container.restart_policy == "Always"]
     overhead = Resource.of(pod.spec.overhead or {}, frozenset()).get(name)
     running = _sum((*pod.spec.containers, *sidecars), name) + overhead
     if abs(running - whole) > _EPSILON:
@@ -56,7 +56,7 @@ def _makers(pod: Pod, name: str, whole: float) -> Iterator[str]:
         if found:
             yield f"init container {found}"
             return
-    named = [one.name for one in sidecars if _sum((one,), name)]
+    named = [sidecar.name for sidecar in sidecars if _sum((sidecar,), name)]
     if named:
         yield f"{'sidecar' if len(named) == 1 else 'sidecars'} {joined(named)}"
     if overhead:
@@ -66,17 +66,17 @@ def _makers(pod: Pod, name: str, whole: float) -> Iterator[str]:
 def _largest(init: Sequence[Container], name: str, whole: float) -> str:
     """Return the init container that makes up a request, alone or with the sidecars before it."""
     before = 0.0
-    for one in init:
-        own = _sum((one,), name)
+    for container in init:
+        own = _sum((container,), name)
         if own and min(abs(own - whole), abs(own + before - whole)) < _EPSILON:
-            return one.name
-        if one.restart_policy == "Always":
+            return container.name
+        if container.restart_policy == "Always":
             before += own
     return ""
 
 
 def _sum(containers: Sequence[Container], name: str) -> float:
     total = Resource()
-    for one in containers:
-        total.add(Resource.of(one.resources.requests, frozenset()))
+    for container in containers:
+        total.add(Resource.of(container.resources.requests, frozenset()))
     return total.get(name)

@@ -116,12 +116,16 @@ def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> EarlierMo
     begins = beginning_of(log, moment).revision
     listed = is_only_seen(versions[0].event.kind)  # Then it may be older.
     whole = begins is not None and first == began >= begins and not listed
-    places = [one for one in session_revisions(log, moment, since=first) if one < now]
+    places = [
+        revision for revision in session_revisions(log, moment, since=first) if revision < now
+    ]
     # How many objects a session sees, about.
-    size = sum(one.reference.kind in {"Pod", "Node"} for one in log.truth(moment).records())
+    size = sum(record.reference.kind in {"Pod", "Node"} for record in log.truth(moment).records())
     count = max(1, min(MOST, _WORK // max(1, size)))
     holes = holes_of(log, first, moment)
-    numbers = [at for at, one in enumerate(places) if not any(holds(hole, one) for hole in holes)]
+    numbers = [
+        at for at, place in enumerate(places) if not any(holds(hole, place) for hole in holes)
+    ]
     known = [places[at] for at in numbers]
     chosen = [numbers[at] for at in _chosen(known, changes_of(versions), count)]
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
@@ -212,7 +216,7 @@ def _stages(log: Log, plan: EarlierMoments, samples: Sequence[SampledSession]) -
             cause=first.finding.full_cause,
             sentence=first.finding.sentence,
             since=_since(log, plan, samples[begin - 1] if begin else None, first),
-            gaps=tuple((one.after, one.before) for one in inside),
+            gaps=tuple((hole.after, hole.before) for hole in inside),
         )
 
 
@@ -291,8 +295,8 @@ def _between(log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]
         revisions=(before.revision + 1, after.revision),
     )
     read = with_verbs(log.store, after, log.store.read(query))
-    found = [one for one in read if KINDS[one.event.kind].effect in _CHANGING]
-    return _first([one for one in found if _matters(one, set(about))])
+    events = [event for event in read if KINDS[event.event.kind].effect in _CHANGING]
+    return _first([one for one in events if _matters(one, set(about))])
 
 
 def _matters(recorded: Recorded, about: Collection[ObjectKey]) -> bool:
@@ -314,11 +318,11 @@ def _takes_or_frees(pod: _Pod, *, is_new: bool) -> bool:
     return is_new or leaving or pod.status is None or pod.status.phase != "Running"
 
 
-def _first(found: Sequence[Recorded]) -> list[Recorded]:
+def _first(events: Sequence[Recorded]) -> list[Recorded]:
     """Return the first event of each object, in order of revision."""
     first: dict[ObjectKey, Recorded] = {}
-    for one in sorted(found, key=lambda each: (each.event.revision or 0, each.position)):
-        first.setdefault(_key(one), one)
+    for event in sorted(events, key=lambda each: (each.event.revision or 0, each.position)):
+        first.setdefault(_key(event), event)
     return list(first.values())
 
 

@@ -90,13 +90,13 @@ def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target
 
 def _of_job(log: Log, target: Target, job: Entry, moment: Moment) -> Target:
     phase = str(getattr(job.fact, "phase", ""))
-    found = group_of_job(log, job.reference, moment)
-    if found is None:
+    entry = group_of_job(log, job.reference, moment)
+    if entry is None:
         gone = _gone_group(log, job.reference, moment)
         waits = phase != RUNNING or (bool(gone) and _may_wait(log, gone, phase, moment))
         return target._replace(podgroup=gone, phase=phase, waits=waits, ungrouped=True)
-    group = _key(found)
-    waits = _may_wait(log, group, str(getattr(found.fact, "phase", "")), moment)
+    group = _key(entry)
+    waits = _may_wait(log, group, str(getattr(entry.fact, "phase", "")), moment)
     return target._replace(podgroup=group, phase=phase, waits=waits)
 
 
@@ -111,13 +111,13 @@ def _gone_group(log: Log, job: Reference, moment: Moment) -> str:
 
 def _entry(log: Log, pair: Pair, name: str, place: str, moment: Moment) -> Entry:
     truth = log.truth(moment)
-    found = truth.find(*pair, place, name)
-    if found is None:
+    entry = truth.find(*pair, place, name)
+    if entry is None:
         full = name_at(log, pair, name, place or None, moment)
-        found = truth.find(*pair, place, full)
-    if found is None:
+        entry = truth.find(*pair, place, full)
+    if entry is None:
         raise not_found(log, pair, name, place or None, moment)
-    return found
+    return entry
 
 
 def _may_wait(log: Log, group: str, phase: str, moment: Moment) -> bool:
@@ -126,8 +126,10 @@ def _may_wait(log: Log, group: str, phase: str, moment: Moment) -> bool:
         return True
     place, _, name = group.partition("/")
     pods = log.truth(moment).of(*POD, place)
-    facts = (one.fact for one in pods)
-    return any(isinstance(one, PodFact) and one.podgroup == name and not one.node for one in facts)
+    facts = (pod.fact for pod in pods)
+    return any(
+        isinstance(fact, PodFact) and fact.podgroup == name and not fact.node for fact in facts
+    )
 
 
 def _key(entry: Entry) -> str:

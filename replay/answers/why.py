@@ -141,8 +141,10 @@ def whys_at(
             ),
             events,
         )
-        for one in named
-        for target in (target_of(log, one, one.place(namespace) or "default", moment),)
+        for object_name in named
+        for target in (
+            target_of(log, object_name, object_name.place(namespace) or "default", moment),
+        )
     ]
     earlier = {then.revision or 0: then for each in asking for _, then in each.plan.moments}
     done, total = 0, sum(len(each.plan.moments) + 1 for each in asking)
@@ -162,8 +164,8 @@ def _job_fault(log: Log, target: Target, moment: Moment) -> list[Unknown]:
     """Return that a job of Volcano cannot be decoded, which sessions do not notice."""
     if target.pair != JOB:
         return []
-    found = unknown_at(log, moment, [JOB], target.key.partition("/")[0])
-    return [one for one in found if one.fault and target.key in one.objects]
+    unknowns = unknown_at(log, moment, [JOB], target.key.partition("/")[0])
+    return [unknown for unknown in unknowns if unknown.fault and target.key in unknown.objects]
 
 
 class _Asking:
@@ -351,8 +353,8 @@ def _of_pod(run: Run, target: Target) -> SessionFinding:
 def _of_group(run: Run, target: Target) -> SessionFinding:
     if target.pair != JOB:
         return job_finding(run, target.podgroup, SentenceSubject.of(run.title(target.podgroup)))
-    found = job_finding(run, target.podgroup, SentenceSubject.of(target.title))
-    return found.after((), (JOB, target.key))
+    finding = job_finding(run, target.podgroup, SentenceSubject.of(target.title))
+    return finding.after((), (JOB, target.key))
 
 
 _FEW = 3

@@ -73,7 +73,7 @@ class Advancing:
         """
         unmade = later_lists(self._store, moment)
         if unmade:  # No belief at the revision lacks these lists, and none may be kept without.
-            return self._before_lists(moment, min(one.revision for one in unmade))
+            return self._before_lists(moment, min(later_list.revision for later_list in unmade))
         until = END if moment.revision is None else moment.revision
         projector = self._begun(moment, until)
         if self._reached < until:
@@ -179,7 +179,9 @@ class _Remembered:
 
         :param moment: any moment of the course.
         """
-        head = next(one.hash for one in store.heads() if one.branch == moment.branch)
+        head = next(
+            head_info.hash for head_info in store.heads() if head_info.branch == moment.branch
+        )
         self._course = BeliefBasis(head, moment.cluster, moment.known, believed(behaviours))
         self._recent, self._behaviours = recent, behaviours
         self._payloads = _payloads_of(store, moment.branch)

@@ -156,7 +156,7 @@ class Beliefs:
         """Return the cache of a release; releases with the same cache behaviour share one."""
         way = moment, believed(behaviours)
         if way not in self._held:
-            if sum(len(one.stores.of("Pod")) for one in self._held.values()) > HELD_PODS:
+            if sum(len(cache.stores.of("Pod")) for cache in self._held.values()) > HELD_PODS:
                 self._held.clear()
             self._held[way] = belief_at(self._store, moment, behaviours, recent=self._recent)
         return self._held[way]

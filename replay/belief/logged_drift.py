@@ -103,10 +103,12 @@ def both_at(
         history.after(step.event, step.position)
 
     play(store, moment, projector, after=after, after_each=compare, progress=progress)
-    found = Drift(
+    drift = Drift(
         at=moment.label,
         release=behaviours.release,
-        differences=[CacheDifference(*one, since) for one, since in history.differences()],
+        differences=[
+            CacheDifference(*mismatch, since) for mismatch, since in history.differences()
+        ],
         crashes=[str(crash) for crash in projector.crashes],
     )
-    return Both(projector.cache, found)
+    return Both(projector.cache, drift)

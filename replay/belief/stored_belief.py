@@ -160,8 +160,8 @@ def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> BeliefS
 
     :param behaviours: those of the scheduler's release.
     """
-    for found, kept in _candidates(store, moment, behaviours):
-        start = _start(store, moment, behaviours, found, kept)
+    for checkpoint, kept in _candidates(store, moment, behaviours):
+        start = _start(store, moment, behaviours, checkpoint, kept)
         if start is not None:
             return start
     return None
@@ -192,18 +192,18 @@ def _candidates(
         window = FoldWindow(
             branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until
         )
-        found = store.nearest_checkpoint(window, version)
-        if found is None or found.revision <= NO_REVISION:
+        checkpoint = store.nearest_checkpoint(window, version)
+        if checkpoint is None or checkpoint.revision <= NO_REVISION:
             return
-        kept = _opened(found)
+        kept = _opened(checkpoint)
         if kept is None:
-            until = found.revision - 1
+            until = checkpoint.revision - 1
             continue
         if steps is None:
             steps = steering(store, moment, clock)
-        if (kept.mark, kept.steering) == _placing(clock, steps, found.revision):
-            yield found, kept
-        until = found.revision // 2
+        if (kept.mark, kept.steering) == _placing(clock, steps, checkpoint.revision):
+            yield checkpoint, kept
+        until = checkpoint.revision // 2
 
 
 def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
@@ -218,7 +218,7 @@ def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tupl
 
 
 def _start(
-    store: LogStore, moment: Moment, behaviours: Behaviours, found: Checkpoint, kept: _Kept
+    store: LogStore, moment: Moment, behaviours: Behaviours, checkpoint: Checkpoint, kept: _Kept
 ) -> BeliefStart | None:
     """Return the content of a checkpoint, unless later events change what a list deleted."""
     try:
@@ -227,28 +227,30 @@ def _start(
         )
     except LogCorrupt:
         return None
-    then = msgspec.structs.replace(moment, revision=found.revision, time=None)
-    if not all(has_later_event(store, then, one) for one in projector.lists.doomed):
+    then = msgspec.structs.replace(moment, revision=checkpoint.revision, time=None)
+    if not all(has_later_event(store, then, reference) for reference in projector.lists.doomed):
         return None
-    if _came_back(store, moment, projector, found):
+    if _came_back(store, moment, projector, checkpoint):
         return None
-    return BeliefStart(projector, found.revision, kept.drift)
+    return BeliefStart(projector, checkpoint.revision, kept.drift)
 
 
-def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Checkpoint) -> bool:
+def _came_back(
+    store: LogStore, moment: Moment, projector: Projector, checkpoint: Checkpoint
+) -> bool:
     """Return whether an object that a list deleted may have appeared again since the last check."""
-    until, objects = _looked_for(store, moment, found)
+    until, objects = _looked_for(store, moment, checkpoint)
     if until >= moment.known:
         return False
     window = FoldWindow(branch=moment.branch, cluster=moment.cluster, known=moment.known)
-    held = projector.cache.stores
+    stores = projector.cache.stores
     for chunk in store.scan(window, after_position=until):
         changing = np.isin(chunk.effects, _CHANGING) & (chunk.objects <= objects)
         numbers = np.unique(chunk.objects[changing & (chunk.revisions >= 0)]).tolist()
         for reference in store.references(numbers).values():
             if (reference.group, reference.kind) not in WATCHED:
                 continue
-            item = held.get(reference.kind, key_of(reference))
+            item = stores.get(reference.kind, key_of(reference))
             if item is None or item.uid != reference.uid:
                 then = msgspec.structs.replace(moment, known=until)
                 if _was_deleted_or_changed(store, then, reference):
@@ -260,40 +262,44 @@ def _was_deleted_or_changed(store: LogStore, moment: Moment, reference: Referenc
     return has_later_event(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
 
 
-def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
+def _looked_for(store: LogStore, moment: Moment, checkpoint: Checkpoint) -> tuple[int, int]:
     """Return the position of the last check, and the greatest object id then.
 
     On a branch, the position is at most that of its fork.
     """
-    last = store.last(found.branch)
+    last = store.last(checkpoint.branch)
     window = FoldWindow(
-        branch=found.branch, cluster=found.cluster, known=last, after=NO_REVISION, until=NO_REVISION
+        branch=checkpoint.branch,
+        cluster=checkpoint.cluster,
+        known=last,
+        after=NO_REVISION,
+        until=NO_REVISION,
     )
-    checked = store.nearest_checkpoint(window, found.version)
+    checked = store.nearest_checkpoint(window, checkpoint.version)
     body = None if checked is None else _verified(checked)
     if checked is None or body is None:
-        return found.known, 2**62
+        return checkpoint.known, 2**62
     known, branch = checked.known, moment.branch
     forks = {info.name: info for info in store.branches()}
-    while branch != found.branch:
+    while branch != checkpoint.branch:
         known, parent = min(known, forks[branch].fork), forks[branch].parent
         assert parent is not None, "a checkpoint belongs to the branch or to one of its parents"
         branch = parent
     return known, _DECODE_CHECKED(body).objects
 
 
-def _opened(found: Checkpoint) -> _Kept | None:
-    body = _verified(found)
+def _opened(checkpoint: Checkpoint) -> _Kept | None:
+    body = _verified(checkpoint)
     try:
         return None if body is None else _DECODE(body)
     except msgspec.DecodeError:
         return None
 
 
-def _verified(found: Checkpoint) -> bytes | None:
+def _verified(checkpoint: Checkpoint) -> bytes | None:
     """Return the content of a checkpoint if it is intact, else None."""
-    body = found.data[_HASH_BYTES:]
-    return body if found.data[:_HASH_BYTES] == _hash(found, body) else None
+    body = checkpoint.data[_HASH_BYTES:]
+    return body if checkpoint.data[:_HASH_BYTES] == _hash(checkpoint, body) else None
 
 
 def _hash(place: Checkpoint, body: bytes) -> bytes:
@@ -392,9 +398,9 @@ def _worth_storing(projector: Projector, passed: int, *, last: bool) -> bool:
 
 def _known_at(store: LogStore, end: Moment, revision: int, place: Checkpoint) -> int:
     window = FoldWindow(branch=end.branch, cluster=end.cluster, known=end.known, until=revision)
-    found = store.nearest_checkpoint(window, place.version)
-    assert found is not None, "the block was just read"
-    return found.known
+    checkpoint = store.nearest_checkpoint(window, place.version)
+    assert checkpoint is not None, "the block was just read"
+    return checkpoint.known
 
 
 def _drift(history: DriftHistory) -> Differing:

@@ -194,12 +194,12 @@ def releases_between(span: str) -> list[Release]:
     if not dots:
         raise UsageError(f"--releases {span}: expected R1..R2", now="as in v1.11.0..v1.12.1")
     low, high = (parse_release(name) for name in (one, other))
-    found = list(RELEASES[RELEASES.index(low) : RELEASES.index(high) + 1])
-    if len(found) < 2:
+    releases = list(RELEASES[RELEASES.index(low) : RELEASES.index(high) + 1])
+    if len(releases) < 2:
         raise UsageError(
             f"--releases {span}: {high} is not newer than {low}", now="the older one comes first"
         )
-    return found
+    return releases
 
 
 def over_releases(
@@ -342,7 +342,7 @@ class BisectionDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bisection_document(
-    found: Bisection,
+    bisection: Bisection,
     crashes: Sequence[LoggedCrash] = (),
     panicking: PanickingReleases | None = None,
 ) -> BisectionDocument:
@@ -351,19 +351,19 @@ def bisection_document(
     :param crashes: those that the log records.
     :param panicking: why the release was chosen, if none was given.
     """
-    left = found.left_out
+    left = bisection.left_out
     return shown_as(
         BisectionDocument,
-        found,
-        release=found.release or None,
+        bisection,
+        release=bisection.release or None,
         release_because=None if panicking is None else _panicking(panicking),
         crashes=list(map(_crash, crashes)),
-        probes=[ShownProbe(**_probe(probe)) for probe in found.probes],
+        probes=[ShownProbe(**_probe(probe)) for probe in bisection.probes],
         left_out=None
         if left is None
         else ShownLeftOut(count=left.moments, before=left.begin, first=left.first),
-        object_there=found.there,
-        flip=None if found.flip is None else _flip(found.flip),
+        object_there=bisection.there,
+        flip=None if bisection.flip is None else _flip(bisection.flip),
     )
 
 

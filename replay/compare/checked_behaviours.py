@@ -66,7 +66,7 @@ def consultations(
         if that proves nothing, because the two were run on different states.
     :param pods: the number of pods.
     """
-    one, other = traced
+    session, other = traced
     retries = _Retries(traced, parting, subject, pods)
     known = {row.behaviour: row for row in rows}
     names = [name for name in retries.values if name in known]
@@ -75,10 +75,10 @@ def consultations(
     deciding = retries.deciding(near)
     far: list[str] = []
     if not any(deciding.values()):
-        asked = one.consulted.names | other.consulted.names
+        asked = session.consulted.names | other.consulted.names
         found = retries.deciding([name for name in names if name in asked and name not in there])
         far = [name for name, decides in found.items() if decides]
-    releases = (one.consulted.release, other.consulted.release)
+    releases = (session.consulted.release, other.consulted.release)
     checked = [
         shown_as(CheckedBehaviour, known[name], decides=decides, releases=releases)
         for name, decides in (*deciding.items(), *((name, True) for name in far))

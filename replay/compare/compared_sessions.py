@@ -143,7 +143,9 @@ class Comparison(Tabular):
     @property
     def not_known(self) -> tuple[Unknown, ...]:
         """What sessions need and the log does not know at the moment of any of them."""
-        return tuple(dict.fromkeys(one for side in self.sides for one in side.answer.not_known))
+        return tuple(
+            dict.fromkeys(unknown for side in self.sides for unknown in side.answer.not_known)
+        )
 
     @property
     def asked(self) -> list[str]:
@@ -288,19 +290,19 @@ def _consulted(
     runs: Sequence[_Run], sides: Sequence[SessionSide], parting: FirstDifference
 ) -> list[CheckedBehaviour]:
     """Return what the first side and the first other release that differs from it checked."""
-    one = sides[0]
+    session_side = sides[0]
     first = parting.steps[0][:1]
     for run, side, steps in zip(runs[1:], sides[1:], parting.steps[1:], strict=True):
-        if side.answer.release == one.answer.release or steps[:1] == first:
+        if side.answer.release == session_side.answer.release or steps[:1] == first:
             continue
         traced = (
-            TracedSession(one.consulted, one.answer.result.trace),
+            TracedSession(session_side.consulted, session_side.answer.result.trace),
             TracedSession(side.consulted, side.answer.result.trace),
         )
         return consultations(
             traced,
             parting,
-            session_diff(one.answer.release, side.answer.release),
+            session_diff(session_side.answer.release, side.answer.release),
             run.subject if run.subject is runs[0].subject else None,
             pods=side.pods,
         )

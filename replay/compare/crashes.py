@@ -61,7 +61,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[LoggedCrash]:
     query = Query(
         branch=end.branch, cluster=end.cluster, until=end.known, kinds=("process.panicked",)
     )
-    found: list[LoggedCrash] = []
+    crashes: list[LoggedCrash] = []
     clock = log.clock(end)
     for recorded in log.store.read(query):
         event = recorded.event
@@ -73,7 +73,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[LoggedCrash]:
             revision = clock.revision_at(event.observed_at)
             revision = revision if revision >= 0 else None  # No event is known to precede it.
         if end.revision is None or (revision is not None and revision <= end.revision):
-            found.append(
+            crashes.append(
                 LoggedCrash(
                     recorded.position,
                     own_span(recorded),
@@ -82,7 +82,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[LoggedCrash]:
                     panic_event.stack,
                 )
             )
-    return found
+    return crashes
 
 
 def panicking_at(

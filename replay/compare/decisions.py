@@ -79,7 +79,10 @@ class FirstDifference(NamedTuple):
     def alike(self) -> tuple[TraceStep, ...]:
         """By side, the first of these steps that checks the same on all sides; empty if none."""
         for step in self.steps[0]:
-            found = [[one for one in side if one[:4] == step[:4]] for side in self.steps]
+            found = [
+                [trace_step for trace_step in side if trace_step[:4] == step[:4]]
+                for side in self.steps
+            ]
             if all(found):
                 return tuple(some[0] for some in found)
         return ()

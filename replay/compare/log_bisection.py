@@ -181,7 +181,7 @@ class LogBisection:
         if pair is None:
             return self._found(taken, None, searched)
         sessions = [self._session(place, trace=True) for place in pair]
-        ends = [Probe(one.at, self._question.of(one)) for one in sessions]
+        ends = [Probe(session.at, self._question.of(session)) for session in sessions]
         flip = Flip(*sides(self._question, ends, sessions), events=self._events(*pair))
         return self._found(taken, flip, searched)
 
@@ -209,7 +209,7 @@ class LogBisection:
             return len(probes) if any(one.gap.why is UnknownCause.NEVER for one in unknown) else 0
         clock = self._log.clock(self._span.end)
         revisions = [int(probe.at.rpartition(":")[2]) for probe in probes]
-        return sum(doubtful(unknown, one, clock.time_of(one)) for one in revisions)
+        return sum(doubtful(unknown, revision, clock.time_of(revision)) for revision in revisions)
 
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
         """Yield the answers at many places in order, computed by several processes."""
@@ -267,13 +267,15 @@ def asked_places(log: Log, span: LogRange) -> tuple[bool, list[int]]:
     sessions read; and both ends of the range.
     """
     if span.by_position:
-        found = session_places(log, span.end)
-        places = {place.position for place in found.found}
+        moments = session_places(log, span.end)
+        places = {place.position for place in moments.found}
     else:
-        found = session_places(log, span.end, since=span.first)
-        places = {one.moment.revision for one in found.found if one.moment.revision is not None}
+        moments = session_places(log, span.end, since=span.first)
+        places = {
+            moment.moment.revision for moment in moments.found if moment.moment.revision is not None
+        }
     inside = {place for place in places if span.first <= place <= span.last}
-    return found.logged, sorted(inside | {span.first, span.last})
+    return moments.logged, sorted(inside | {span.first, span.last})
 
 
 def left_out(log: Log, span: LogRange) -> LeftOut | None:

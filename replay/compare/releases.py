@@ -167,7 +167,7 @@ def session_diff(*names: str) -> list[BehaviourDiff]:
 
 def unproven_rows() -> tuple[int, list[Unproven]]:
     """Return the number of rows about Volcano, and those that no recorded outcome proves."""
-    found = [
+    unprovens = [
         Unproven(
             row.behaviour,
             part_of(row.behaviour),
@@ -179,7 +179,7 @@ def unproven_rows() -> tuple[int, list[Unproven]]:
         )
         for row in unproven()
     ]
-    return len(claims()), found
+    return len(claims()), unprovens
 
 
 def _named(part: Part, subjects: Collection[str]) -> list[tuple[str, str]]:

@@ -98,7 +98,9 @@ def case_subject(case: Case, step: int | None) -> CaseSubject:
 
     :raises UsageError: there is no such step, or it has no session.
     """
-    steps = [number for number, one in enumerate(case.steps, start=1) if not one.no_session]
+    steps = [
+        number for number, case_step in enumerate(case.steps, start=1) if not case_step.no_session
+    ]
     if not steps or step not in {None, *steps}:
         has = ", ".join(map(str, steps)) or "none"
         raise UsageError(

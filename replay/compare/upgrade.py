@@ -84,7 +84,7 @@ def upgrade_check(
         if progress is not None:
             progress(ends[done], len(asked))
 
-    found = [
+    decisions = [
         each
         for some in parallel.run_all(check, stretches, jobs=jobs, progress=tell)
         for each in some
@@ -94,8 +94,8 @@ def upgrade_check(
         logged=places.logged,
         sessions=len(asked),
         known=len(places.found),
-        differing=len({each.at for each in found}),
-        groups=tuple(_groups(found)),
+        differing=len({each.at for each in decisions}),
+        groups=tuple(_groups(decisions)),
         behaviours=tuple(session_diff(one, other)),
         unsure=places.unsure,
         not_known=places.not_known,
@@ -112,10 +112,10 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
     The log is read once, for the caches of all variants.
     """
     question, places, before = stretch
-    one, other = map(resolve, question.releases)
-    ways = _ways(one, other)
+    behaviours, other = map(resolve, question.releases)
+    ways = _ways(behaviours, other)
     first = places[0].moment
-    found: list[ChangedDecision] = []
+    decisions: list[ChangedDecision] = []
     with opened(question.place, read_only=True, branch=first.branch, cluster=first.cluster) as log:
         moments = [place.moment for place in places]
         earlier = [] if before is None else [before]
@@ -125,8 +125,8 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
             if number % MOMENTS_KEPT == 0:
                 gc.collect()
             scene = scene_at(log, moment, question.conf)
-            sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
-            found += [
+            sessions = _Sessions(scene, (behaviours, other), dict(zip(ways, caches, strict=True)))
+            decisions += [
                 ChangedDecision(
                     *(moment.label, place.position, row.kind, row.about, row.values),
                     causes=tuple(sessions.causes(row)),
@@ -134,7 +134,7 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
                 )
                 for row in sessions.differing()
             ]
-    return found
+    return decisions
 
 
 def _ways(one: Behaviours, other: Behaviours) -> dict[CacheBasis, Behaviours]:
@@ -220,10 +220,10 @@ class _Sessions:
         return decisions_of(session_in(self._scene, behaviours, self._caches[believed(plain)]))
 
 
-def _groups(found: Sequence[ChangedDecision]) -> Iterator[CauseGroup]:
+def _groups(decisions: Sequence[ChangedDecision]) -> Iterator[CauseGroup]:
     """Yield differences by cause, the most frequent first."""
     by_cause: dict[tuple[Cause, ...], list[ChangedDecision]] = defaultdict(list)
-    for each in found:
+    for each in decisions:
         by_cause[each.causes].append(each)
     for named in sorted(by_cause, key=lambda one: (-len(by_cause[one]), one)):
         some = by_cause[named]

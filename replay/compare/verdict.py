@@ -93,16 +93,16 @@ def level_of(changed: ChangedDecision) -> str:
     return _LEVELS[changed.kind]
 
 
-def verdict_of(found: Upgrade) -> Verdict:
+def verdict_of(upgrade: Upgrade) -> Verdict:
     """Return the verdict on all differences."""
-    every = [changed for group in found.groups for changed in group.changed]
+    every = [changed for group in upgrade.groups for changed in group.changed]
     effects = tuple(
         _effect(level, some)
         for level in (*NOTICED, UNNOTICED)
         if (some := [changed for changed in every if level_of(changed) == level])
     )
     level = effects[0].level if effects else NOTHING
-    if level not in NOTICED and not found.sure:
+    if level not in NOTICED and not upgrade.sure:
         level = UNKNOWN
     return Verdict(level, effects)
 
@@ -165,9 +165,9 @@ class UpgradeDocument(msgspec.Struct, frozen=True, kw_only=True):
     behaviours: tuple[BehaviourDiff, ...]
 
 
-def upgrade_document(found: Upgrade) -> UpgradeDocument:
+def upgrade_document(upgrade: Upgrade) -> UpgradeDocument:
     """Return what answers show of an upgrade."""
-    judged = verdict_of(found)
+    judged = verdict_of(upgrade)
     groups = [
         shown_as(
             JudgedGroup,
@@ -176,14 +176,14 @@ def upgrade_document(found: Upgrade) -> UpgradeDocument:
                 shown_as(JudgedDecision, each, level=level_of(each)) for each in group.changed
             ],
         )
-        for group in found.groups
+        for group in upgrade.groups
     ]
     return shown_as(
         UpgradeDocument,
-        found,
+        upgrade,
         verdict=judged.level,
         effects=judged.effects,
-        differ=bool(found),
+        differ=bool(upgrade),
         groups=groups,
     )
 
@@ -295,18 +295,32 @@ class Upgrade(Tabular):
             "causes": table_of(
                 CauseRow,
                 (
-                    CauseRow(_joined(one.causes), len(one.changed), one.sessions, one.changed[0].at)
-                    for one in self.groups
+                    CauseRow(
+                        _joined(cause_group.causes),
+                        len(cause_group.changed),
+                        cause_group.sessions,
+                        cause_group.changed[0].at,
+                    )
+                    for cause_group in self.groups
                 ),
             ),
             "behaviours": table_of(BehaviourDiff, self.behaviours),
         }
 
 
-def _row(one: ChangedDecision) -> DifferingRow:
-    old, new = one.values
-    causes = _joined(one.causes)
-    return DifferingRow(one.at, one.position, one.kind, one.about, old, new, causes, one.known)
+def _row(decision: ChangedDecision) -> DifferingRow:
+    old, new = decision.values
+    causes = _joined(decision.causes)
+    return DifferingRow(
+        decision.at,
+        decision.position,
+        decision.kind,
+        decision.about,
+        old,
+        new,
+        causes,
+        decision.known,
+    )
 
 
 def _joined(some: Sequence[Cause]) -> tuple[str, ...]:

@@ -68,23 +68,25 @@ def _unknown_at(
 ) -> list[Unknown]:
     look = _Look(log, moment)
     places = {pair: None if pair in CLUSTER_SCOPED else namespace for pair in kinds}
-    gaps = [one for pair, place in places.items() for one in look.at(pair, place)]
+    gaps = [unknown for pair, place in places.items() for unknown in look.at(pair, place)]
     objects = (maybe_deleted, _contradicted, _undecodable)
     return [*gaps, *(one for some in objects for one in some(log, moment, places))]
 
 
 def classes_known(log: LogStates, moment: Moment) -> bool:
     """Return whether the log holds all priority classes, so that one it lacks does not exist."""
-    found = unknown_at(log, moment, [_CLASS])
-    return not any(one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE} for one in found)
+    unknowns = unknown_at(log, moment, [_CLASS])
+    return not any(
+        unknown.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE} for unknown in unknowns
+    )
 
 
 def gaps_at(
     log: LogStates, moment: Moment, kinds: Iterable[Pair], namespace: str | None = None
 ) -> list[Unknown]:
     """Return which of some kinds are not fully known, without what is unsure of single objects."""
-    found = unknown_at(log, moment, kinds, namespace)
-    return [one for one in found if one.gap.why not in _OF_OBJECTS]
+    unknowns = unknown_at(log, moment, kinds, namespace)
+    return [unknown for unknown in unknowns if unknown.gap.why not in _OF_OBJECTS]
 
 
 class NotListed:
@@ -102,9 +104,9 @@ class NotListed:
         """
         key = (pair, namespace)
         if key not in self._found:
-            found = _Look(self._log, self._moment).at(pair, namespace)
+            unknowns = _Look(self._log, self._moment).at(pair, namespace)
             self._found[key] = any(
-                one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE} for one in found
+                unknown.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE} for unknown in unknowns
             )
         return self._found[key]
 
@@ -116,7 +118,7 @@ def _contradicted(
     found = contradictions(log.store, moment)
     if not found:
         return []
-    held = {(one.reference, one.revision) for one in log.truth(moment).records()}
+    held = {(record.reference, record.revision) for record in log.truth(moment).records()}
     return [
         Unknown(
             pair=(about.group, about.kind),
@@ -172,9 +174,9 @@ def unknown_between(
     """
     look = _Look(log, moment)
     return [
-        one
+        unknown
         for pair in dict.fromkeys(kinds)
-        for one in look.between(first or 0, pair, None if pair in CLUSTER_SCOPED else namespace)
+        for unknown in look.between(first or 0, pair, None if pair in CLUSTER_SCOPED else namespace)
     ]
 
 
@@ -185,16 +187,20 @@ def doubtful(unknowns: Iterable[Unknown], revision: int, time: int | None) -> bo
     :param time: of the revision, in microseconds: a watch counts as complete for a while after its
         last event.
     """
-    return any(_misses(one, revision, time) for one in unknowns)
+    return any(_misses(unknown, revision, time) for unknown in unknowns)
 
 
-def _misses(one: Unknown, revision: int, time: int | None) -> bool:
-    after, before = one.gap.after, one.gap.before
+def _misses(unknown: Unknown, revision: int, time: int | None) -> bool:
+    after, before = unknown.gap.after, unknown.gap.before
     if (after is not None and revision <= after) or (before is not None and revision >= before):
         return False
-    if one.gap.why is not UnknownCause.AFTER or one.gap.interrupted or None in (one.after, time):
+    if (
+        unknown.gap.why is not UnknownCause.AFTER
+        or unknown.gap.interrupted
+        or None in (unknown.after, time)
+    ):
         return True
-    return (time or 0) - (one.after or 0) > GRACE_US
+    return (time or 0) - (unknown.after or 0) > GRACE_US
 
 
 def usual_kinds(log: LogStates, moment: Moment) -> list[Pair]:
@@ -335,8 +341,8 @@ def unknown_text(unknowns: Sequence[Unknown]) -> str:
 def reasons(unknowns: Sequence[Unknown]) -> list[str]:
     """Return what is not known as text, one for each time and reason."""
     by_reason: dict[str, list[str]] = {}
-    for one in unknowns:
-        by_reason.setdefault(one.reason, []).append(one.name)
+    for unknown in unknowns:
+        by_reason.setdefault(unknown.reason, []).append(unknown.name)
     return [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
@@ -387,7 +393,7 @@ def unknown_at_ends(
 ) -> list[Unknown]:
     """Return which of some kinds the log does not fully know at one of two moments."""
     found = (unknown_at(log, end, kinds, namespace) for end in ends)
-    return list(dict.fromkeys(one for some in found for one in some))
+    return list(dict.fromkeys(unknown for some in found for unknown in some))
 
 
 def known_from(
@@ -423,7 +429,7 @@ def lacking(log: LogStates, moment: Moment, unknowns: Iterable[Unknown]) -> list
     """Return the effect on sessions of each kind that is not known and has no objects."""
     truth = log.truth(moment)
     held = set(truth.kinds())
-    pairs = dict.fromkeys(one.pair for one in unknowns)
+    pairs = dict.fromkeys(unknown.pair for unknown in unknowns)
     return [_LACKING[pair] for pair in pairs if pair in _LACKING and pair not in held]
 
 

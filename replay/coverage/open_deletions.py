@@ -38,7 +38,7 @@ def maybe_deleted(
     positions = tuple(sorted({position for _, position in deletions}))
     query = Query(branch=moment.branch, positions=positions)
     read = log.store.read(query) if positions else ()
-    requests = {one.position: one for one in read}
+    requests = {event.position: event for event in read}
     return [
         unknown
         for (pair, position), some in sorted(deletions.items(), key=lambda item: item[0])
@@ -61,7 +61,7 @@ def _unknown(
     """Yield what a request may have deleted: what is gone later, and what no later input shows."""
     request, records = asked
     end = msgspec.structs.replace(moment, revision=None, time=None)
-    later = {one.object: one for one in log.truth(end).records()}
+    later = {record.object: record for record in log.truth(end).records()}
     gone = [one for one in records if one.object not in later]
     open_ = [one for one in records if one.object in later and later[one.object].ending]
     for some, gone_at in ((gone, _shown_gone(log, end, pair, (request, gone))), (open_, None)):
@@ -88,7 +88,7 @@ def _shown_gone(
     from ..truth.absences import lists_of  # noqa: PLC0415 -- only if something was deleted so
 
     request, records = asked
-    uids = {one.reference.uid for one in records}
+    uids = {record.reference.uid for record in records}
     places = {one.reference.namespace for one in records}
     for recorded in lists_of(log.store, end, pair) if records else ():
         made, since = recorded.event.latest, request.event.earliest

@@ -80,7 +80,10 @@ def _try(trial: _Trial) -> list[bool]:
 
 
 def _breaks(world: ScenarioWorld, order: _Order) -> bool:
-    return any(one.invariant == order.invariant for one in run_steps(world, order.steps).violations)
+    return any(
+        violation.invariant == order.invariant
+        for violation in run_steps(world, order.steps).violations
+    )
 
 
 def _cures(trial: _Trial, held: str, jobs: int) -> dict[_Order, Cure]:
@@ -92,9 +95,9 @@ def _cures(trial: _Trial, held: str, jobs: int) -> dict[_Order, Cure]:
     """
     read = _read(trial)
     differing = [
-        one
-        for one in release_diff(trial.release, held, parts=_TRIED)
-        if one.part is not Part.SESSION or one.behaviour in read
+        diff
+        for diff in release_diff(trial.release, held, parts=_TRIED)
+        if diff.part is not Part.SESSION or diff.behaviour in read
     ]
     trials = [trial._replace(changed=_changed(held, one)) for one in differing]
     broken = list(run_all(_try, trials, jobs=jobs))
@@ -137,10 +140,10 @@ def _neighbours(verdicts: Verdicts, before: Sequence[PreRelease]) -> tuple[str, 
     return min(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _changed(held: str, one: BehaviourDiff) -> Changed:
+def _changed(held: str, diff: BehaviourDiff) -> Changed:
     """Return one behaviour of a release, for another one."""
-    value = rows_in(one.part, known_release(held))[one.behaviour].value
-    changed = {one.behaviour: value}
-    if one.part is Part.CONTROLLERS:
+    value = rows_in(diff.part, known_release(held))[diff.behaviour].value
+    changed = {diff.behaviour: value}
+    if diff.part is Part.CONTROLLERS:
         return Changed(controllers=changed)
     return Changed(session=changed)

@@ -115,7 +115,7 @@ class Anomaly(NamedTuple):
             else shown_as(
                 ShownCure,
                 cure,
-                behaviours=[shown_as(CuringBehaviour, one) for one in cure.behaviours],
+                behaviours=[shown_as(CuringBehaviour, behaviour) for behaviour in cure.behaviours],
             ),
             in_log=None
             if shown is None
@@ -271,7 +271,7 @@ class Exploration(Tabular):
             bound=None
             if bound is None
             else shown_as(WalkPromise, bound, of_one_walk=bound.of_one, of_all_walks=bound.of_all),
-            anomalies=[one.document for one in self.anomalies],
+            anomalies=[anomaly.document for anomaly in self.anomalies],
             not_shrunk=self.more,
         )
 
@@ -281,10 +281,10 @@ class Exploration(Tabular):
 
 
 def _row(anomaly: Anomaly) -> AnomalyRow:
-    found = anomaly.violation
+    violation = anomaly.violation
     return AnomalyRow(
-        found.invariant,
-        found.sentence,
+        violation.invariant,
+        violation.sentence,
         len(anomaly.steps),
         anomaly.found_in,
         anomaly.releases.breaks,

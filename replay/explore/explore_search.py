@@ -148,24 +148,24 @@ class Search:
             self.interrupted = True
 
     def _take_all(self, all_found: Iterator[FaultyState], notice: Notice | None) -> None:
-        for found in all_found:
-            if self._is_asked(found):
-                self._take(found, notice)
+        for faulty_state in all_found:
+            if self._is_asked(faulty_state):
+                self._take(faulty_state, notice)
 
-    def _is_asked(self, found: FaultyState) -> bool:
+    def _is_asked(self, faulty_state: FaultyState) -> bool:
         asked = self._plan.invariants
-        return not asked or found.violation.invariant in asked
+        return not asked or faulty_state.violation.invariant in asked
 
-    def _take(self, found: FaultyState, notice: Notice | None) -> None:
+    def _take(self, faulty_state: FaultyState, notice: Notice | None) -> None:
         """Note what was found; of the same violation the shorter order."""
         for at, known in enumerate(self.anomalies):
-            if known.violation == found.violation:
-                self.anomalies[at] = min(known, self._anomaly(found), key=_length)
+            if known.violation == faulty_state.violation:
+                self.anomalies[at] = min(known, self._anomaly(faulty_state), key=_length)
                 return
         if len(self.anomalies) >= MOST_ANOMALIES:
             self._more += 1
             return
-        self.anomalies.append(self._anomaly(found))
+        self.anomalies.append(self._anomaly(faulty_state))
         if notice is not None:
             notice(self.anomalies[-1].violation)
 
@@ -190,22 +190,22 @@ class Search:
         made = self._searching.steps_made
         return made if self._walks is None else made | self._walks.steps_made
 
-    def _anomaly(self, found: FaultyState) -> Anomaly:
+    def _anomaly(self, faulty_state: FaultyState) -> Anomaly:
         world = self._world
-        shrunk = self._shrinker.shrink(found)
+        shrunk = self._shrinker.shrink(faulty_state)
         steps = steps_of(world, shrunk.steps)
         ran = run_steps(world, steps)
         digest = digest_of(world, ran.rest)
         violation = next(
-            (one for one in ran.violations if one.invariant == found.violation.invariant),
-            found.violation,
+            (one for one in ran.violations if one.invariant == faulty_state.violation.invariant),
+            faulty_state.violation,
         )
         token = Token(world.case, world.release, steps, violation.invariant, digest)
         seed = None if self._plan.strategy == EXHAUSTIVE else self._plan.seed
         return Anomaly(
             violation=violation,
             steps=steps,
-            found_in=len(found.steps),
+            found_in=len(faulty_state.steps),
             digest=digest,
             token=encoded(token),
             seed=seed,

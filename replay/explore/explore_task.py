@@ -145,10 +145,10 @@ def _in_parallel(
             watcher.searching(plan.jobs, monotonic() - begin)
 
     try:
-        for one in run_all(_walked, walks, jobs=plan.jobs, waiting=waiting):
-            results.append(one)
+        for exploration in run_all(_walked, walks, jobs=plan.jobs, waiting=waiting):
+            results.append(exploration)
             if watcher.notice is not None:
-                for each in one.anomalies:
+                for each in exploration.anomalies:
                     watcher.notice(each.violation)
     except KeyboardInterrupt:
         interrupted = True

@@ -80,7 +80,7 @@ class MachineCase(NamedTuple):
         running = any(_runs(each) for each in self.existing)
         begin = [] if running else [{"type": ADDED, "object": each} for each in self.existing]
         writes = [{"type": act.verb, "object": act.document} for act in self.writes]
-        steps = [{"events": [*begin, *writes[:1]]}, *({"events": [one]} for one in writes[1:])]
+        steps = [{"events": [*begin, *writes[:1]]}, *({"events": [write]} for write in writes[1:])]
         about = {"about": self.about} if self.about else {}
         there = {"existing": [*self.existing]} if running else {}
         failing = {kind: often for kind, often in self.faults._asdict().items() if often}

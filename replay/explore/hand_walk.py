@@ -75,7 +75,7 @@ class Walk:
         if not choices:
             raise UsageError("nothing is left to do", now="b goes back, q ends")
         if text == "t":
-            following = [one for one in choices if one.next_of_token]
+            following = [choice for choice in choices if choice.next_of_token]
             if not following:
                 raise UsageError("the token has no step here", now="n makes the natural step")
             return following[0]

@@ -37,7 +37,7 @@ def shown_later(
 
     :param ids: the only invariants to check; by default all that a search checks.
     """
-    asked = [one for one in checked_invariants() if not ids or one.id in ids]
+    asked = [invariant for invariant in checked_invariants() if not ids or invariant.id in ids]
     if not asked:
         return []
     behaviours = record(known_release(release))
@@ -57,10 +57,10 @@ def compared_with_log(
     found = tuple(anomalies)
     if not found:
         return found
-    asked = {one.violation.invariant for one in found}
+    asked = {anomaly.violation.invariant for anomaly in found}
     shown = {
-        (one.invariant, one.message): one.in_log
-        for one in shown_later(log, log.moment(at), release, asked)
+        (fault.invariant, fault.message): fault.in_log
+        for fault in shown_later(log, log.moment(at), release, asked)
     }
     compared = [
         one._replace(in_log=shown.get((one.violation.invariant, one.violation.message)))
@@ -78,8 +78,8 @@ def _shown(
     task = CheckTask(end=end, behaviours=behaviours, single=True, ids=ids, settle=0)
     report = check(log, task)
     since = {
-        (one.invariant.id, f"{one.violation.kind} {one.violation.name}"): one.since
-        for one in report.violations
+        (breach.invariant.id, f"{breach.violation.kind} {breach.violation.name}"): breach.since
+        for breach in report.violations
     }
     view = ClusterView(play(log.store, end, Projector(behaviours)))
     for violation in violations_of(view, invariants):

@@ -150,10 +150,10 @@ def _chosen(
         written.setdefault(families.of(write.place), []).append(write)
     if len(written) == 1:
         return _Choice(writes[:MOST_WRITES], len(writes))
-    for one in shown():
-        mine = written.get(families.of(ObjectKey(one.kind, one.key)))
+    for fault in shown():
+        mine = written.get(families.of(ObjectKey(fault.kind, fault.key)))
         if mine is not None:
-            why = f"the log later shows {one.invariant} for {one.kind} {short_key(one.key)}"
+            why = f"the log later shows {fault.invariant} for {fault.kind} {short_key(fault.key)}"
             return _of_family(mine, len(written), why)
     if len(writes) <= MOST_WRITES:
         return _Choice(writes, len(writes))

@@ -29,7 +29,7 @@ class Replay(NamedTuple):
     @property
     def breaks(self) -> bool:
         """Whether the violation is there that the token is about."""
-        return any(one.invariant == self.token.invariant for one in self.violations)
+        return any(violation.invariant == self.token.invariant for violation in self.violations)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -39,7 +39,7 @@ class Replay(NamedTuple):
             "release": self.release,
             "invariant": self.token.invariant,
             "breaks": self.breaks,
-            "violations": [one._asdict() for one in self.violations],
+            "violations": [violation._asdict() for violation in self.violations],
             "digest": self.digest,
             "steps": list(map(_step, self.story.moments)),
         }

@@ -93,7 +93,10 @@ def world_of(
             conf=conf_in_force(case.conf, behaviours),
             script=case.writes,
             now=NOW,
-            existing=[*(default_queue(one) for one in queues if one not in own), *case.existing],
+            existing=[
+                *(default_queue(queue) for queue in queues if queue not in own),
+                *case.existing,
+            ],
             faults=case.faults,
         )
     )

@@ -37,18 +37,18 @@ def _kind_of(step: MachineStep) -> str:
     return " ".join(word for word in str(step).split() if "/" not in word)
 
 
-def together(found: Iterable[StepCoverage]) -> StepCoverage:
+def together(coverages: Iterable[StepCoverage]) -> StepCoverage:
     """Return what several searches covered."""
     made, never = set[str](), set[str]()
-    for one in found:
-        made.update(one.made)
-        never.update(one.never)
+    for coverage in coverages:
+        made.update(coverage.made)
+        never.update(coverage.never)
     return StepCoverage(tuple(sorted(made)), tuple(sorted(never - made)))
 
 
 def bound_together(found: Iterable[WalkBound | None]) -> WalkBound | None:
     """Return what the walks of several searches promise; None if they promise nothing."""
-    bounds = [one for one in found if one is not None]
+    bounds = [bound for bound in found if bound is not None]
     if not bounds:
         return None
     kinds = max(one.kinds for one in bounds)

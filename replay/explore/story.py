@@ -175,19 +175,19 @@ def _delays(world: ScenarioWorld, moments: Sequence[StoryStep]) -> Iterator[Dela
     """Yield each step that was held up, once, in the order in which they were due."""
     state, seen = world.start, dict[tuple[MachineStep, str], int]()
     for at, moment in enumerate(moments):
-        held = moment.instead_of
-        if held is not None:
-            what = _what(world, state, held)
-            made = _made(moments, at, held)
-            if seen.get((held, what)) != made:
-                seen[held, what] = made
-                yield Delay(held, what, moment.number, made)
+        machine_step = moment.instead_of
+        if machine_step is not None:
+            what = _what(world, state, machine_step)
+            made = _made(moments, at, machine_step)
+            if seen.get((machine_step, what)) != made:
+                seen[machine_step, what] = made
+                yield Delay(machine_step, what, moment.number, made)
         state = moment.state
 
 
 def _made(moments: Sequence[StoryStep], begin: int, step: MachineStep) -> int:
     """Return the number of the moment that makes a step; 0 if there is none."""
-    return next((one.number for one in moments[begin:] if one.step == step), 0)
+    return next((moment.number for moment in moments[begin:] if moment.step == step), 0)
 
 
 def _what(world: ScenarioWorld, state: State, step: MachineStep) -> str:

@@ -43,11 +43,11 @@ def windows_in(world: ScenarioWorld) -> tuple[ToldWrite, ...]:
     """Return when each write of a user after the first ends badly, if nothing else is late."""
     return tuple(
         ToldWrite(
-            one.number,
-            _writes(world, (one.before, one.after)) or "writes, and nothing changes",
-            tuple(_told(world, window) for window in one.windows),
+            write.number,
+            _writes(world, (write.before, write.after)) or "writes, and nothing changes",
+            tuple(_told(world, window) for window in write.windows),
         )
-        for one in Windows(world.machine, world.start, world.check).of_all_writes()
+        for write in Windows(world.machine, world.start, world.check).of_all_writes()
     )
 
 

@@ -58,17 +58,21 @@ class Attempt(NamedTuple):
     @property
     def names(self) -> frozenset[str]:
         """The pods and PodGroups that came out differently."""
-        return frozenset(one.name for one in self.differing)
+        return frozenset(differing_result.name for differing_result in self.differing)
 
     def distance(self, ignored: Collection[str] = ()) -> tuple[int, int, int, int, int]:
         """Return a key to compare runs: less is nearer to the record.
 
         :param ignored: pods and PodGroups that do not count.
         """
-        counted = [one for one in self.differing if one.name not in ignored]
+        counted = [
+            differing_result
+            for differing_result in self.differing
+            if differing_result.name not in ignored
+        ]
         binds = [one for one in counted if one.aspect is Aspect.BINDING]
         return (
-            sum(not (one.recorded and one.again) for one in binds),
+            sum(not (bind.recorded and bind.again) for bind in binds),
             len(binds),
             sum(one.aspect is Aspect.PANIC for one in counted),
             sum(one.aspect is Aspect.EVICTION for one in counted),
@@ -110,14 +114,14 @@ def compared(
     :param writes_known: the log has all statuses of PodGroups that the session wrote.
     """
     binds, evicted = dict(result.binds), dict(result.evictions)
-    found = list(_differing_panic(session, result))
-    found += [
+    differing_results = list(_differing_panic(session, result))
+    differing_results += [
         DifferingResult(Aspect.BINDING, pod, session.binds.get(pod, ""), binds.get(pod, ""))
         for pod in sorted(binds.keys() | session.binds.keys())
         if not _same_node(session.binds.get(pod), binds.get(pod))
     ]
     if session.evictions_known:
-        found += [
+        differing_results += [
             DifferingResult(
                 Aspect.EVICTION,
                 pod,
@@ -127,13 +131,13 @@ def compared(
             for pod in sorted(evicted.keys() ^ session.evictions.keys())
         ]
     for group, recorded in sorted(session.groups.items()):
-        found += _differing_status(group, recorded, result.pod_groups.get(group))
+        differing_results += _differing_status(group, recorded, result.pod_groups.get(group))
     for group, status in sorted(result.pod_groups.items()):
         written = group in session.groups or group in session.refused
         if status.written and writes_known and not written:
-            found.append(DifferingResult(Aspect.PHASE, group, "", status.phase))
+            differing_results.append(DifferingResult(Aspect.PHASE, group, "", status.phase))
     kept = {pod: node for pod, node in ties.items() if pod in binds and pod in session.binds}
-    return Attempt(tuple(found), kept, result)
+    return Attempt(tuple(differing_results), kept, result)
 
 
 def _differing_panic(session: RecordedSession, result: SessionResult) -> Iterator[DifferingResult]:

@@ -146,7 +146,7 @@ class Deliveries:
 
     def at_revision(self, revision: int) -> int:
         """Return the place just after a revision, without changes that make no difference."""
-        place = sum(1 for one in self.arrivals if one.revision <= revision)
+        place = sum(1 for arrival in self.arrivals if arrival.revision <= revision)
         return self.settled(place)
 
     def with_nodes(self, place: int, nodes: int | None) -> int:
@@ -192,11 +192,11 @@ class Deliveries:
     def between(self, kind: str, start: int, stop: int) -> list[Arrival]:
         """Return the changes of a kind between two places that may make a difference."""
         some = self.arrivals[min(start, stop) : max(start, stop)]
-        return [one for one in some if one.kind == kind and one.tells]
+        return [arrival for arrival in some if arrival.kind == kind and arrival.tells]
 
     def kinds(self) -> list[str]:
         """Return the kinds with changes that may make a difference."""
-        return sorted({one.kind for one in self.arrivals if one.tells and one.kind})
+        return sorted({arrival.kind for arrival in self.arrivals if arrival.tells and arrival.kind})
 
 
 def _nodes_in(seen: Snapshot | Panic) -> int | None:
@@ -231,7 +231,8 @@ def _essence(item: Object) -> tuple[Any, ...]:
         return metadata, item.spec, msgspec.structs.replace(item.status, conditions=kept)
     if isinstance(item, PodGroup):
         conditions = [
-            (one.type, one.status, one.reason, one.message) for one in item.status.conditions
+            (condition.type, condition.status, condition.reason, condition.message)
+            for condition in item.status.conditions
         ]
         return metadata, item.spec, msgspec.structs.replace(item.status, conditions=()), conditions
     if isinstance(item, Queue):

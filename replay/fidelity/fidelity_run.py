@@ -110,15 +110,15 @@ def _conf(log: Log, question: FidelityQuestion, behaviours: Behaviours) -> tuple
     return in_force.source, bool(plugins & _REMEMBERING) or behaviours.device_quotas
 
 
-def _lacks(one: RerunSession, unknown: Sequence[Unknown], *, bare: bool) -> str:
+def _lacks(session: RerunSession, unknown: Sequence[Unknown], *, bare: bool) -> str:
     """Return what the log does not know of what a session needs, as a sentence."""
-    if is_doubtful(unknown, one.revision, one.recorded.opened):
+    if is_doubtful(unknown, session.revision, session.recorded.opened):
         return "the log does not know all objects that the session needs"
     if bare:
         return "the log has no configuration of the scheduler: the built-in one is assumed"
-    if one.recorded.how is HowKnown.INFERRED:
+    if session.recorded.how is HowKnown.INFERRED:
         return "the session is inferred: when it began, and what else it tried, is not known"
-    if is_unrecorded(unknown, one.revision, one.recorded.opened):
+    if is_unrecorded(unknown, session.revision, session.recorded.opened):
         return UNRECORDED
     return ""
 
@@ -140,10 +140,10 @@ def _run(
     bare = question.conf is None and has_no_conf(log, question.end)
     done: list[SessionFidelity] = []
 
-    def add(one: RerunSession) -> None:
-        lacks = _lacks(one, unknown, bare=bare)
-        number, sampled = numbers[id(one.recorded)], one.nodes > MIN_NODES_TO_FIND
-        done.append(fidelity_of_session(one, number, lacks=lacks, sampled=sampled))
+    def add(session: RerunSession) -> None:
+        lacks = _lacks(session, unknown, bare=bare)
+        number, sampled = numbers[id(session.recorded)], session.nodes > MIN_NODES_TO_FIND
+        done.append(fidelity_of_session(session, number, lacks=lacks, sampled=sampled))
         if progress is not None:
             progress()
 

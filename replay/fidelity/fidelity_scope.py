@@ -56,8 +56,8 @@ def question_in(
     question = FidelityQuestion(place, end, release, conf)
     if at is None and since is None and until is None:
         return question
-    found = within(listed_sessions(log.store, end), at=at, since=since, until=until)
-    numbers = [one.number for one in found]
+    sessions = within(listed_sessions(log.store, end), at=at, since=since, until=until)
+    numbers = [session.number for session in sessions]
     first, last = (min(numbers), max(numbers)) if numbers else (1, 0)
     return question._replace(first=first, last=last)
 
@@ -68,15 +68,15 @@ def numbered(sessions: Sequence[RecordedSession], question: FidelityQuestion) ->
     A scenario asks for sessions, and records nothing of what they decide: these are left out.
     """
     return {
-        id(one): number
-        for number, one in enumerate(sessions, start=1)
-        if question.includes(number) and one.revision is None
+        id(session): number
+        for number, session in enumerate(sessions, start=1)
+        if question.includes(number) and session.revision is None
     }
 
 
 def only_requested(sessions: Sequence[RecordedSession], question: FidelityQuestion) -> int:
     """Return how many sessions that are asked about a scenario only asks for."""
     return sum(
-        question.includes(number) and one.revision is not None
-        for number, one in enumerate(sessions, start=1)
+        question.includes(number) and session.revision is not None
+        for number, session in enumerate(sessions, start=1)
     )

@@ -203,7 +203,13 @@ class SessionSearch:
         start = self._start
         places = [place for place in self._deliveries.places() if place != start]
         beside = {place for place in places if self._is_beside(place, first)}
-        unseen = self._before(frozenset(one.name for one in first.differing if one.is_invented))
+        unseen = self._before(
+            frozenset(
+                differing_result.name
+                for differing_result in first.differing
+                if differing_result.is_invented
+            )
+        )
 
         def key(place: int) -> tuple[bool, bool, int, int]:
             return place != unseen, place not in beside, abs(place - start), place
@@ -214,7 +220,11 @@ class SessionSearch:
         """Return the last place before all changes of pods; None if the start is before them."""
         changes = enumerate(self._deliveries.arrivals)
         first = next(
-            (at for at, one in changes if one.tells and any(name in pods for name in one.about)),
+            (
+                at
+                for at, arrival in changes
+                if arrival.tells and any(name in pods for name in arrival.about)
+            ),
             self._start,
         )
         earlier = (place for place in self._deliveries.places() if place <= first)
@@ -246,11 +256,11 @@ class SessionSearch:
                 self._note(other, before)
             before = other or before
 
-    def _note(self, one: Attempt, other: Attempt) -> None:
+    def _note(self, attempt: Attempt, other: Attempt) -> None:
         """Note what differs between two orders, and whether one of them is as recorded."""
-        for name in sorted(one.names | other.names):
-            if name in one.names and name in other.names:
-                if _of(one, name) != _of(other, name):
+        for name in sorted(attempt.names | other.names):
+            if name in attempt.names and name in other.names:
+                if _of(attempt, name) != _of(other, name):
                     self._by_order.setdefault(name, False)
             else:
                 self._by_order[name] = True
@@ -280,15 +290,15 @@ class SessionSearch:
 
     def _concerned(self, kind: str, names: frozenset[str]) -> int:
         arrivals = self._deliveries.arrivals
-        return sum(one.kind == kind and concerns(one, names) for one in arrivals)
+        return sum(arrival.kind == kind and concerns(arrival, names) for arrival in arrivals)
 
     def _own_places(self, kind: str, cut: DeliveryCut, best: Attempt) -> list[int]:
         """Return the nearest places for a kind's informer beside changes that concern something."""
         here = cut.place(kind)
         numbers = [
             number
-            for number, one in enumerate(self._deliveries.arrivals)
-            if one.kind == kind and concerns(one, best.names)
+            for number, arrival in enumerate(self._deliveries.arrivals)
+            if arrival.kind == kind and concerns(arrival, best.names)
         ]
         # Before a change that was delivered, or after one that was not.
         places = {number if number < here else number + 1 for number in numbers}
@@ -303,8 +313,10 @@ class SessionSearch:
 
 
 def _binds_differ(attempt: Attempt) -> bool:
-    return any(one.aspect is Aspect.BINDING for one in attempt.differing)
+    return any(differing_result.aspect is Aspect.BINDING for differing_result in attempt.differing)
 
 
 def _of(attempt: Attempt, name: str) -> list[DifferingResult]:
-    return [one for one in attempt.differing if one.name == name]
+    return [
+        differing_result for differing_result in attempt.differing if differing_result.name == name
+    ]

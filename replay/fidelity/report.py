@@ -274,45 +274,45 @@ class Fidelity(Tabular):
     @property
     def bindings(self) -> Counts:
         """Bindings of pods to nodes."""
-        return _sum(one.bindings for one in self.sessions)
+        return _sum(session.bindings for session in self.sessions)
 
     @property
     def evictions(self) -> Counts:
         """Evictions of pods."""
-        return _sum(one.evictions for one in self.sessions)
+        return _sum(session.evictions for session in self.sessions)
 
     @property
     def phases(self) -> Counts:
         """Phases that sessions wrote to PodGroups."""
-        return _sum(one.phases for one in self.sessions)
+        return _sum(session.phases for session in self.sessions)
 
     @property
     def conditions(self) -> Counts:
         """Counts of pods and conditions that sessions wrote to PodGroups."""
-        return _sum(one.conditions for one in self.sessions)
+        return _sum(session.conditions for session in self.sessions)
 
     @property
     def panics(self) -> Counts:
         """Panics of the scheduler: at most one in a session."""
-        return _sum(one.panics for one in self.sessions)
+        return _sum(session.panics for session in self.sessions)
 
     @property
     def differences(self) -> tuple[Difference, ...]:
         """All differences, in the order of the sessions."""
-        return tuple(each for one in self.sessions for each in one.differences)
+        return tuple(each for session in self.sessions for each in session.differences)
 
     @property
     def causes(self) -> dict[str, int]:
         """How many differences have each cause."""
-        found = [each.cause for each in self.differences]
-        return {cause.value: found.count(cause) for cause in Cause}
+        causes = [each.cause for each in self.differences]
+        return {cause.value: causes.count(cause) for cause in Cause}
 
     @property
     def informers(self) -> tuple[InformerLag, ...]:
         """How much freedom deliveries needed, by kind."""
         found: dict[str, list[Delivery]] = {}
-        for one in self.sessions:
-            for each in one.deliveries:
+        for session in self.sessions:
+            for each in session.deliveries:
                 found.setdefault(each.kind, []).append(each)
         return tuple(
             InformerLag(
@@ -332,8 +332,8 @@ class Fidelity(Tabular):
     @property
     def document(self) -> FidelityDocument:
         """What answers show of it."""
-        moved = [one for one in self.sessions if one.deliveries]
-        ordered = [one for one in self.sessions if one.order]
+        moved = [session for session in self.sessions if session.deliveries]
+        ordered = [fidelity for fidelity in self.sessions if fidelity.order]
         exact = [one for one in self.sessions if one.exact]
         return shown_as(
             FidelityDocument,
@@ -366,9 +366,9 @@ class Fidelity(Tabular):
             "panics": self.panics,
         }
         moved = (
-            DeliveryRow(one.number, each.kind, each.behind, each.ahead, each.us)
-            for one in self.sessions
-            for each in one.deliveries
+            DeliveryRow(session.number, each.kind, each.behind, each.ahead, each.us)
+            for session in self.sessions
+            for each in session.deliveries
         )
         return {
             "differences": table_of(Difference, self.differences),
@@ -381,21 +381,21 @@ class Fidelity(Tabular):
         }
 
 
-def _row(one: SessionFidelity) -> SessionRow:
+def _row(fidelity: SessionFidelity) -> SessionRow:
     return SessionRow(
-        *one[:7],
-        bindings=one.bindings.recorded,
-        evictions=one.evictions.recorded,
-        phases=one.phases.recorded,
-        differences=len(one.differences),
-        moved=len(one.deliveries),
-        order=one.order,
-        runs=one.runs,
+        *fidelity[:7],
+        bindings=fidelity.bindings.recorded,
+        evictions=fidelity.evictions.recorded,
+        phases=fidelity.phases.recorded,
+        differences=len(fidelity.differences),
+        moved=len(fidelity.deliveries),
+        order=fidelity.order,
+        runs=fidelity.runs,
     )
 
 
 def _sum(counts: Iterable[Counts]) -> Counts:
     total = Counts()
-    for one in counts:
-        total = total.plus(one)
+    for count in counts:
+        total = total.plus(count)
     return total

@@ -162,7 +162,11 @@ class RerunSession(NamedTuple):
 
     def differing(self, aspect: Aspect) -> list[str]:
         """Return the pods or PodGroups that differ in one aspect."""
-        return [one.name for one in self.found.best.differing if one.aspect is aspect]
+        return [
+            differing_result.name
+            for differing_result in self.found.best.differing
+            if differing_result.aspect is aspect
+        ]
 
 
 def rerun_sessions(
@@ -248,7 +252,7 @@ def _later(sessions: Sequence[RecordedSession], place: int) -> int:
     succession have nothing after their opening.
     """
     following = sessions[place + 1 : place + 2]
-    pauses = [one.opened - sessions[place].opened for one in following]
+    pauses = [session.opened - sessions[place].opened for session in following]
     return min([LATER_US, *(pause // 4 if pause >= _PAUSE_US else 0 for pause in pauses)])
 
 
@@ -281,7 +285,7 @@ class _Confs:
 
     def at(self, revision: int) -> SchedulerConf:
         """Return the last configuration by a revision that the release accepts."""
-        confs = tuple(one.conf for one in self._applied if one.is_known(revision))
+        confs = tuple(conf.conf for conf in self._applied if conf.is_known(revision))
         if confs not in self._known:
             self._known[confs] = conf_of(confs, self._behaviours).conf
         return self._known[confs]
@@ -435,11 +439,13 @@ class _Rerun:
         conf = self._confs.at(plan.nominal)
         run = OneRun(session, self._cache, conf, self._process, writes_known=plan.writes_known)
         start = deliveries.with_nodes(deliveries.at_revision(plan.nominal), self._handled)
-        found = SessionSearch(deliveries, start, run, self._limits).nearest()
-        self._process = found.best.result.process
-        lags = tuple(self._lags(deliveries, found, plan))
-        absent = self._absent(session, found.best)
-        return RerunSession(session, plan.nominal, found, lags, absent, len(self._cache.nodes))
+        nearest_run = SessionSearch(deliveries, start, run, self._limits).nearest()
+        self._process = nearest_run.best.result.process
+        lags = tuple(self._lags(deliveries, nearest_run, plan))
+        absent = self._absent(session, nearest_run.best)
+        return RerunSession(
+            session, plan.nominal, nearest_run, lags, absent, len(self._cache.nodes)
+        )
 
     def _absent(self, session: RecordedSession, best: Attempt) -> frozenset[str]:
         """Return what differs, is recorded, and is not in the cache."""
@@ -450,10 +456,10 @@ class _Rerun:
         recorded = session.binds.keys() | session.groups.keys() | session.evictions.keys()
         return frozenset((best.names & recorded) - held - jobs.keys())
 
-    def _lags(self, deliveries: Deliveries, found: NearestRun, plan: Planned) -> list[Lag]:
+    def _lags(self, deliveries: Deliveries, nearest_run: NearestRun, plan: Planned) -> list[Lag]:
         lags = []
         for kind in deliveries.kinds():
-            place, start = found.state.cut.place(kind), found.start
+            place, start = nearest_run.state.cut.place(kind), nearest_run.start
             parted = tuple(deliveries.between(kind, place, start))
             if parted:
                 behind, ahead = (parted, ()) if place < start else ((), parted)
@@ -462,7 +468,7 @@ class _Rerun:
 
     def _distance(self, parted: Sequence[Arrival], plan: Planned) -> int:
         """Return the time between a session's opening and the farthest of some changes."""
-        times = [self._clock.time_of(one.revision) for one in parted]
+        times = [self._clock.time_of(arrival.revision) for arrival in parted]
         return max((abs(plan.recorded.opened - time) for time in times if time), default=0)
 
     def _take_over(self, session: RecordedSession) -> None:

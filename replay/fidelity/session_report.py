@@ -59,22 +59,28 @@ def fidelity_of_session(
 
 def _bindings(recorded: RecordedSession, best: Attempt) -> Counts:
     counts = _counts(len(recorded.binds), best.differing, Aspect.BINDING)
-    differing = {one.name for one in best.differing if one.aspect is Aspect.BINDING}
+    differing = {
+        differing_result.name
+        for differing_result in best.differing
+        if differing_result.aspect is Aspect.BINDING
+    }
     ties = sum(1 for pod in best.ties if pod not in differing)
     return msgspec.structs.replace(counts, exact=counts.exact - ties, tie=ties)
 
 
 def _counts(total: int, differing: Sequence[DifferingResult], aspect: Aspect) -> Counts:
-    found = [one for one in differing if one.aspect is aspect]
-    missed = sum(not one.again for one in found)
-    invented = sum(not one.recorded for one in found)
-    different = len(found) - missed - invented
+    differing_results = [
+        differing_result for differing_result in differing if differing_result.aspect is aspect
+    ]
+    missed = sum(not one.again for one in differing_results)
+    invented = sum(not one.recorded for one in differing_results)
+    different = len(differing_results) - missed - invented
     return Counts(total, total - missed - different, 0, different, missed, invented)
 
 
 def _delivery(lag: Lag) -> Delivery:
     changes = (*lag.behind, *lag.ahead)
-    some = tuple(_change(one) for one in changes[:SHOWN_CHANGES])
+    some = tuple(_change(change) for change in changes[:SHOWN_CHANGES])
     return Delivery(lag.kind, len(lag.behind), len(lag.ahead), lag.us, some)
 
 
@@ -88,7 +94,7 @@ def _differences(
     rerun: RerunSession, number: int, *, lacks: str, sampled: bool
 ) -> Iterable[Difference]:
     """Yield ties, what other deliveries or orders of maps explain, and what differs in the end."""
-    recorded, found = rerun.recorded, rerun.found
+    recorded, nearest_run = rerun.recorded, rerun.found
 
     def difference(one: DifferingResult, cause: Cause, why: str) -> Difference:
         place = recorded.places.get(one.name, recorded.position)
@@ -96,17 +102,17 @@ def _differences(
             number, place, one.aspect.value, one.name, one.recorded, one.again, cause, why
         )
 
-    for pod, node in sorted(found.best.ties.items()):
-        if pod not in found.best.names:
+    for pod, node in sorted(nearest_run.best.ties.items()):
+        if pod not in nearest_run.best.names:
             tied = DifferingResult(Aspect.BINDING, pod, recorded.binds[pod], node)
             yield difference(tied, Cause.TIE, f"{recorded.binds[pod]} had the same score as {node}")
-    left = {(one.aspect, one.name) for one in found.best.differing}
-    for one in found.first.differing:
+    left = {(one.aspect, one.name) for one in nearest_run.best.differing}
+    for one in nearest_run.first.differing:
         if (one.aspect, one.name) not in left:
             yield difference(one, *_explained(rerun, one.name))
-    for one in found.best.differing:
-        cause, why = _left(rerun, one, lacks=lacks, sampled=sampled)
-        yield difference(one, cause, why)
+    for differing_result in nearest_run.best.differing:
+        cause, why = _left(rerun, differing_result, lacks=lacks, sampled=sampled)
+        yield difference(differing_result, cause, why)
 
 
 def _explained(rerun: RerunSession, name: str) -> tuple[Cause, str]:
@@ -118,23 +124,23 @@ def _explained(rerun: RerunSession, name: str) -> tuple[Cause, str]:
 
 
 def _left(
-    rerun: RerunSession, one: DifferingResult, *, lacks: str, sampled: bool
+    rerun: RerunSession, differing_result: DifferingResult, *, lacks: str, sampled: bool
 ) -> tuple[Cause, str]:
     """Return why something differs in the nearest run."""
-    by_order = rerun.found.by_order.get(one.name)
+    by_order = rerun.found.by_order.get(differing_result.name)
     if by_order:
         return Cause.MAP_ORDER, "as recorded in another order of Go's maps"
-    if one.name in rerun.absent:
+    if differing_result.name in rerun.absent:
         return Cause.MISSING_INPUT, "the log does not have it when the session opens"
     # The scheduler's own log shows a panic.
-    if lacks and not (one.aspect is Aspect.PANIC and lacks == UNRECORDED):
+    if lacks and not (differing_result.aspect is Aspect.PANIC and lacks == UNRECORDED):
         return Cause.MISSING_INPUT, lacks
     if by_order is not None:
         return (
             Cause.MAP_ORDER,
             "it changes with the order of Go's maps; no order tried is as recorded",
         )
-    if sampled and one.aspect is Aspect.BINDING:
+    if sampled and differing_result.aspect is Aspect.BINDING:
         return Cause.SAMPLING, "with more than 100 nodes the scheduler looks at some only"
     return Cause.UNEXPLAINED, "no delivery and no order of maps that was tried is as recorded"
 

@@ -107,8 +107,8 @@ class _Reader:
         self._schedulers = schedulers
         self._unbound = {
             place
-            for place, one in versions.items()
-            if place.kind == "Pod" and not one["spec"].get("nodeName")
+            for place, version in versions.items()
+            if place.kind == "Pod" and not version["spec"].get("nodeName")
         }
         self.unknown = 0
         self.foreign: set[str] = set()

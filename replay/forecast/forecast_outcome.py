@@ -72,7 +72,7 @@ def differences(courses: Sequence[Course]) -> list[UncertainRow]:
 
 def _rows(courses: Sequence[Course], name: str) -> Iterator[UncertainRow]:
     works = [course.works.get(name, WorkItem(name=name, queue="")) for course in courses]
-    queue = next((one.queue for one in works if one.queue), "")
+    queue = next((work_item.queue for work_item in works if work_item.queue), "")
     values: dict[What, tuple[int | None, ...]] = {
         What.STARTS: tuple(one.starts for one in works),
         What.FINISHES: tuple(one.finished for one in works),
@@ -102,7 +102,7 @@ def _summary(course: Course, original: Course) -> Summary:
     works = course.works.values()
     return Summary(
         name=course.name,
-        started=sum(one.starts is not None for one in works),
+        started=sum(work_item.starts is not None for work_item in works),
         earlier=sum(one > 0 for one in by),
         later=sum(one < 0 for one in by),
         only_here=only_here,
@@ -196,15 +196,15 @@ class ForecastDocument(msgspec.Struct, frozen=True, kw_only=True):
     differences: list[dict[str, int | str | None]]
 
 
-def forecast_document(found: Forecast) -> ForecastDocument:
+def forecast_document(forecast: Forecast) -> ForecastDocument:
     """Return what answers show of a forecast."""
-    courses = zip(found.courses, summaries(found.courses), strict=True)
-    names = [course.name for course in found.courses]
+    courses = zip(forecast.courses, summaries(forecast.courses), strict=True)
+    names = [course.name for course in forecast.courses]
     return shown_as(
         ForecastDocument,
-        found,
-        begin=Time(found.begin),
-        until=Time(found.until),
+        forecast,
+        begin=Time(forecast.begin),
+        until=Time(forecast.until),
         courses=[_course(course, summary) for course, summary in courses],
         differences=[
             {
@@ -213,7 +213,7 @@ def forecast_document(found: Forecast) -> ForecastDocument:
                 "queue": row.queue,
                 **dict(zip(names, _values(row), strict=True)),
             }
-            for row in differences(found.courses)
+            for row in differences(forecast.courses)
         ],
     )
 
@@ -230,7 +230,7 @@ def _course(course: Course, summary: Summary) -> CourseDocument:
         changes=course.texts,
         until=Time(course.until),
         works=[work for _, work in sorted(course.works.items())],
-        placements=[shown_as(ShownPlacement, one) for one in course.placements],
+        placements=[shown_as(ShownPlacement, placement) for placement in course.placements],
         panics=[ForecastPanic(at=Time(at), message=text) for at, text in course.panics],
         summary=summary,
     )

@@ -75,7 +75,7 @@ def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -
         text = f"A session runs every {_seconds(period)} (as given)."
         return SessionRhythm(Rhythm(begin, period), text)
     listed = listed_sessions(log.store, moment)
-    known = [one.begin for one in listed if one.how is HowKnown.LOGGED]
+    known = [session.begin for session in listed if session.how is HowKnown.LOGGED]
     pauses = [later - one for one, later in pairwise(known)]
     if len(pauses) < _FEWEST or not median(pauses):
         text = f"A session runs every {_seconds(PERIOD_US)} (Volcano's default)."
@@ -125,9 +125,9 @@ def calibrated(
             like = alike(life.key, life.template)
             recorded.setdefault(like, []).append(_Bound(bound, life.node))
     predicted: dict[str, list[_Bound]] = {}
-    for one in course.placements:
-        if one.at <= until:
-            predicted.setdefault(one.like, []).append(_Bound(one.at, one.node))
+    for placement in course.placements:
+        if placement.at <= until:
+            predicted.setdefault(placement.like, []).append(_Bound(placement.at, placement.node))
     pairs = list(_pairs(recorded, predicted))
     off = sorted(abs(one.at - other.at) for one, other in pairs)
     return Calibration(
@@ -493,7 +493,7 @@ def _forecast(loops: Loops, wanted: Sequence[Variant], done: Mapping[int, Course
                 )
             )
         ),
-        missing=tuple(one.name for number, one in enumerate(wanted) if number not in done),
+        missing=tuple(variant.name for number, variant in enumerate(wanted) if number not in done),
         unread=remarks(
             loops.log, loops.moment, (change for one in wanted for change in one.changes)
         ),

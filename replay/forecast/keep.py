@@ -61,9 +61,11 @@ class _Events:
             yield self._configuration(conf.text)
         for document in existing:
             yield self._version(document, "observed", begin, "")
-        for one in written:
-            verb = {ADDED: "created", DELETED: "deleted"}.get(one.change.verb, "updated")
-            yield self._version(one.change.document, verb, one.at, one.by)
+        for written_object in written:
+            verb = {ADDED: "created", DELETED: "deleted"}.get(written_object.change.verb, "updated")
+            yield self._version(
+                written_object.change.document, verb, written_object.at, written_object.by
+            )
         yield Event(
             kind="scenario.declared",
             reference=Reference(kind="Scenario"),

@@ -62,9 +62,9 @@ def existing_at(log: Log, moment: Moment) -> list[Document]:
         make again what the log lacks.
     """
     lacking = [
-        one
-        for one in unknown_at(log, moment, SCHEDULING)
-        if one.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
+        unknown
+        for unknown in unknown_at(log, moment, SCHEDULING)
+        if unknown.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
     ]
     if lacking:
         raise NotKnown(

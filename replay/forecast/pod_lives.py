@@ -162,7 +162,9 @@ def _new(version: _Version) -> PodLife:
 
 
 def _template(own: _Metadata) -> PodTemplateKey | None:
-    controller = next((one for one in own.owner_references or () if one.controller), None)
+    controller = next(
+        (reference for reference in own.owner_references or () if reference.controller), None
+    )
     if controller is None:
         return None
     task = (own.annotations or {}).get(TASK, "")

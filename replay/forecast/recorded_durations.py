@@ -138,8 +138,8 @@ class RecordedTimes:
     ) -> None:
         self._lives, self._begin, self._now = lives, begin, now
         self._fixed, self._given = start_after, given
-        starts = [one.started_after for one in lives.values() if one.started_after is not None]
-        ran = [one for one in lives.values() if one.ran_for is not None]
+        starts = [live.started_after for live in lives.values() if live.started_after is not None]
+        ran = [life for life in lives.values() if life.ran_for is not None]
         self._named = _by_name(lives.values())
         self._of = _by_template(ran)
         self._began: dict[str, int] = {}

@@ -255,10 +255,10 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
     def records(self, truth: Truth) -> dict[int, FoldRecord]:
         """Return a truth's objects in this scope, by the store's ids."""
-        found = truth.records()
+        records = truth.records()
         if self.kinds or self.without or self.namespace is not None:
-            found = (record for record in found if self._covers(record.reference))
-        return {record.object: record for record in found}
+            records = (record for record in records if self._covers(record.reference))
+        return {record.object: record for record in records}
 
     def _covers(self, reference: Reference) -> bool:
         kind = (reference.group, reference.kind)

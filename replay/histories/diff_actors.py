@@ -73,26 +73,26 @@ class AttributedDiff(Diff, frozen=True, kw_only=True):
     who: Who
 
 
-def who_made(store: LogStore, found: Diff, before: Moment, after: Moment) -> Who:
+def who_made(store: LogStore, diff: Diff, before: Moment, after: Moment) -> Who:
     """Return who made each difference, as far as the log knows by the second moment.
 
     For a field it is the last version that changed it; for an added object its first version, for a
     removed one its deletion. The log is read once, between the moments.
     """
-    lone = {one.object: one for one in (*found.added, *found.removed)}
-    changed = {one.object: one for one in found.changed}
-    since = None if found.before.time is None else parse_time(found.before.time)
+    lone = {one.object: one for one in (*diff.added, *diff.removed)}
+    changed = {one.object: one for one in diff.changed}
+    since = None if diff.before.time is None else parse_time(diff.before.time)
     events = _Events(store, before, after, frozenset([*lone, *changed]), since)
-    objects = {one.object: events.came(one.object) for one in found.added}
-    objects |= {one.object: events.went(one.object) for one in found.removed}
-    fields = dict(_fields(store, found, before, events))
+    objects = {one.object: events.came(one.object) for one in diff.added}
+    objects |= {one.object: events.went(one.object) for one in diff.removed}
+    fields = dict(_fields(store, diff, before, events))
     return Who(objects=objects, fields=fields)
 
 
 def _fields(
-    store: LogStore, found: Diff, before: Moment, events: _Events
+    store: LogStore, diff: Diff, before: Moment, events: _Events
 ) -> Iterator[tuple[Reference, list[Maker]]]:
-    for one in found.changed:
+    for one in diff.changed:
         first = store.payloads([one.positions[0]], before.branch)[one.positions[0]]
         steps = list(_steps(first, events.versions_of(one)))
         yield one.object, [events.changed(one.object, change.path, steps) for change in one.changes]
@@ -182,7 +182,7 @@ class _Events:
 
     def changed(self, reference: Reference, path: str, steps: Sequence[_Step]) -> Maker:
         """Return who last changed a field."""
-        version = next((one for one in reversed(steps) if _touches(one.paths, path)), None)
+        version = next((step for step in reversed(steps) if _touches(step.paths, path)), None)
         maker = UNKNOWN_MAKER if version is None else self._maker(version.version)
         if maker.actor:
             return maker
@@ -205,8 +205,8 @@ class _Events:
         ]
         if len(inside) != 1 or not inside[0].event.actor:
             return maker
-        (one,) = inside
-        return msgspec.structs.replace(maker, perhaps=one.event.actor, asked=one.position)
+        (event,) = inside
+        return msgspec.structs.replace(maker, perhaps=event.event.actor, asked=event.position)
 
     def _leaving(self, reference: Reference) -> Maker | None:
         return self._last_asked(
@@ -217,8 +217,10 @@ class _Events:
         )
 
     def _last_asked(self, reference: Reference, wanted: Callable[[Event], bool]) -> Maker | None:
-        found = [one for one in self._asked[reference] if one.event.actor and wanted(one.event)]
-        return self._made(found[-1].event.actor, found[-1]) if found else None
+        events = [
+            event for event in self._asked[reference] if event.event.actor and wanted(event.event)
+        ]
+        return self._made(events[-1].event.actor, events[-1]) if events else None
 
     def _maker(self, recorded: Recorded) -> Maker:
         """Return who made a version: as it says itself, or as another event says."""
@@ -257,7 +259,7 @@ def _between(before: Moment, after: Moment, wanted: Iterable[Reference]) -> Quer
 
 def _asked(after: Moment, wanted: Iterable[Reference]) -> Query:
     """Return the query for requests; requested deletions may have no revision."""
-    kinds = {kind_of_version(one.group, one.kind, "deleted") for one in wanted}
+    kinds = {kind_of_version(reference.group, reference.kind, "deleted") for reference in wanted}
     return Query(
         branch=after.branch,
         cluster=after.cluster,

@@ -34,14 +34,14 @@ class KindCount(msgspec.Struct, frozen=True, kw_only=True):
     fields: list[FieldCount] = []
 
 
-def counted_by_kind(found: Diff) -> list[KindCount]:
+def counted_by_kind(diff: Diff) -> list[KindCount]:
     """Return how many objects of each kind were added, removed and changed, by group and kind."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     fields: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for side in _SIDES:
-        for one in getattr(found, side):
+        for one in getattr(diff, side):
             counts[one.object.group, one.object.kind][side] += 1
-    for one in found.changed:
+    for one in diff.changed:
         key = (one.object.group, one.object.kind)
         fields[key].update({change.path for change in one.changes})
     return [

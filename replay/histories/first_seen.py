@@ -104,15 +104,15 @@ def _begins(
     if before.branch != after.branch or before.revision is None:
         return
     last = after.revision
-    for one in gaps_at(log, before, asked, namespace):
-        first = one.gap.before
+    for gap in gaps_at(log, before, asked, namespace):
+        first = gap.gap.before
         if (
-            one.gap.why is UnknownCause.BEFORE
+            gap.gap.why is UnknownCause.BEFORE
             and first is not None
             and (last is None or first <= last)
         ):
             yield (
-                one.pair,
+                gap.pair,
                 msgspec.structs.replace(
                     before,
                     known=after.known,
@@ -145,8 +145,8 @@ def _judged(log: LogStates, before: Side, after: Side, scope: Scope) -> Diff:
 def _where_unknown(log: LogStates, moment: Moment, objects: Sequence[Reference]) -> list[Reference]:
     """Return the objects whose kind is not known in their namespace at a moment."""
     places: dict[str, dict[Pair, None]] = {}
-    for one in objects:
-        places.setdefault(one.namespace, {})[one.group, one.kind] = None
+    for reference in objects:
+        places.setdefault(reference.namespace, {})[reference.group, reference.kind] = None
     unknown = {
         (each.pair, namespace)
         for namespace, pairs in places.items()
@@ -197,7 +197,7 @@ def _made_between(
     return frozenset(found) | {
         seen[place]
         for place, some in known_verbs.items()
-        if any(one.verb == _CREATED[1:] for one in some)
+        if any(verb.verb == _CREATED[1:] for verb in some)
     }
 
 
@@ -245,10 +245,10 @@ def _unsure(
     """Return the resources of nodes or queues, marked where the earlier state is not known."""
     names = {one.object.name for one in first_seen if (one.object.group, one.object.kind) == pair}
     return [
-        msgspec.structs.replace(one, first_seen=True)
-        if one.before is None and one.name in names
-        else one
-        for one in holdings
+        msgspec.structs.replace(holding, first_seen=True)
+        if holding.before is None and holding.name in names
+        else holding
+        for holding in holdings
     ]
 
 
@@ -282,7 +282,7 @@ def _holders_first_seen(log: LogStates, before: Side, after: Side) -> tuple[set[
     if before[0].branch != after[0].branch or not gaps_at(log, before[0], [_POD]):
         return set(), set()
     pods = _judged(log, before, after, Scope(kinds=(_POD,))).first_seen
-    seen = {one.object for one in pods}
+    seen = {pod.object for pod in pods}
     queues, parents = queue_by_podgroup(after[1]), queue_parents(after[1])
     nodes, of_queues = set[str](), set[str]()
     for entry in after[1].of(*_POD):
@@ -298,6 +298,8 @@ def _not_known_before(
 ) -> list[HoldingChanged]:
     """Leave out what some nodes or queues held before, as it is not known."""
     return [
-        msgspec.structs.replace(one, before=None, first_seen=True) if one.name in names else one
-        for one in holdings
+        msgspec.structs.replace(holding, before=None, first_seen=True)
+        if holding.name in names
+        else holding
+        for holding in holdings
     ]

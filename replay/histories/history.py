@@ -122,12 +122,14 @@ class History(msgspec.Struct, Tabular, frozen=True, kw_only=True, tag_field="kin
     @property
     def changed(self) -> Happening | None:
         """The last line that changed an object of the name; None if there is none."""
-        return next((one for one in reversed(self.happenings) if one.changed), None)
+        return next(
+            (happening for happening in reversed(self.happenings) if happening.changed), None
+        )
 
     @property
     def ended(self) -> Happening | None:
         """The last line with which an object of the name ended; None if none did."""
-        return next((one for one in reversed(self.happenings) if one.ends), None)
+        return next((happening for happening in reversed(self.happenings) if happening.ends), None)
 
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the lines of the history."""
@@ -213,16 +215,16 @@ def _joined(events: Sequence[PlacedEvent]) -> Iterator[_Joined]:
         if effect_of(one.recorded) is Effect.ATTRIBUTED
     }
     requests = {one.made: one.recorded for one in events if one.made in positions}
-    for one in events:
-        effect, version = effect_of(one.recorded), _version(one.recorded)
-        if one.made in positions or effect is Effect.TIMED:
+    for event in events:
+        effect, version = effect_of(event.recorded), _version(event.recorded)
+        if event.made in positions or effect is Effect.TIMED:
             continue
         if effect is Effect.ATTRIBUTED and version in versions:
             continue
         by = None
         if effect in SHOWING:
-            by = requests.get(one.recorded.position) or attributed.get(version)
-        yield _Joined(placed=one, by=by)
+            by = requests.get(event.recorded.position) or attributed.get(version)
+        yield _Joined(placed=event, by=by)
 
 
 def _version(recorded: Recorded) -> tuple[str, int | None]:
@@ -321,7 +323,7 @@ def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[U
     in between.
     """
     pair, namespace = (found.object.group, found.object.kind), found.object.namespace or None
-    dated = [one.revision for one in found.happenings if one.revision is not None]
+    dated = [happening.revision for happening in found.happenings if happening.revision is not None]
     if not dated:
         return unknown_at(log, moment, [pair], namespace)
 
@@ -335,4 +337,4 @@ def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[U
         return shown[-1].ends or (shown[-1].revision or 0) > since
 
     some = unknown_between(log, dated[0], moment, [pair], namespace)
-    return [one for one in some if matters(one.gap)]
+    return [unknown for unknown in some if matters(unknown.gap)]

@@ -98,23 +98,23 @@ class Life:
         chosen = any(one.contents for one in self._events.by(self._moment))
         folded, last, before = _Folded(), (-1, 0, 0, 0), NameState()
         for position, span in sorted(spans.items()):
-            one = placed.get(position)
+            event = placed.get(position)
             plain = not chosen and min(lists, default=position) >= position
-            if one is not None and plain and in_order(one) > last:
-                folded = self._after(folded, one)
+            if event is not None and plain and in_order(event) > last:
+                folded = self._after(folded, event)
             else:
                 folded = self._folded(position)
-            if one is not None:
-                last = max(last, in_order(one))
+            if event is not None:
+                last = max(last, in_order(event))
             if folded.state._replace(version=0) != before._replace(version=0):
                 yield LifeStep(position, span, folded.state)
             before = folded.state
 
     def _lists(self) -> dict[int, TimeSpan]:
         """Return the positions of the lists that lack an object, with their times."""
-        uids = {one.uid for one in self.history.happenings if one.shows_version}
-        found = lists_without(self._store, self._moment, self._events.named, uids)
-        return {one.position: span for one, span in with_spans(found, self._events.clock)}
+        uids = {happening.uid for happening in self.history.happenings if happening.shows_version}
+        events = lists_without(self._store, self._moment, self._events.named, uids)
+        return {event.position: span for event, span in with_spans(events, self._events.clock)}
 
     def _at(self, position: int) -> Moment:
         return msgspec.structs.replace(self._moment, known=position, revision=None, time=None)
@@ -122,23 +122,31 @@ class Life:
     def _folded(self, position: int) -> _Folded:
         """Return what follows from the events by a position."""
         found = _Folded()
-        for one in self._events.by(self._at(position)):
-            found = self._after(found, one)
+        for event in self._events.by(self._at(position)):
+            found = self._after(found, event)
         return found
 
-    def _after(self, before: _Folded, one: PlacedEvent) -> _Folded:
+    def _after(self, before: _Folded, event: PlacedEvent) -> _Folded:
         """Return what follows from the next event, by the rules of the fold."""
-        found, uid = before.state, one.recorded.event.reference.uid
-        if one.effect is Effect.VERSION:
-            status, node = self._look(one)
-            state = NameState(version=one.shown_at, exists=True, uid=uid, status=status, node=node)
+        name_state, uid = before.state, event.recorded.event.reference.uid
+        if event.effect is Effect.VERSION:
+            status, node = self._look(event)
+            state = NameState(
+                version=event.shown_at, exists=True, uid=uid, status=status, node=node
+            )
             return _Folded(state, shows_node=bool(node))
-        if one.effect is Effect.DELETED or (one.effect is Effect.LISTED and uid == found.uid):
-            return _Folded(NameState(version=found.version))
-        if one.effect is not Effect.BOUND or not found.exists or uid not in {"", found.uid}:
+        if event.effect is Effect.DELETED or (
+            event.effect is Effect.LISTED and uid == name_state.uid
+        ):
+            return _Folded(NameState(version=name_state.version))
+        if (
+            event.effect is not Effect.BOUND
+            or not name_state.exists
+            or uid not in {"", name_state.uid}
+        ):
             return before
-        node = "" if before.shows_node else _node_of(one.recorded)
-        return before._replace(state=found._replace(node=node)) if node else before
+        node = "" if before.shows_node else _node_of(event.recorded)
+        return before._replace(state=name_state._replace(node=node)) if node else before
 
     def _compare(self, old: Recorded, new: Recorded) -> list[FieldDifference]:
         key = (old.position, new.position)
@@ -146,10 +154,10 @@ class Life:
             self._changes[key] = payload_changes(old.event.payload, new.event.payload)
         return self._changes[key]
 
-    def _look(self, one: PlacedEvent) -> _Shown:
-        if one.shown_at not in self._shown:
-            self._shown[one.shown_at] = _shown(self._events.named, one.recorded)
-        return self._shown[one.shown_at]
+    def _look(self, event: PlacedEvent) -> _Shown:
+        if event.shown_at not in self._shown:
+            self._shown[event.shown_at] = _shown(self._events.named, event.recorded)
+        return self._shown[event.shown_at]
 
 
 def _node_of(binding: Recorded) -> str:

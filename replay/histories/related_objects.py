@@ -58,7 +58,11 @@ def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) ->
     :param namespace: empty for kinds without one.
     """
     known = known_objects(store, moment)
-    of_kind = [one for one in known if (one.group, one.kind) == (named.group, named.kind)]
+    of_kind = [
+        reference
+        for reference in known
+        if (reference.group, reference.kind) == (named.group, named.kind)
+    ]
     here = [one for one in of_kind if one.namespace == namespace]
     begin = [one for one in here if one.name.startswith(named.name) and one.name != named.name]
     owned: list[Reference] = []
@@ -94,7 +98,7 @@ def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
     for chunk in store.scan(window):
         numbers.update(distinct(chunk.objects).tolist())
     found = store.references(sorted(numbers)).values()
-    return sorted(one for one in found if one.kind and one.name)
+    return sorted(reference for reference in found if reference.kind and reference.name)
 
 
 def belonging(
@@ -110,39 +114,44 @@ def belonging(
     if (owner.group, owner.kind) not in OWNERS or not uids:
         return []
     candidates = [
-        one
-        for one in known_objects(store, moment)
-        if (one.group, one.kind) in _OWNED
-        and one.namespace == owner.namespace
-        and (one.name.startswith(f"{owner.name}-") or any(uid in one.name for uid in uids))
-        and one.uid not in uids
+        known_object
+        for known_object in known_objects(store, moment)
+        if (known_object.group, known_object.kind) in _OWNED
+        and known_object.namespace == owner.namespace
+        and (
+            known_object.name.startswith(f"{owner.name}-")
+            or any(uid in known_object.name for uid in uids)
+        )
+        and known_object.uid not in uids
     ]
-    owners = {one: _named(refs) for one, refs in _owners(store, moment, candidates)}
+    owners = {reference: _named(refs) for reference, refs in _owners(store, moment, candidates)}
     known = [msgspec.structs.replace(owner, uid=uid) for uid in uids]
-    rest, found = candidates, list[Reference]()
+    rest, references = candidates, list[Reference]()
     while new := [one for one in rest if _has_owner(owners.get(one, ()), known)]:
         known += new
-        found += new
+        references += new
         rest = [one for one in rest if one not in new]
-    return sorted(found)
+    return sorted(references)
 
 
 def _named(references: Iterable[Mapping[str, Any]]) -> list[OwnerName]:
     parts = ("apiVersion", "kind", "name", "uid")
-    return [OwnerName(*(str(one.get(part) or "") for part in parts)) for one in references]
+    return [
+        OwnerName(*(str(reference.get(part) or "") for part in parts)) for reference in references
+    ]
 
 
 def _has_owner(named: Iterable[OwnerName], some: Sequence[Reference]) -> bool:
-    return any(is_owner(one, each) for each in named for one in some)
+    return any(is_owner(reference, each) for each in named for reference in some)
 
 
 def _of_owner(
     store: LogStore, moment: Moment, named: ObjectName, some: Sequence[Reference]
 ) -> Iterator[Reference]:
     """Yield the objects that have an owner with this name."""
-    for one, refs in _owners(store, moment, some):
+    for reference, refs in _owners(store, moment, some):
         if any(each.get("name") == named.name for each in refs):
-            yield one
+            yield reference
 
 
 def _owners(
@@ -178,5 +187,5 @@ def _owner_references(payload: bytes) -> list[Mapping[str, Any]]:
 
 def _one_each(some: Iterable[Reference]) -> list[Reference]:
     """Return objects without uids, each name once."""
-    names = {msgspec.structs.replace(one, uid="") for one in some}
+    names = {msgspec.structs.replace(reference, uid="") for reference in some}
     return sorted(names)

@@ -35,7 +35,9 @@ def blast_radius(tree: Invariant) -> Invariant:
     """
 
     def check(view: ClusterView, _: str) -> Iterable[Violation]:
-        return _stopped_by(view, sorted({one.name for one in tree.check(view, "")} - {_ROOT}))
+        return _stopped_by(
+            view, sorted({violation.name for violation in tree.check(view, "")} - {_ROOT})
+        )
 
     return Invariant(
         id=ID,

@@ -109,25 +109,25 @@ class CheckReport(Tabular):
             "not_checked": table_of(NotCheckedRow, left_out),
         }
 
-    def _row(self, one: Breach) -> ViolationRow:
-        violation, until = one.violation, one.until
-        began = self.span_of(one.since)
+    def _row(self, breach: Breach) -> ViolationRow:
+        violation, until = breach.violation, breach.until
+        began = self.span_of(breach.since)
         ended = UNDATED if until is None else self.span_of(until)
         return ViolationRow(
-            one.invariant.id,
-            one.invariant.name,
-            severity_of(one).value,
+            breach.invariant.id,
+            breach.invariant.name,
+            severity_of(breach).value,
             violation.kind,
             violation.name,
             violation.field,
             violation.message,
-            one.since.position,
-            one.since.revision,
-            one.since.time,
-            since_before=one.before,
+            breach.since.position,
+            breach.since.revision,
+            breach.since.time,
+            since_before=breach.before,
             until_position=None if until is None else until.position,
             until_time=None if until is None else until.time,
-            lasted=None if one.lasted is None else one.lasted / SECOND_US,
+            lasted=None if breach.lasted is None else breach.lasted / SECOND_US,
             since_earliest=began.earliest,
             since_latest=began.latest,
             until_earliest=ended.earliest,
@@ -239,9 +239,9 @@ def check_document(report: CheckReport) -> CheckDocument:
         report,
         since=report.since or None,
         settle_seconds=report.settle / SECOND_US,
-        violations=[_violation(one, report) for one in report.violations],
-        unsettled=[_violation(one, report) for one in report.unsettled],
-        checked=[one.id for one in report.checked],
+        violations=[_violation(violation, report) for violation in report.violations],
+        unsettled=[_violation(breach, report) for breach in report.unsettled],
+        checked=[invariant.id for invariant in report.checked],
         not_checked=[
             ShownUnchecked(invariant=one.invariant.id, reason=one.reason)
             for one in report.not_checked
@@ -249,21 +249,21 @@ def check_document(report: CheckReport) -> CheckDocument:
     )
 
 
-def _violation(one: Breach, report: CheckReport) -> ShownViolation:
-    violation = one.violation
+def _violation(breach: Breach, report: CheckReport) -> ShownViolation:
+    violation = breach.violation
     namespace, _, name = violation.name.rpartition("/")
     return ShownViolation(
-        invariant=one.invariant.id,
-        name=one.invariant.name,
-        severity=severity_of(one),
+        invariant=breach.invariant.id,
+        name=breach.invariant.name,
+        severity=severity_of(breach),
         object=BreachObject(kind=violation.kind, namespace=namespace, name=name),
         field=violation.field or None,
         message=violation.message,
-        since=_place(one.since, report),
-        since_before=one.before,
-        until=None if one.until is None else _place(one.until, report),
-        lasted_seconds=None if one.lasted is None else one.lasted / SECOND_US,
-        events=[_event(at, report) for at in beginning(one) if at in report.events],
+        since=_place(breach.since, report),
+        since_before=breach.before,
+        until=None if breach.until is None else _place(breach.until, report),
+        lasted_seconds=None if breach.lasted is None else breach.lasted / SECOND_US,
+        events=[_event(at, report) for at in beginning(breach) if at in report.events],
     )
 
 
@@ -288,14 +288,14 @@ def _event(at: int, report: CheckReport) -> BreachEvent:
     )
 
 
-def invariant_document(one: Invariant) -> InvariantDocument:
+def invariant_document(invariant: Invariant) -> InvariantDocument:
     """Return what the list of invariants shows of one."""
     return shown_as(
         InvariantDocument,
-        one,
-        invariant=one.id,
-        needs=one.needs.value,
-        range=one.ranged,
-        only_if_named=one.named,
-        never_checked=one.unseen or None,
+        invariant,
+        invariant=invariant.id,
+        needs=invariant.needs.value,
+        range=invariant.ranged,
+        only_if_named=invariant.named,
+        never_checked=invariant.unseen or None,
     )

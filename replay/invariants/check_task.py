@@ -88,7 +88,7 @@ def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
 
     :raises UsageError: there is no such invariant.
     """
-    by_name = {name: one for one in ALL for name in (one.id, one.name)}
+    by_name = {name: invariant for invariant in ALL for name in (invariant.id, invariant.name)}
     lower = {name.lower(): one for name, one in by_name.items()}
     for text in (asked := list(ids)):
         if text.lower() not in lower:
@@ -132,7 +132,9 @@ class _Check:
         self._known = Knowledge(log, task.end, self._clock)
         tree = queue_tree(self._conf)
         with_conf = {QUEUE_TREE: tree, BLAST_RADIUS: blast_radius(tree)}
-        self._asked = tuple(with_conf.get(one.id, one) for one in chosen_invariants(task.ids))
+        self._asked = tuple(
+            with_conf.get(invariant.id, invariant) for invariant in chosen_invariants(task.ids)
+        )
         self._refused = tuple(self._not_checked())
         refused = {one.invariant.id for one in self._refused}
         self._checked = tuple(one for one in self._asked if one.id not in refused)
@@ -142,32 +144,45 @@ class _Check:
         task, end = self._task, self._task.end
         walk = self._walked(progress)
         last = self._last(walk.place)
-        found = [self._until_silence(one) for one in walk.timeline.holding(last, walk.seen)]
+        breaches = [
+            self._until_silence(breach) for breach in walk.timeline.holding(last, walk.seen)
+        ]
         if not task.single:
             ranges = Ranges(self._log, end, self._clock, task.behaviours.release)
-            found += [*walk.timeline.ended, *ranges.breaches(self._checked)]
-            found = [one for one in found if self._in_range(one)]
-        sure = [one for one in found if has_settled(one, task.settle)]
-        kinds = dict.fromkeys(pair for one in self._asked for pair in one.kinds)
+            breaches += [*walk.timeline.ended, *ranges.breaches(self._checked)]
+            breaches = [one for one in breaches if self._in_range(one)]
+        sure = [one for one in breaches if has_settled(one, task.settle)]
+        kinds = dict.fromkeys(pair for invariant in self._asked for pair in invariant.kinds)
         return CheckReport(
             at=end.label,
             since="" if task.since is None else task.since.label,
             release=task.behaviours.release,
             settle=task.settle,
             violations=tuple(sorted(sure, key=_rank)),
-            unsettled=tuple(sorted((one for one in found if one not in sure), key=_rank)),
+            unsettled=tuple(sorted((one for one in breaches if one not in sure), key=_rank)),
             checked=self._checked,
             not_checked=self._refused,
             sessions=walk.sessions_run,
             not_known=tuple(self._unknown(kinds)),
             events=self._events(sure),
-            spans=self._spans(found),
+            spans=self._spans(breaches),
         )
 
-    def _spans(self, found: Sequence[Breach]) -> dict[int, TimeSpan]:
+    def _spans(self, breaches: Sequence[Breach]) -> dict[int, TimeSpan]:
         """Return between which times the revisions of violations happened."""
-        places = [place for one in found for place in (one.since, one.until) if place is not None]
-        revisions = sorted({one.revision for one in places if one.revision is not None})
+        places = [
+            place
+            for breach in breaches
+            for place in (breach.since, breach.until)
+            if place is not None
+        ]
+        revisions = sorted(
+            {
+                happening_place.revision
+                for happening_place in places
+                if happening_place.revision is not None
+            }
+        )
         return dict(zip(revisions, self._clock.spans(revisions), strict=True))
 
     def _walked(self, progress: Progress | None) -> LogWalk:
@@ -208,10 +223,10 @@ class _Check:
 
         return unknown_at(self._log, self._task.end, kinds)
 
-    def _events(self, found: Iterable[Breach]) -> Mapping[int, Recorded]:
+    def _events(self, breaches: Iterable[Breach]) -> Mapping[int, Recorded]:
         """Return the events with which violations began."""
         end = self._task.end
-        wanted = sorted({at for one in found for at in beginning(one)})
+        wanted = sorted({at for breach in breaches for at in beginning(breach)})
         query = Query(branch=end.branch, cluster=end.cluster)
         return {
             at: recorded
@@ -229,42 +244,48 @@ class _Check:
 
     def _not_checked(self) -> Iterator[NotChecked]:
         """Yield the invariants for which the log never knows enough."""
-        for one in self._asked:
-            reason = self._reason(one)
+        for invariant in self._asked:
+            reason = self._reason(invariant)
             if reason:
-                yield NotChecked(one, reason)
+                yield NotChecked(invariant, reason)
 
-    def _reason(self, one: Invariant) -> str:
+    def _reason(self, invariant: Invariant) -> str:
         single = self._task.single
-        if one.unseen:
-            return f"no log shows it: {one.unseen}"
-        if one.ranged and single:
+        if invariant.unseen:
+            return f"no log shows it: {invariant.unseen}"
+        if invariant.ranged and single:
             return "it is about a range of the log: leave out --at"
-        if one.kinds and self._known.begin(one.kinds) is None:
-            return self._known.lacking(one.kinds)
-        if single and one.kinds and not self._known.at(one.kinds, self._last_revision()):
-            return self._known.lacking(one.kinds)
-        if one.id in _OF_CONF and self._conf() is None:
+        if invariant.kinds and self._known.begin(invariant.kinds) is None:
+            return self._known.lacking(invariant.kinds)
+        if (
+            single
+            and invariant.kinds
+            and not self._known.at(invariant.kinds, self._last_revision())
+        ):
+            return self._known.lacking(invariant.kinds)
+        if invariant.id in _OF_CONF and self._conf() is None:
             return "the log holds no configuration of the scheduler; give one with --conf"
-        return self._reason_of_source(one)
+        return self._reason_of_source(invariant)
 
-    def _reason_of_source(self, one: Invariant) -> str:
+    def _reason_of_source(self, invariant: Invariant) -> str:
         """Return what kind of input an invariant needs and the log does not have."""
         log, end, single = self._log, self._task.end, self._task.single
-        if one.id in _OF_AUDIT and not self._has("audit.covered"):
-            return f"the log holds no audit log: it does not know who {_OF_AUDIT[one.id]}"
-        if one.unit == VERSION and not sources_of_watches(log, end):
+        if invariant.id in _OF_AUDIT and not self._has("audit.covered"):
+            return f"the log holds no audit log: it does not know who {_OF_AUDIT[invariant.id]}"
+        if invariant.unit == VERSION and not sources_of_watches(log, end):
             return "the log holds no watch"
-        if one.unit == RUNS and not self._has("session.opened"):
+        if invariant.unit == RUNS and not self._has("session.opened"):
             return "the log holds no scheduler's log"
-        if one.unit == SESSION and not single and not recorded_sessions_count(log, end):
+        if invariant.unit == SESSION and not single and not recorded_sessions_count(log, end):
             return "the log records no sessions; check one moment with --at"
         return ""
 
     def _has(self, kind: str) -> bool:
         end = self._task.end
-        found = self._log.store.sources(known=end.known, cluster=end.cluster, branch=end.branch)
-        return any(kind in one.kinds for one in found)
+        source_infos = self._log.store.sources(
+            known=end.known, cluster=end.cluster, branch=end.branch
+        )
+        return any(kind in source_info.kinds for source_info in source_infos)
 
     def _last_revision(self) -> int | None:
         end = self._task.end
@@ -287,16 +308,18 @@ class _Check:
         return breach._replace(lasted=max(breach.lasted or 0, silent - breach.began))
 
     def _session_revisions(self) -> Sequence[int]:
-        if not any(one.unit == SESSION for one in self._checked):
+        if not any(invariant.unit == SESSION for invariant in self._checked):
             return ()
         last = self._last_revision()
         if self._task.single:
             return () if last is None else (last,)
         since = 0 if self._task.since is None else self._task.since.revision or 0
-        found = session_places(self._log, self._task.end, since=since)
-        if not found.logged:
+        moments = session_places(self._log, self._task.end, since=since)
+        if not moments.logged:
             return ()
-        return [one.moment.revision for one in found.found if one.moment.revision is not None]
+        return [
+            moment.moment.revision for moment in moments.found if moment.moment.revision is not None
+        ]
 
     def _session(self, revision: int, view: ClusterView) -> SessionView:
         task = self._task
@@ -306,14 +329,14 @@ class _Check:
     def _actors(self) -> dict[int, str]:
         """Return who deleted PodGroups, by position of the deletion."""
         end = self._task.end
-        if not any(one.id == _LIFETIME for one in self._checked):
+        if not any(invariant.id == _LIFETIME for invariant in self._checked):
             return {}
         query = Query(
             branch=end.branch, cluster=end.cluster, until=end.known, kinds=("podgroup.deleted",)
         )
         read = self._log.store.read(query)
-        found = attributed(self._log.store, self._clock, read, branch=end.branch)
-        return {one.position: one.actor for one in found}
+        events = attributed(self._log.store, self._clock, read, branch=end.branch)
+        return {event.position: event.actor for event in events}
 
     def _in_range(self, breach: Breach) -> bool:
         since = self._task.since

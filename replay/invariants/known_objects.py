@@ -49,9 +49,11 @@ class Knowledge:
             kinds=("list.observed",),
             about_kinds=True,
         )
-        payloads = (one.event.payload for one in self._log.store.read(query))
+        payloads = (event.event.payload for event in self._log.store.read(query))
         listings = (msgspec.json.decode(payload, type=ListObserved) for payload in payloads)
-        return frozenset((one.group, one.listed) for one in listings if not one.exact)
+        return frozenset(
+            (listing.group, listing.listed) for listing in listings if not listing.exact
+        )
 
     @cached_property
     def _followed_until(self) -> dict[Pair, int]:
@@ -100,8 +102,8 @@ class Knowledge:
 
     def lacking(self, kinds: Pairs) -> str:
         """Return why some kinds are never all known."""
-        found = unknown_at(self._log, self._end, kinds)
-        return unknown_text(found) or "the log never knows all of the kinds that it needs"
+        unknowns = unknown_at(self._log, self._end, kinds)
+        return unknown_text(unknowns) or "the log never knows all of the kinds that it needs"
 
     def not_known(self, kinds: Iterable[Pair]) -> list[Unknown]:
         """Return what is not known of some kinds anywhere in the log, by kind."""

@@ -77,9 +77,9 @@ class LogWalk:
         if begin is not None:
             begin.fill(self.view, actors)
             self.place = HappeningPlace(-1, begin.revision, clock.time_of(begin.revision))
-            for one in self._all:
-                if one.unit != SESSION:
-                    self._begin(one)
+            for invariant in self._all:
+                if invariant.unit != SESSION:
+                    self._begin(invariant)
 
     def follow(
         self,
@@ -130,8 +130,8 @@ class LogWalk:
             elif invariant.id in self._watching:
                 for unit in touched:
                     if unit[0] == invariant.unit:
-                        found = invariant.check(self.view, unit[1])
-                        self.timeline.compare(invariant, unit, found, self.place)
+                        violations = invariant.check(self.view, unit[1])
+                        self.timeline.compare(invariant, unit, violations, self.place)
             else:
                 self._begin(invariant)
 
@@ -148,9 +148,11 @@ class LogWalk:
         units = [*self.timeline.units_of(invariant), *self.view.units(), (QUEUES, "")]
         for unit in dict.fromkeys(units):
             if unit[0] == invariant.unit:
-                found = list(invariant.check(self.view, unit[1]))
-                began = [self._began(invariant, one.newest, seen) for one in found]
-                self.timeline.compare(invariant, unit, found, self.place, began=began, seen=seen)
+                violations = list(invariant.check(self.view, unit[1]))
+                began = [self._began(invariant, violation.newest, seen) for violation in violations]
+                self.timeline.compare(
+                    invariant, unit, violations, self.place, began=began, seen=seen
+                )
 
     def _began(self, invariant: Invariant, newest: int, seen: HappeningPlace | None) -> int | None:
         """Return by when a violation had begun that is there at the first check.
@@ -166,7 +168,7 @@ class LogWalk:
         bounds = [self._listed_at(pair) for pair in invariant.kinds]
         if not newest or newest > min(bounds, default=0):
             return self.place.time
-        times = [self._clock.time_of(one) for one in bounds]
+        times = [self._clock.time_of(bound) for bound in bounds]
         known = [time for time in times if time is not None]
         if len(known) < len(times) or max(known) - min(known) > self._settle:
             return self.place.time
@@ -180,9 +182,9 @@ class LogWalk:
         if pair not in self._knowledge.listed_without_revision:
             return self.place.revision or 0
         if pair == (GROUP, KIND):
-            return max((one.revision for one in self.view.owners.jobs.values()), default=0)
+            return max((job.revision for job in self.view.owners.jobs.values()), default=0)
         items = self.view.truth.of(pair[1]).values()
-        return max((one.metadata.revision for one in items), default=0)
+        return max((item.metadata.revision for item in items), default=0)
 
     def _run(self, revision: int, sessions: SessionsOnTheWay) -> None:
         """Run a session on the present state, and check it."""
@@ -198,6 +200,6 @@ class LogWalk:
         self.sessions_run += 1
         place = self.place._replace(revision=revision, time=self._clock.time_of(revision))
         for invariant in asked:
-            found = invariant.check(self.view, "")
-            self.timeline.compare(invariant, (SESSION, ""), found, place)
+            violations = invariant.check(self.view, "")
+            self.timeline.compare(invariant, (SESSION, ""), violations, place)
         self.view.session = None

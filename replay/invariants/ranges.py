@@ -40,24 +40,26 @@ class Ranges:
 
     def breaches(self, invariants: Iterable[Invariant]) -> Iterator[Breach]:
         """Yield the violations of those invariants that are checked here."""
-        for one in invariants:
-            find = _FINDERS.get(one.id)
+        for invariant in invariants:
+            find = _FINDERS.get(invariant.id)
             if find is not None:
                 for begin, end, violation in find(self):
                     lasted = None if not (begin.time and end.time) else end.time - begin.time
-                    yield Breach(one, violation, begin, end, False, begin.time, lasted)
+                    yield Breach(invariant, violation, begin, end, False, begin.time, lasted)
 
     def pauses(self) -> Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]:
         """Yield the times in which no session began."""
-        opened = [mark for one in self._read("session.opened") if (mark := _mark(one)) is not None]
+        opened = [
+            mark for event in self._read("session.opened") if (mark := _mark(event)) is not None
+        ]
         yield from map(self._span, pauses(sorted(opened, key=_by_time), self._release))
 
     def retries(self) -> Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]:
         """Yield the needless retries of cleanups."""
         retried: dict[str, list[LoggedMark]] = {}
-        for one in self._read("cleanup.retried"):
-            told = msgspec.json.decode(one.event.payload, type=CleanupRetried)
-            mark = _mark(one)
+        for event in self._read("cleanup.retried"):
+            told = msgspec.json.decode(event.event.payload, type=CleanupRetried)
+            mark = _mark(event)
             if told.component == _SCHEDULER and told.job and mark is not None:
                 retried.setdefault(told.job, []).append(mark)
         for marks in retried.values():
@@ -67,7 +69,7 @@ class Ranges:
     def writers(self) -> Iterator[tuple[HappeningPlace, HappeningPlace, Violation]]:
         """Yield the fields that two components write in turns."""
         kinds = tuple(f"{noun}.{verb}" for noun in ("queue", "podgroup") for verb in _VERSIONS)
-        read = [one for one in self._read(*kinds) if one.event.revision is not None]
+        read = [event for event in self._read(*kinds) if event.event.revision is not None]
         read.sort(key=lambda one: one.event.revision or 0)
         told = attributed(self._log.store, self._clock, read, branch=self._end.branch)
         writes = (write for one in told if (write := self._write(one, one.actor)) is not None)
@@ -86,12 +88,12 @@ class Ranges:
     def _read(self, *kinds: str) -> Iterator[Recorded]:
         end = self._end
         query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=kinds)
-        for one in self._log.store.read(query):
-            revision, time = one.event.revision, one.event.observed_at
+        for event in self._log.store.read(query):
+            revision, time = event.event.revision, event.event.observed_at
             late = revision is not None and end.revision is not None and revision > end.revision
             after = revision is None and time is not None and time > self._end_time
             if not late and not after:
-                yield one
+                yield event
 
     @property
     def _end_time(self) -> float:
@@ -107,13 +109,13 @@ class Ranges:
         read = [one for one in self._read(*kinds) if one.event.revision is not None]
         read.sort(key=lambda one: one.event.revision or 0)
         found: dict[str, list[ObjectLife]] = {}
-        for one in read:
-            reference, time = one.event.reference, self._clock.time_of(one.event.revision)
+        for event in read:
+            reference, time = event.event.reference, self._clock.time_of(event.event.revision)
             lives = found.setdefault(f"{reference.namespace}/{reference.name}", [])
             exists = bool(lives) and lives[-1].end is None
             if time is None:
                 continue
-            if KINDS[one.event.kind].effect is Effect.DELETED:
+            if KINDS[event.event.kind].effect is Effect.DELETED:
                 if exists:
                     lives[-1] = lives[-1]._replace(end=time)
             elif not exists:
@@ -147,9 +149,9 @@ class Ranges:
         )
 
 
-def _mark(one: Recorded) -> LoggedMark | None:
-    time = one.event.observed_at
-    return None if time is None else LoggedMark(one.position, time)
+def _mark(event: Recorded) -> LoggedMark | None:
+    time = event.event.observed_at
+    return None if time is None else LoggedMark(event.position, time)
 
 
 def _by_time(mark: LoggedMark) -> tuple[int, int]:

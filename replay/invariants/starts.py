@@ -100,7 +100,11 @@ def begins(
         if begin is None:
             return
         distance = max(distance, last - begin.revision, 1) * _FARTHER
-        if all(knowledge.at(one.kinds, begin.revision) for one in checked if one.kinds):
+        if all(
+            knowledge.at(invariant.kinds, begin.revision)
+            for invariant in checked
+            if invariant.kinds
+        ):
             yield begin
         del begin  # Before the next one is opened: a cache can be large.
         if last - distance <= 0:
@@ -133,26 +137,29 @@ def _jobs(log: Log, moment: Moment) -> list[_Job]:
     if moment.revision is None or moment.revision <= 0:
         return []
     entries = log.entries(JOB, at=moment)
-    found = [_Job(one.position, one.reference, one.revision) for one in entries]
+    jobs = [_Job(entry.position, entry.reference, entry.revision) for entry in entries]
     log.make_room()
-    return found
+    return jobs
 
 
-def is_exact(found: Iterable[Breach], view: ClusterView) -> bool:
+def is_exact(breaches: Iterable[Breach], view: ClusterView) -> bool:
     """Return whether violations are as they would be from the first event on.
 
     They are if none of them held at the begin, or depends on what was before it.
     """
     return not any(
-        one.since.position < 0 or (one.invariant.remembers and view.is_presumed(one.violation))
-        for one in found
+        breach.since.position < 0
+        or (breach.invariant.remembers and view.is_presumed(breach.violation))
+        for breach in breaches
     )
 
 
 def _replaced(store: LogStore, cluster: str) -> frozenset[str]:
     """Return the names, as ``namespace/name``, that several Jobs of a log had."""
     known = store.objects_of(*JOB, cluster=cluster)
-    count = Counter(f"{one.namespace}/{one.name}" for one in known if one.uid)
+    count = Counter(
+        f"{reference.namespace}/{reference.name}" for reference in known if reference.uid
+    )
     return frozenset(name for name, uids in count.items() if uids > 1)
 
 

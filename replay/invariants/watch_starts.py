@@ -29,8 +29,12 @@ _GENERATION = msgspec.json.Decoder(_Object)
 
 def sources_of_watches(log: Log, moment: Moment) -> list[str]:
     """Return the inputs that are watches, by name."""
-    found = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
-    return sorted(one.source for one in found if "watch.followed" in one.kinds)
+    source_infos = log.store.sources(
+        known=moment.known, cluster=moment.cluster, branch=moment.branch
+    )
+    return sorted(
+        source_info.source for source_info in source_infos if "watch.followed" in source_info.kinds
+    )
 
 
 def versions_going_back(log: Log, moment: Moment) -> Iterator[tuple[Recorded, Violation]]:
@@ -44,7 +48,7 @@ def versions_going_back(log: Log, moment: Moment) -> Iterator[tuple[Recorded, Vi
             if KINDS[event.kind].effect in _VERSIONS and event.revision is not None:
                 reports.append((event.line, _report(recorded.position, event)))
         reports.sort(key=lambda pair: pair[0])
-        for report, violation in going_back(one for _, one in reports):
+        for report, violation in going_back(watched_version for _, watched_version in reports):
             (at,) = log.store.read(
                 msgspec.structs.replace(query, after=report.position - 1, until=report.position)
             )

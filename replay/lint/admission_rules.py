@@ -234,4 +234,4 @@ def _amounts_of(queue: Queue, field: str) -> Quantities:
 def _one_of(given: LintContext, *names: str) -> FindingSubject | None:
     """Return the first of some queues that is in a file; None if none is."""
     subjects = (given.world.subject("Queue", name) for name in names if name)
-    return next((one for one in subjects if one.place is not None), None)
+    return next((subject for subject in subjects if subject.place is not None), None)

@@ -327,7 +327,7 @@ def reclaim_below_deserved(given: LintContext, how: Behaviours) -> Iterator[Issu
     """
     for read in read_by(given, how):
         for action, knows, above in blind_actions(read.conf, how):
-            names = " and ".join(dict.fromkeys(one.option.name for one in above))
+            names = " and ".join(dict.fromkeys(plugin.option.name for plugin in above))
             name, choose = knows.option.name, "choose" if len(above) > 1 else "chooses"
             message = (
                 f"{action} asks {name} only where {names}, in a tier above it, {choose} no pod: "

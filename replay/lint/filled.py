@@ -43,4 +43,6 @@ def resting(fields: Iterable[AssumedField], kinds: Collection[str]) -> Iterator[
     An API server gives all else to each object that is created, so that is not assumed. What a
     node has room for is said by the node, not by who creates it.
     """
-    yield from (one for one in fields if one.field == _ROOM and not COMPARED.isdisjoint(kinds))
+    yield from (
+        field for field in fields if field.field == _ROOM and not COMPARED.isdisjoint(kinds)
+    )

@@ -63,7 +63,7 @@ def job_refused_for_policy(given: LintContext, how: Behaviours) -> Iterator[Issu
     """
     for subject, job in _written(given):
         parts = [("spec", job.spec.policies)]
-        parts += [(f"spec.tasks[{at}]", one.policies) for at, one in enumerate(job.spec.tasks)]
+        parts += [(f"spec.tasks[{at}]", task.policies) for at, task in enumerate(job.spec.tasks)]
         for path, policies in parts:
             for at, message, now in _policy_faults(policies, how):
                 field = f"{path}.policies{at}"
@@ -283,7 +283,7 @@ def _policy_faults(
         elif policy.exit_code in codes:
             yield at, f"has the exit code {policy.exit_code} of another policy", "keep one of them"
         codes += [] if policy.exit_code is None else [policy.exit_code]
-    others = ", ".join(dict.fromkeys(one for one in events if one != "*"))
+    others = ", ".join(dict.fromkeys(event for event in events if event != "*"))
     if "*" in events and others:
         yield "", f"have the event * beside {others}", "keep * alone, or the rest"
 

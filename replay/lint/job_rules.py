@@ -352,10 +352,10 @@ def _waits_for_all(given: LintContext, wanted: GangRequest, how: Behaviours) -> 
 def _overcommitted(given: LintContext, total: Resource, how: Behaviours) -> Resource | None:
     """Return the limit of what jobs may enqueue, or None if overcommit is off."""
     conf = given.world.conf(how)
-    found = [option for option in options_of(conf) if option.name == "overcommit"]
-    if "enqueue" not in conf.actions or not found:
+    options = [option for option in options_of(conf) if option.name == "overcommit"]
+    if "enqueue" not in conf.actions or not options:
         return None
-    factor = found[-1].arguments.get_float(FACTOR, DEFAULT_FACTOR)
+    factor = options[-1].arguments.get_float(FACTOR, DEFAULT_FACTOR)
     return total.clone().multi(factor if factor >= 1 else DEFAULT_FACTOR)
 
 

@@ -29,8 +29,8 @@ def background_at(log: Log, moment: Moment) -> Background:
         Manifest(document, None) for kind in TYPES for document in log.get(kind, at=moment)
     ]
     templates = [Manifest(one, None).subject().name for one in log.get(TEMPLATE, at=moment)]
-    found, conf = conf_at(log.store, moment), None
-    if found is not None:
-        subject = FindingSubject("", "SchedulerConfiguration", found.source)
-        conf = Configuration(found.text, subject)
+    conf_text, conf = conf_at(log.store, moment), None
+    if conf_text is not None:
+        subject = FindingSubject("", "SchedulerConfiguration", conf_text.source)
+        conf = Configuration(conf_text.text, subject)
     return Background(tuple(manifests), conf, tuple(templates))

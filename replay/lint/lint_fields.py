@@ -82,13 +82,17 @@ def odd_fields(manifest: Manifest) -> Iterator[OddField]:
     if first != _FIRST:
         yield OddField("kind", since=first)
     of_pods = (group, kind) == ("", "Pod")
-    yield from (one for one in _walk(document, tree, "", of_pods=of_pods) if one.since != first)
+    yield from (
+        odd_field
+        for odd_field in _walk(document, tree, "", of_pods=of_pods)
+        if odd_field.since != first
+    )
 
 
 def unknown_fields(group: str, kind: str, document: Mapping[str, Any]) -> Iterator[OddField]:
     """Yield the fields of a part of an object that its kind has in no release."""
     whole = {**document, "apiVersion": f"{group}/v1" if group else "v1", "kind": kind}
-    yield from (one for one in odd_fields(Manifest(whole, None)) if not one.since)
+    yield from (field for field in odd_fields(Manifest(whole, None)) if not field.since)
 
 
 def _walk(value: Any, tree: Tree, path: str, *, of_pods: bool = False) -> Iterator[OddField]:

@@ -77,10 +77,10 @@ def _both(first: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 def _by_issue(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     """Return findings by all but releases, numbers, and what is to be done about them."""
     found: dict[Finding, Finding] = {}
-    for one in findings:
-        issue = one.issue._replace(now="", message=_NUMBER.sub("0", one.issue.message))
-        key = one._replace(issue=issue, releases=())
-        found[one._replace(releases=()) if key in found else key] = one
+    for finding in findings:
+        issue = finding.issue._replace(now="", message=_NUMBER.sub("0", finding.issue.message))
+        key = finding._replace(issue=issue, releases=())
+        found[finding._replace(releases=()) if key in found else key] = finding
     return found
 
 

@@ -136,7 +136,7 @@ class Report(Tabular):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it names, as they were given."""
-        places = (one.issue.subject.place for one in self.findings)
+        places = (finding.issue.subject.place for finding in self.findings)
         named = [place.file for place in places if place is not None]
         return tuple(dict.fromkeys([*named, *(one.file for one in self.not_rendered), self.conf]))
 
@@ -161,8 +161,10 @@ class Report(Tabular):
                 for one in self.not_rendered
             ],
             findings=[
-                one if one.file is None else msgspec.structs.replace(one, file=files[one.file])
-                for one in shown
+                document
+                if document.file is None
+                else msgspec.structs.replace(document, file=files[document.file])
+                for document in shown
             ],
         )
 
@@ -176,9 +178,9 @@ class Report(Tabular):
 
 
 def _row(finding: Finding) -> FindingRow:
-    found = finding.document
-    about = found.object
-    fields: dict[str, Any] = {name: getattr(found, name, "") for name in FindingRow._fields}
+    document = finding.document
+    about = document.object
+    fields: dict[str, Any] = {name: getattr(document, name, "") for name in FindingRow._fields}
     return FindingRow(
         **{**fields, "kind": about.kind, "namespace": about.namespace, "name": about.name}
     )
@@ -218,13 +220,13 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         unrendered,
         without_rules(task.written.holders),
         assumed_sentences(resting(world.assumed, has)),
-        sum(one.issue.effect is FaultEffect.UNREAD for one in findings),
+        sum(finding.issue.effect is FaultEffect.UNREAD for finding in findings),
     )
 
 
 def _others(manifests: Iterable[Manifest]) -> str:
     """Return what there is instead of objects that rules check, in words."""
-    kinds = Counter(one.group_kind[1] for one in manifests)
+    kinds = Counter(manifest.group_kind[1] for manifest in manifests)
     if not kinds:
         return "there is no object and no configuration"
     named = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_SHOWN])

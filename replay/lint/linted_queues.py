@@ -269,9 +269,9 @@ class LintedQueues:
             return {name: Limits.of([limit]) for name, limit in self._flat.items()}
         return {
             name: Limits.of(
-                QueueLimit(one.name, one.real_capability)
-                for one in attr.lineage
-                if one.real_capability is not None
+                QueueLimit(queue_attr.name, queue_attr.real_capability)
+                for queue_attr in attr.lineage
+                if queue_attr.real_capability is not None
             )
             for name, attr in self.tree(how).attrs.items()
         }

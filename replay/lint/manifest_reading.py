@@ -179,9 +179,11 @@ def read_conf(path: str) -> Configuration:
             if scheduler_conf.FORMAT.sniff(head, "any.conf"):
                 return _conf(document)
             if head.lstrip().startswith(JSON) or _HOLDER.search(head):
-                found = [conf for item in written_items(document) for conf in _confs_of(item)]
-                if found:
-                    return found[-1]
+                configurations = [
+                    conf for item in written_items(document) for conf in _confs_of(item)
+                ]
+                if configurations:
+                    return configurations[-1]
             else:
                 return _conf(document)
     raise InputError("it holds no scheduler configuration", where=path)

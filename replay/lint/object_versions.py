@@ -11,8 +11,12 @@ from .objects import Manifest
 
 _NAME = "volcano"
 _REFUSED = "no API server accepts the object"
-_KUBERNETES = frozenset(one.group for one in RESOURCE_TYPES) - frozenset(VOLCANO_VERSIONS)
-_SHARED = frozenset(one.kind for one in RESOURCE_TYPES if one.group in _KUBERNETES)
+_KUBERNETES = frozenset(resource_type.group for resource_type in RESOURCE_TYPES) - frozenset(
+    VOLCANO_VERSIONS
+)
+_SHARED = frozenset(
+    resource_type.kind for resource_type in RESOURCE_TYPES if resource_type.group in _KUBERNETES
+)
 """Kinds that Kubernetes has, and perhaps Volcano, too."""
 
 

@@ -157,7 +157,7 @@ def _is_range(text: str, least: int, most: int, names: Mapping[str, int]) -> boo
     if span in {"*", "?"}:
         return True
     numbers = [_number(one, names) for one in span.split("-")]
-    known = [one for one in numbers if one is not None and least <= one <= most]
+    known = [number for number in numbers if number is not None and least <= number <= most]
     rises = all(one <= other for one, other in pairwise(known))
     return len(known) == len(numbers) <= len(("from", "to")) and rises
 
@@ -177,7 +177,8 @@ def _zone_fault(zone: Any) -> str:
         return "its timeZone is Local, which is no name of a zone"
     parts = zone.split("/")
     wrong = any(
-        one in {".", ".."} or one.startswith("-") or _ZONE.fullmatch(one) is None for one in parts
+        part in {".", ".."} or part.startswith("-") or _ZONE.fullmatch(part) is None
+        for part in parts
     )
     return f"its timeZone {zone!r:.40} is not known" if wrong else ""
 

@@ -136,7 +136,7 @@ def _too_much(crash: Panic) -> str:
     """Return what of a division is more than there is; the panic's own text if it is another."""
     if not crash.short:
         return crash.message
-    taken = ", ".join(amount(one.resource, round(one.taken)) for one in crash.short)
+    taken = ", ".join(amount(shortage.resource, round(shortage.taken)) for shortage in crash.short)
     has = ", ".join(amount(one.resource, round(one.has)) for one in crash.short)
     return f"it divides {taken}, but {has} is left"
 

@@ -40,14 +40,14 @@ class Regions:
         if place.file not in self._objects:
             self._objects[place.file] = dict(_objects_in(Path(place.file)))
         node = self._objects[place.file].get(place.line)
-        found = Region(place.line)
+        region = Region(place.line)
         while node is not None and field:
             step = _step(node, field)
             if step is None:
-                return found
+                return region
             mark, node, field = step
-            found = Region(mark.line + 1, mark.column + 1)
-        return found
+            region = Region(mark.line + 1, mark.column + 1)
+        return region
 
 
 def _objects_in(path: Path) -> Iterator[tuple[int, yaml.Node]]:

@@ -60,14 +60,14 @@ def placed_plugins(conf: SchedulerConf) -> list[PlacedPlugin]:
 
 def blind_actions(conf: SchedulerConf, how: Behaviours) -> Iterator[Blind]:
     """Yield the actions that ask a plugin that knows what queues deserve only after others."""
-    for action in (one for one in VOTERS if one in conf.actions):
+    for action in (voter for voter in VOTERS if voter in conf.actions):
         voters = [
             placed
             for placed in placed_plugins(conf)
             if exists(placed.option.name, how) and _votes(placed.option, action)
         ]
         knows = next((one for one in voters if knows_deserved(one.option)), None)
-        above = [one for one in voters if knows is not None and one.tier < knows.tier]
+        above = [plugin for plugin in voters if knows is not None and plugin.tier < knows.tier]
         if knows is not None and above:
             yield Blind(action, knows, above)
 

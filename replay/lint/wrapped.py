@@ -61,9 +61,13 @@ class _Within(NamedTuple):
 
 def inside(item: Item) -> Inside:
     """Return the objects that rules check, and the configurations, inside of a value."""
-    found = list(_found(item.value, _Within(item.place, item.blocks)))
-    manifests = tuple(one for one in found if isinstance(one, Manifest))
-    confs = tuple(one for one in found if isinstance(one, Configuration))
+    configurations = list(_found(item.value, _Within(item.place, item.blocks)))
+    manifests = tuple(one for one in configurations if isinstance(one, Manifest))
+    confs = tuple(
+        configuration
+        for configuration in configurations
+        if isinstance(configuration, Configuration)
+    )
     return Inside(() if is_kustomization(item.value) else manifests, confs)
 
 

@@ -139,7 +139,7 @@ def after_fault(document: Document, begin: int) -> tuple[Document, int] | None:
         begin += 1
     if begin >= len(lines):
         return None
-    before = [_NEXT + b"\n" if one.startswith(_NEXT) else b"\n" for one in lines[:begin]]
+    before = [_NEXT + b"\n" if line.startswith(_NEXT) else b"\n" for line in lines[:begin]]
     if not lines[0].startswith(_NEXT):
         before[0] = _NEXT + b"\n"  # The first document counts, too.
     text = b"".join((*before, *lines[begin:]))

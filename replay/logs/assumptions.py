@@ -40,7 +40,8 @@ def assumptions_at(
         about_kinds=True,
     )
     inputs = [
-        msgspec.json.decode(one.event.payload, type=InputAssumed) for one in log.store.read(query)
+        msgspec.json.decode(event.event.payload, type=InputAssumed)
+        for event in log.store.read(query)
     ]
     fields = (
         field
@@ -55,11 +56,11 @@ def assumed_sentences(fields: Iterable[AssumedField]) -> tuple[str, ...]:
     """Return what was filled in as sentences: one about identities, then one for each field."""
     together: dict[tuple[str, str], list[AssumedField]] = {}
     identities: dict[str, list[AssumedField]] = {}
-    for one in fields:
-        if one.field in _LACKED_IDENTITY:
-            identities.setdefault(one.field, []).append(one)
+    for field in fields:
+        if field.field in _LACKED_IDENTITY:
+            identities.setdefault(field.field, []).append(field)
         else:
-            together.setdefault((one.field, one.value), []).append(one)
+            together.setdefault((field.field, field.value), []).append(field)
     filled = (_sentence(*key, some) for key, some in sorted(together.items()))
     return *_of_identities(identities), *filled
 
@@ -88,8 +89,8 @@ class _Count(NamedTuple):
 
 def _counts(some: Iterable[AssumedField]) -> dict[Pair, _Count]:
     by_kind: dict[Pair, list[AssumedField]] = {}
-    for one in some:
-        by_kind.setdefault((one.group, one.listed), []).append(one)
+    for assumed_field in some:
+        by_kind.setdefault((assumed_field.group, assumed_field.listed), []).append(assumed_field)
     return {pair: _different(pair, inputs) for pair, inputs in sorted(by_kind.items())}
 
 
@@ -99,7 +100,7 @@ def _different(pair: Pair, inputs: Sequence[AssumedField]) -> _Count:
     Each input counts its own, and names the first. Where it has no other, a name says which object
     it is, if the kind has no namespaces.
     """
-    firsts = {one.first for one in inputs}
+    firsts = {assumed_field.first for assumed_field in inputs}
     least = max(len(firsts), *(one.count for one in inputs))
     most = sum(one.count for one in inputs)
     if pair in CLUSTER_SCOPED and most == len(inputs):

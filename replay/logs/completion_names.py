@@ -103,10 +103,12 @@ class _Opened:
     def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
         """Return (namespace, name) of objects of a kind, at most as many as are useful."""
         found = {
-            (one.namespace, one.name)
+            (reference.namespace, reference.name)
             for cluster in self._log.store.clusters()
-            for one in self._log.store.objects_of(*kind, cluster=cluster)
-            if one.uid and namespace in {None, one.namespace} and one.name.startswith(begin)
+            for reference in self._log.store.objects_of(*kind, cluster=cluster)
+            if reference.uid
+            and namespace in {None, reference.namespace}
+            and reference.name.startswith(begin)
         }
         return sorted(found)[: self._most]
 

@@ -156,18 +156,18 @@ def known_names(log: LogStates, kind: GroupKind, namespace: str | None) -> list[
 
     :param namespace: None is all; ignored for kinds without namespaces.
     """
-    return sorted({one.name for one in _known(log, kind, namespace) if one.uid})
+    return sorted({reference.name for reference in _known(log, kind, namespace) if reference.uid})
 
 
 def is_known(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> bool:
     """Return whether the log contains a name, even if only in a log line."""
-    return any(one.name == name for one in _known(log, kind, namespace))
+    return any(reference.name == name for reference in _known(log, kind, namespace))
 
 
 def _known(log: LogStates, kind: GroupKind, namespace: str | None) -> list[Reference]:
     place = None if kind in CLUSTER_SCOPED else namespace
     references = log.store.objects_of(*kind, cluster=log.moment().cluster)
-    return [one for one in references if place is None or one.namespace == place]
+    return [reference for reference in references if place is None or reference.namespace == place]
 
 
 def not_found(
@@ -193,7 +193,10 @@ def not_found(
     advice = _near(log, kind, name, namespace)
     if advice:
         return ObjectNotFound(what, now=advice)
-    if any(one.gap.why is UnknownCause.NEVER for one in unknown_at(log, moment, [kind], namespace)):
+    if any(
+        unknown.gap.why is UnknownCause.NEVER
+        for unknown in unknown_at(log, moment, [kind], namespace)
+    ):
         many = plural_of(*kind)
         may_be = f"there may be one: the log holds no complete list of {many}; ingest one"
         return ObjectNotFound(what, now=may_be)
@@ -204,8 +207,8 @@ def _has_version(log: LogStates, kind: GroupKind, name: str, namespace: str | No
     """Return whether the log holds an object, and not only requests about it, as in Metadata."""
     query = Query(objects=(kind,), namespace=namespace or None, name=name)
     return any(
-        KINDS[one.event.kind].effect is Effect.VERSION or one.event.revision is not None
-        for one in log.store.read(query)
+        KINDS[event.event.kind].effect is Effect.VERSION or event.event.revision is not None
+        for event in log.store.read(query)
     )
 
 
@@ -218,7 +221,7 @@ def never_known(log: LogStates, kind: GroupKind, name: str, namespace: str | Non
 
 def _near(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> str:
     """Return where else the name is in the log, or which names are similar; empty if none is."""
-    objects = [one for one in _known(log, kind, None) if one.uid]
+    objects = [reference for reference in _known(log, kind, None) if reference.uid]
     elsewhere = {one.namespace for one in objects if name in (one.name, stem_of(one.name))}
     if elsewhere and (kind in CLUSTER_SCOPED or namespace in elsewhere):
         option = "" if kind in CLUSTER_SCOPED else f" -n {namespace}"

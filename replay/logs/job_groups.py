@@ -22,7 +22,7 @@ def group_of_job(log: Log, job: Reference, moment: Moment) -> Entry | None:
     :raises UsageError: several PodGroups may be the job's.
     """
     truth = log.truth(moment)
-    named = [one.reference.name for one in groups_named(truth, job)]
+    named = [entry.reference.name for entry in groups_named(truth, job)]
     name = one_of(job.name, named, plural_of(*PODGROUP))
     name = name or name_at(log, PODGROUP, job.name, job.namespace, moment)
     return truth.find(*PODGROUP, job.namespace, name)
@@ -44,8 +44,8 @@ def own_name(job: Reference) -> str:
 
 def groups_named(truth: Truth, job: Reference) -> list[Entry]:
     """Return the PodGroup that has a job's uid in its name, else those that the job's pods name."""
-    found = truth.find(*PODGROUP, job.namespace, own_name(job))
-    return groups_named_by_pods(truth, job) if found is None else [found]
+    entry = truth.find(*PODGROUP, job.namespace, own_name(job))
+    return groups_named_by_pods(truth, job) if entry is None else [entry]
 
 
 def groups_named_by_pods(truth: Truth, job: Reference) -> list[Entry]:
@@ -72,7 +72,7 @@ def jobs_named_by_pods(truth: Truth, group: Reference) -> list[Entry]:
 
 
 def _pods(truth: Truth, place: str) -> Iterator[PodFact]:
-    facts = (one.fact for one in truth.of("", "Pod", place))
+    facts = (entry.fact for entry in truth.of("", "Pod", place))
     return (fact for fact in facts if isinstance(fact, PodFact))
 
 
@@ -82,4 +82,4 @@ def _jobs_named(pod: PodFact) -> set[str]:
 
 def _existing(truth: Truth, pair: tuple[str, str], place: str, names: Iterable[str]) -> list[Entry]:
     found = (truth.find(*pair, place, name) for name in sorted(names))
-    return [one for one in found if one is not None]
+    return [entry for entry in found if entry is not None]

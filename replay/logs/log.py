@@ -54,16 +54,18 @@ class Log(LogStates):
         :raises ObjectNotFound: a name was given, and there is none at that moment.
         """
         moment = self.moment(at)
-        found = self.entries(kind, at=moment, namespace=namespace, selector=selector, fields=fields)
+        entries = self.entries(
+            kind, at=moment, namespace=namespace, selector=selector, fields=fields
+        )
         if name is not None:
             from .given_names import name_at, not_found  # noqa: PLC0415 -- only needed here
 
             pair = self.kind(kind, moment) if isinstance(kind, str) else kind
             full = name_at(self, pair, name, namespace, moment)
-            found = [entry for entry in found if entry.reference.name == full]
-            if not found:
+            entries = [entry for entry in entries if entry.reference.name == full]
+            if not entries:
                 raise not_found(self, pair, name, namespace, moment)
-        return list(self.documents(found, branch=moment.branch))
+        return list(self.documents(entries, branch=moment.branch))
 
     def events(self, **narrowed: Any) -> Iterator[Recorded]:
         """Yield events by position; takes the fields of ``plinian.engine.log.Query``."""

@@ -173,13 +173,13 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
         """Return the inputs, and what is known when."""
         known = (
             KnownRow(
-                group=one.group,
-                kind=one.kind,
-                namespaces=one.namespaces,
+                group=known_kind.group,
+                kind=known_kind.kind,
+                namespaces=known_kind.namespaces,
                 **msgspec.structs.asdict(each),
             )
-            for one in self.coverage
-            for each in one.complete
+            for known_kind in self.coverage
+            for each in known_kind.complete
         )
         return {"inputs": table_of(Input, self.inputs), "coverage": table_of(KnownRow, known)}
 
@@ -227,9 +227,11 @@ def _times_of_components(log: Log, moment: Moment) -> tuple[int | None, int | No
         branch=moment.branch, cluster=moment.cluster, until=moment.known, limit=_EVENTS_AT_END
     )
     found: list[int] = []
-    for one in log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch):
+    for source in log.store.sources(
+        known=moment.known, cluster=moment.cluster, branch=moment.branch
+    ):
         for newest_first in (False, True):
-            some = msgspec.structs.replace(query, source=one.source, newest_first=newest_first)
+            some = msgspec.structs.replace(query, source=source.source, newest_first=newest_first)
             times = (recorded.event.observed_at for recorded in log.store.read(some))
             found += [time for time in times if time is not None]
     return min(found, default=None), max(found, default=None)
@@ -245,11 +247,11 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
     known, cluster, branch = moment.known, moment.cluster, moment.branch
     extent = store.extent(known=known, cluster=cluster, branch=branch)
     given = store.sources(known=known, cluster=cluster, branch=branch)
-    kinds = {kind for one in given for kind in one.kinds}
+    kinds = {kind for source_info in given for kind in source_info.kinds}
     missing = tuple(pair for pair in SCHEDULING if coverage.begin(pair) is None)
     asked = _Asked(log, moment, kinds)
     releases, configurations = asked.releases(), asked.configurations()
-    held = tuple(_known(log, moment, coverage))
+    known_kinds = tuple(_known(log, moment, coverage))
     return Status(
         cluster=moment.cluster,
         branch=moment.branch,
@@ -260,25 +262,27 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
         times=_times(log, moment),
         inputs=tuple(map(_input, given)),
         whole=coverage.whole,
-        coverage=held,
+        coverage=known_kinds,
         missing=tuple(KindName(group=group, kind=kind) for group, kind in missing),
         releases=releases,
         configurations=configurations,
         advice=tuple(
-            _advice(missing, held, releases, configurations, asked) if not coverage.whole else ()
+            _advice(missing, known_kinds, releases, configurations, asked)
+            if not coverage.whole
+            else ()
         ),
     )
 
 
-def _input(one: SourceInfo) -> Input:
-    name = next((word for kind, word in _FORMATS.items() if kind in one.kinds), "objects")
+def _input(source_info: SourceInfo) -> Input:
+    name = next((word for kind, word in _FORMATS.items() if kind in source_info.kinds), "objects")
     return Input(
-        source=without_folders(one.source),
+        source=without_folders(source_info.source),
         format=name,
-        events=one.events,
-        first_revision=one.first_revision,
-        last_revision=one.last_revision,
-        redacted=_REDACTED in one.kinds,
+        events=source_info.events,
+        first_revision=source_info.first_revision,
+        last_revision=source_info.last_revision,
+        redacted=_REDACTED in source_info.kinds,
     )
 
 
@@ -363,7 +367,7 @@ class _Asked:
     def without_marks(self) -> list[Pair]:
         """Return the kinds whose watches never said when their initial events ended."""
         watches = list(self._payloads("watch.followed", WatchFollowed, about_kinds=True))
-        marked = {(one.group, one.listed) for one in watches if one.begin == "marked"}
+        marked = {(watch.group, watch.listed) for watch in watches if watch.begin == "marked"}
         return sorted({(one.group, one.listed) for one in watches} - marked)
 
 
@@ -386,7 +390,11 @@ def _advice(
             f"watches of {plurals(unmarked)} do not say when their initial events ended: record "
             f"them with allowWatchBookmarks=true, or also ingest a list"
         )
-    broken = [one.pair for one in known if one.pair in SCHEDULING and len(one.complete) > 1]
+    broken = [
+        known_kind.pair
+        for known_kind in known
+        if known_kind.pair in SCHEDULING and len(known_kind.complete) > 1
+    ]
     if broken:
         yield (
             f"{plurals(dict.fromkeys(broken))} are not known in the gaps: ingest a watch or an "

@@ -54,7 +54,7 @@ def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
 
     A configuration without a revision, such as a plain file, is valid from the beginning.
     """
-    return [one.conf for one in applied_confs(store, moment) if one.is_known(moment.revision)]
+    return [conf.conf for conf in applied_confs(store, moment) if conf.is_known(moment.revision)]
 
 
 def applied_confs(store: LogStore, moment: Moment) -> list[AppliedConf]:

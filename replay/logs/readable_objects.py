@@ -17,13 +17,13 @@ from .log import Log
 
 def undecodable_at(log: Log, moment: Moment, kinds: Iterable[GroupKind]) -> list[Unknown]:
     """Return which objects of some kinds have a field that tables show and that is odd."""
-    return [one for one in unknown_at(log, moment, kinds) if one.fault]
+    return [unknown for unknown in unknown_at(log, moment, kinds) if unknown.fault]
 
 
 def readable_at(log: Log, moment: Moment, kinds: Iterable[GroupKind]) -> list[dict[str, Any]]:
     """Return the objects of some kinds at a moment, but for those that cannot be decoded."""
     asked = list(kinds)
-    odd = {(one.pair, *one.objects) for one in undecodable_at(log, moment, asked)}
+    odd = {(unknown.pair, *unknown.objects) for unknown in undecodable_at(log, moment, asked)}
     return [
         with_owners(document, log, moment)
         for pair in asked

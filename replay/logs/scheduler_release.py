@@ -34,15 +34,15 @@ def running_release(log: Log, moment: Moment) -> RunningRelease | None:
     None if no such pod is known, if its image names no known release, or if pods differ, as they do
     while one release replaces another.
     """
-    entries = [one for one in log.entries(_POD, at=moment) if _NAMED in one.reference.name]
-    found = [
+    entries = [entry for entry in log.entries(_POD, at=moment) if _NAMED in entry.reference.name]
+    releases = [
         RunningRelease(release, image, _key(document))
         for document in log.documents(entries, branch=moment.branch)
         if (document.get("status") or {}).get("phase") not in _ENDED
         for image in _images(document)
         if (release := release_of_image(image))
     ]
-    return found[0] if len({one.release for one in found}) == 1 else None
+    return releases[0] if len({one.release for one in releases}) == 1 else None
 
 
 def release_of_image(image: str) -> str:
@@ -76,5 +76,5 @@ def _key(document: Mapping[str, Any]) -> str:
 
 def release_at(log: Log, moment: Moment) -> str | None:
     """Return the release of :func:`running_release`, or None."""
-    found = running_release(log, moment)
-    return None if found is None else found.release
+    release = running_release(log, moment)
+    return None if release is None else release.release

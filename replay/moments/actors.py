@@ -42,7 +42,7 @@ def attributed(
     source = iter(events)
     while some := list(islice(source, at_once)):
         writes = _writes(store, clock, some, branch)
-        made = clock.loose_spans([one.position for one in some if one.event.revision is None])
+        made = clock.loose_spans([event.position for event in some if event.event.revision is None])
         for recorded, span in with_spans(some, clock):
             actor = actor_of(recorded, span)
             if not actor and recorded.position in writes:

@@ -36,7 +36,7 @@ def collection_deletions(
         name="",
     )
     versions = [one for one in events if KINDS[one.event.kind].effect is Effect.VERSION]
-    payloads = {one.position: one.event.payload for one in versions}
+    payloads = {version.position: version.event.payload for version in versions}
     uids = {one.event.reference.uid for one in versions}
     uid = uids.pop() if len(uids) == 1 else ""
     about = Reference(named.group, named.kind, namespace, named.name, uid)

@@ -171,7 +171,7 @@ def _build(
     decisions = _decisions(store, branch, cluster, last)
     query = Query(branch=branch, cluster=cluster, until=last, kinds=COVERING, about_kinds=True)
     streams = list(store.read(query))
-    lists = [found for one in streams if (found := asked_list(one)) is not None]
+    lists = [found for stream in streams if (found := asked_list(stream)) is not None]
     tables = build_clock(columns, times, store.references, decisions, lists)
     noted = store.last_noted(known=last, cluster=cluster, branch=branch)
     ends = [reached_at(columns, times), *map(vouched_by, streams), noted or NO_TIME]
@@ -272,13 +272,13 @@ def placed(
     if last and moment.time is not None and until is not None:
         following = clock.next_revision(until)
         beyond = END_KEY if following is None else following * 2 - 1
-    found = clock.loose(after * 2 if after >= 0 else -2, beyond)
-    keep = (found.partners == 0) | (found.partners > moment.known)
+    loose = clock.loose(after * 2 if after >= 0 else -2, beyond)
+    keep = (loose.partners == 0) | (loose.partners > moment.known)
     if beyond > limit and moment.time is not None:
-        keep &= (found.keys <= limit) | (found.estimates <= moment.time)
-    order = np.argsort(found.positions[keep], kind="stable")
+        keep &= (loose.keys <= limit) | (loose.estimates <= moment.time)
+    order = np.argsort(loose.positions[keep], kind="stable")
     return PlacedEvents(
-        positions=found.positions[keep][order],
-        keys=found.keys[keep][order],
-        times=found.estimates[keep][order],
+        positions=loose.positions[keep][order],
+        keys=loose.keys[keep][order],
+        times=loose.estimates[keep][order],
     )

@@ -77,7 +77,7 @@ class OrderedEvents:
         self._store, self._moment, self._after = store, moment, after
         self._watched = frozenset({*WATCHED, *more})
         self._clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-        self._unmade = [one.position for one in later_lists(store, moment)]
+        self._unmade = [later_list.position for later_list in later_lists(store, moment)]
         self._steering = steering(store, moment, self._clock)
         self._stretch: _Stretch | None = None
 
@@ -249,10 +249,10 @@ class _Stretch:
         """Return the position and payload that count of a version that has several contents."""
         if not self._contents:
             return position, payload
-        found = self._contents.get((self.references[number], revision))
-        if found is None or position not in found.positions:
+        contents = self._contents.get((self.references[number], revision))
+        if contents is None or position not in contents.positions:
             return position, payload
-        return found.chosen, self._payload(found.chosen)
+        return contents.chosen, self._payload(contents.chosen)
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]

@@ -39,10 +39,10 @@ def read_events(
     wider = msgspec.structs.replace(query, kinds=_with_observed(query.kinds), limit=None)
     read = store.follow(wider) if follow else store.read(wider)
     at_once = 1 if follow else min(AT_ONCE, query.limit or AT_ONCE)
-    found = with_verbs(store, moment, read, at_once=max(1, at_once))
+    events = with_verbs(store, moment, read, at_once=max(1, at_once))
     if query.kinds and not query.positions:
-        found = (one for one in found if is_of_kind(one.event.kind, query.kinds))
-    yield from islice(found, query.limit)
+        events = (event for event in events if is_of_kind(event.event.kind, query.kinds))
+    yield from islice(events, query.limit)
 
 
 def attributed_events(
@@ -67,7 +67,7 @@ def _tells(store: LogStore, moment: Moment) -> bool:
     """Return whether the log holds events that may say what a version is."""
     known, cluster, branch = moment.known, moment.cluster, moment.branch
     sources = store.sources(known=known, cluster=cluster, branch=branch)
-    return any(not TELLING.isdisjoint(one.kinds) for one in sources)
+    return any(not TELLING.isdisjoint(source.kinds) for source in sources)
 
 
 def _with_observed(kinds: Sequence[str]) -> tuple[str, ...]:

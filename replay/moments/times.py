@@ -38,9 +38,9 @@ def _span(recorded: Recorded, clock: Clock, undated: dict[int, tuple[TimeSpan, i
     if recorded.position in undated:
         return undated[recorded.position][0]
     if event.revision is not None and recorded.position <= clock.known:
-        found = clock.spans([event.revision])[0]
-        if found.estimate is not None:
-            return found
+        span = clock.spans([event.revision])[0]
+        if span.estimate is not None:
+            return span
     return own_span(recorded)
 
 

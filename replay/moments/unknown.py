@@ -177,7 +177,7 @@ class Unknown:
         """What answers say of it."""
         gap, ends = self.gap, (self.after_within, self.before_within)
         after, before, again, gone = (
-            UNDATED if one is None else one for one in (*ends, self.shown_again, self.shown_gone)
+            UNDATED if span is None else span for span in (*ends, self.shown_again, self.shown_gone)
         )
         return GapDocument(
             group=self.pair[0],

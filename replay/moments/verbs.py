@@ -65,7 +65,7 @@ def with_verbs(
     source = iter(events)
     while some := list(islice(source, at_once)):
         by_place = verbs_told(store, moment, some)
-        yield from (called(one, by_place, moment.known) for one in some)
+        yield from (called(event, by_place, moment.known) for event in some)
 
 
 def is_only_seen(kind: str) -> bool:
@@ -77,7 +77,9 @@ def verbs_told(
     store: LogStore, moment: Moment, events: Sequence[Recorded]
 ) -> Mapping[VersionPlace, Sequence[VersionVerb]]:
     """Return what the log says that happened at the versions that were only seen."""
-    return verbs_at(store, moment, {_place(one) for one in events if is_only_seen(one.event.kind)})
+    return verbs_at(
+        store, moment, {_place(event) for event in events if is_only_seen(event.event.kind)}
+    )
 
 
 def verbs_at(
@@ -113,7 +115,7 @@ def called(
     kind = recorded.event.kind
     if not by_place or not is_only_seen(kind):
         return recorded
-    verbs = [one.verb for one in by_place.get(_place(recorded), ()) if one.position <= known]
+    verbs = [verb.verb for verb in by_place.get(_place(recorded), ()) if verb.position <= known]
     if not verbs:
         return recorded
     event = msgspec.structs.replace(
@@ -134,5 +136,5 @@ def _place(recorded: Recorded) -> VersionPlace:
 def _ranges(revisions: Sequence[int]) -> list[tuple[int, int]]:
     """Return the ranges of revisions to read: each alone, or from the first to the last."""
     if len(revisions) <= _FEW:
-        return [(one, one) for one in revisions]
+        return [(revision, revision) for revision in revisions]
     return [(revisions[0], revisions[-1])]

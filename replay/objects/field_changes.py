@@ -44,20 +44,20 @@ def changes(
 
     :param ignore: paths to leave out, each with everything below it; ``*`` and ``?`` are wildcards.
     """
-    found: list[FieldDifference] = []
-    _compare_members(found, "", old, new)
-    return _without(found, ignore)
+    field_differences: list[FieldDifference] = []
+    _compare_members(field_differences, "", old, new)
+    return _without(field_differences, ignore)
 
 
 def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[FieldDifference]:
     """Return the changes between two payloads, without decoding equal bytes."""
-    found: list[FieldDifference] = []
-    _compare_texts(found, "", old, new, levels=2)
-    return _without(found, ignore)
+    field_differences: list[FieldDifference] = []
+    _compare_texts(field_differences, "", old, new, levels=2)
+    return _without(field_differences, ignore)
 
 
 def _compare_texts(
-    found: list[FieldDifference], path: str, old: _Text, new: _Text, levels: int
+    field_differences: list[FieldDifference], path: str, old: _Text, new: _Text, levels: int
 ) -> None:
     """Add what differs between two JSON objects; members with equal bytes are not decoded.
 
@@ -70,15 +70,15 @@ def _compare_texts(
     for key in _differing(olds, news):
         place = _joined(path, key)
         if key not in olds:
-            _tell(found, place, _VALUE.decode(news[key]), added=True)
+            _tell(field_differences, place, _VALUE.decode(news[key]), added=True)
         elif key not in news:
-            _tell(found, place, _VALUE.decode(olds[key]), added=False)
+            _tell(field_differences, place, _VALUE.decode(olds[key]), added=False)
         elif levels > 1 and _is_object(olds[key]) and _is_object(news[key]):
-            _compare_texts(found, place, olds[key], news[key], levels - 1)
+            _compare_texts(field_differences, place, olds[key], news[key], levels - 1)
         else:
             before, after = _VALUE.decode(olds[key]), _VALUE.decode(news[key])
             if before != after:  # Different bytes may still be equal values, as 1.0 and 1 are.
-                _compare(found, place, before, after)
+                _compare(field_differences, place, before, after)
 
 
 def _drop_ignored(metadata: dict[str, Any]) -> None:
@@ -99,9 +99,13 @@ def _is_object(text: msgspec.Raw) -> bool:
     return memoryview(text)[0] == _OBJECT
 
 
-def _without(found: list[FieldDifference], ignore: Sequence[str]) -> list[FieldDifference]:
+def _without(
+    field_differences: list[FieldDifference], ignore: Sequence[str]
+) -> list[FieldDifference]:
     """Leave out changes that mean nothing, and those to ignore."""
-    relevant = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
+    relevant = [
+        change for change in field_differences if not change.path.startswith(ALWAYS_IGNORED)
+    ]
     return (
         [change for change in relevant if not _ignored(change.path, ignore)] if ignore else relevant
     )
@@ -116,36 +120,36 @@ def _ignored(path: str, patterns: Sequence[str]) -> bool:
     )
 
 
-def _compare(found: list[FieldDifference], path: str, old: Any, new: Any) -> None:
+def _compare(field_differences: list[FieldDifference], path: str, old: Any, new: Any) -> None:
     """Add to ``found`` what differs between two unequal values."""
     if isinstance(old, dict) and isinstance(new, dict):
-        _compare_members(found, path, old, new)
+        _compare_members(field_differences, path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
-        _compare_elements(found, path, old, new)
+        _compare_elements(field_differences, path, old, new)
     else:
-        found.append(FieldDifference(path=path, old=old, new=new))
+        field_differences.append(FieldDifference(path=path, old=old, new=new))
 
 
 def _compare_members(
-    found: list[FieldDifference], path: str, old: dict[str, Any], new: dict[str, Any]
+    field_differences: list[FieldDifference], path: str, old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     for key in _differing(old, new):
         place = _joined(path, key)
         if key not in old:
-            _tell(found, place, new[key], added=True)
+            _tell(field_differences, place, new[key], added=True)
         elif key not in new:
-            _tell(found, place, old[key], added=False)
+            _tell(field_differences, place, old[key], added=False)
         else:
-            _compare(found, place, old[key], new[key])
+            _compare(field_differences, place, old[key], new[key])
 
 
-def _tell(found: list[FieldDifference], path: str, value: Any, *, added: bool) -> None:
+def _tell(field_differences: list[FieldDifference], path: str, value: Any, *, added: bool) -> None:
     """Add a value that appeared or disappeared; an object field by field."""
     if isinstance(value, dict) and value:
         for key in sorted(value):
-            _tell(found, _joined(path, key), value[key], added=added)
+            _tell(field_differences, _joined(path, key), value[key], added=added)
     else:
-        found.append(
+        field_differences.append(
             FieldDifference(path=path, new=value)
             if added
             else FieldDifference(path=path, old=value)
@@ -153,18 +157,18 @@ def _tell(found: list[FieldDifference], path: str, value: Any, *, added: bool) -
 
 
 def _compare_elements(
-    found: list[FieldDifference], path: str, old: list[Any], new: list[Any]
+    field_differences: list[FieldDifference], path: str, old: list[Any], new: list[Any]
 ) -> None:
     olds, news = _by_identity(old, new)
     for key, value in olds.items():
         other = news.get(key, _ABSENT)
         if other is _ABSENT:
-            found.append(FieldDifference(path=f"{path}[{key}]", old=value))
+            field_differences.append(FieldDifference(path=f"{path}[{key}]", old=value))
         elif other != value:
-            _compare(found, f"{path}[{key}]", value, other)
+            _compare(field_differences, f"{path}[{key}]", value, other)
     for key, value in news.items():
         if key not in olds:
-            found.append(FieldDifference(path=f"{path}[{key}]", new=value))
+            field_differences.append(FieldDifference(path=f"{path}[{key}]", new=value))
 
 
 def _by_identity(old: list[Any], new: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -150,9 +150,9 @@ def names_for_completion() -> list[str]:
     everyday = {"", "apps", "policy", "storage.k8s.io", "scheduling.k8s.io"}
     return sorted(
         {
-            one.plural
-            for one in RESOURCE_TYPES
-            if one.group in everyday or one.group.endswith(".volcano.sh")
+            resource_type.plural
+            for resource_type in RESOURCE_TYPES
+            if resource_type.group in everyday or resource_type.group.endswith(".volcano.sh")
         }
         | set(SHORT_NAMES)
         | {"all"}
@@ -168,11 +168,11 @@ def _names(others: Iterable[GroupKind]) -> dict[str, tuple[GroupKind, ...]]:
         if kind not in known:
             table[name] = (*known, kind)
 
-    for one in RESOURCE_TYPES:
-        add(one.plural, one.group_kind)
-        add(one.singular, one.group_kind)
-    for name, found in SHORT_NAMES.items():
-        add(name, found)
+    for resource_type in RESOURCE_TYPES:
+        add(resource_type.plural, resource_type.group_kind)
+        add(resource_type.singular, resource_type.group_kind)
+    for name, short_name in SHORT_NAMES.items():
+        add(name, short_name)
     for group, kind in sorted(others):
         add(kind_plural(kind), (group, kind))
         add(kind.lower(), (group, kind))

@@ -50,26 +50,28 @@ def grouped(writes: Sequence[SchedulerWrite]) -> Iterator[list[SchedulerWrite]]:
     last = {one.session: one.time for one in ordered if one.session}
     group: list[SchedulerWrite] = []
     named = ""  # The id of the group's session, as soon as a write names one.
-    for one in ordered:
-        if group and _is_next(group[-1], named, one, last):
+    for write in ordered:
+        if group and _is_next(group[-1], named, write, last):
             before = group[-1].time
             yield group
-            group, named = [replace(one, after=before)], ""
+            group, named = [replace(write, after=before)], ""
         else:
-            group.append(one)
-        named = named or one.session
+            group.append(write)
+        named = named or write.session
     if group:
         yield group
 
 
-def _is_next(before: SchedulerWrite, named: str, one: SchedulerWrite, last: dict[str, int]) -> bool:
+def _is_next(
+    before: SchedulerWrite, named: str, write: SchedulerWrite, last: dict[str, int]
+) -> bool:
     """Return whether a write belongs to another session than the one before it.
 
     :param named: the id of that session; empty if no write of it names one.
     :param last: the time of the last write with the id of a session.
     """
-    if named and one.session:
-        return named != one.session
-    if named and one.time <= last[named]:
+    if named and write.session:
+        return named != write.session
+    if named and write.time <= last[named]:
         return False
-    return one.time - before.time > PAUSE_US
+    return write.time - before.time > PAUSE_US

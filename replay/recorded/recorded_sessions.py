@@ -141,7 +141,7 @@ def of_scheduler(said: ProcessPanicked) -> bool:
 
 def fork_of(store: LogStore, moment: Moment) -> int:
     """Return the position at which the branch of a moment begins; 0 if it continues no other."""
-    return next((one.fork for one in store.branches() if one.name == moment.branch), 0)
+    return next((branch.fork for branch in store.branches() if branch.name == moment.branch), 0)
 
 
 class _Reader:
@@ -382,7 +382,11 @@ class _PodVersion(msgspec.Struct):
 
 def _that_tried(sessions: Sequence[RecordedSession], pod: str) -> RecordedSession | None:
     """Return the last of some sessions that tried a pod and has not bound it yet."""
-    tried = (one for one in reversed(sessions) if pod in one.tried and pod not in one.binds)
+    tried = (
+        session
+        for session in reversed(sessions)
+        if pod in session.tried and pod not in session.binds
+    )
     return next(tried, None)
 
 
@@ -430,13 +434,13 @@ def _inferred(writes: Sequence[SchedulerWrite], clock: Clock) -> RecordedSession
         named, first.time, first.position, HowKnown.INFERRED, after=first.after
     )
     session.closed = writes[-1].time
-    for one in writes:
-        session.places[one.name] = one.position
-        if one.what == "bind":
-            session.binds[one.name] = session.tried[one.name] = one.node
-            session.uids[one.name] = one.uid
+    for write in writes:
+        session.places[write.name] = write.position
+        if write.what == "bind":
+            session.binds[write.name] = session.tried[write.name] = write.node
+            session.uids[write.name] = write.uid
         else:
-            assert one.status is not None, "the status of a PodGroup is what was written"
-            session.groups[one.name] = one.status
-            session.note_write(one.revision or clock.revision_at(one.time))
+            assert write.status is not None, "the status of a PodGroup is what was written"
+            session.groups[write.name] = write.status
+            session.note_write(write.revision or clock.revision_at(write.time))
     return session

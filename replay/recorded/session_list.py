@@ -137,7 +137,7 @@ def within(
     kept = sessions if until is None else [one for one in sessions if _by(one, until)]
     if since is None:
         return list(kept)
-    return [one for one in kept if not _by(one, since) or _at(one, since)]
+    return [session for session in kept if not _by(session, since) or _at(session, since)]
 
 
 def _by(session: ListedSession, moment: Moment) -> bool:

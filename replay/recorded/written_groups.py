@@ -58,7 +58,11 @@ def versions_of(events: Iterable[Recorded]) -> Mapping[str, Sequence[GroupVersio
             recorded.position,
             f"{event.reference.namespace}/{event.reference.name}",
             compared_status(status),
-            tuple(one["transitionID"] for one in conditions if one.get("transitionID")),
+            tuple(
+                condition["transitionID"]
+                for condition in conditions
+                if condition.get("transitionID")
+            ),
         )
         found.setdefault(event.reference.uid, []).append(version)
     return {uid: sorted(versions) for uid, versions in sorted(found.items())}

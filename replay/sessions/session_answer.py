@@ -180,14 +180,17 @@ class SessionRun(Tabular):
             panic_during=None if crash is None else crash.during,
             stopped=f"{stop_text(stopped)}: {stopped.error}" if stopped is not None else "",
             binds=result.binds,
-            binds_refused=[(one.pod, one.sentence(self.release)) for one in self.refused],
+            binds_refused=[(bind.pod, bind.sentence(self.release)) for bind in self.refused],
             pipelined=result.pipelined,
             evictions=[pod for pod, _ in result.evictions],
             evict_reasons=dict(result.evictions),
             enqueued=result.enqueued,
             podgroups=result.pod_groups,
             queues=result.queues,
-            pod_conditions={key: f"{one.reason}: {one.message}" for key, one in conditions.items()},
+            pod_conditions={
+                key: f"{condition.reason}: {condition.message}"
+                for key, condition in conditions.items()
+            },
             nominated={
                 key: one.nominated_node for key, one in conditions.items() if one.nominated_node
             },
@@ -230,8 +233,8 @@ class SessionAnswer(SessionRun):
 def _waiting(result: SessionResult) -> Iterator[WaitingRow]:
     """Yield the pods with a condition, and those that fit nowhere and keep the one they had."""
     conditions = result.pod_conditions
-    for pod, one in conditions.items():
-        yield WaitingRow(pod, one.reason, one.message, one.nominated_node)
+    for pod, condition in conditions.items():
+        yield WaitingRow(pod, condition.reason, condition.message, condition.nominated_node)
     for pod, message in result.fit_errors.items():
         if pod not in conditions:
             yield WaitingRow(pod, "", message, "")
@@ -242,7 +245,7 @@ def _decisions(result: SessionResult) -> Iterator[DecisionRow]:
     yield from (DecisionRow("bind", *pair) for pair in result.binds)
     yield from (DecisionRow("pipeline", *pair) for pair in result.pipelined)
     yield from (DecisionRow("evict", *pair) for pair in result.evictions)
-    yield from (DecisionRow("phase", key, one.phase) for key, one in result.pod_groups.items())
+    yield from (DecisionRow("phase", key, group.phase) for key, group in result.pod_groups.items())
 
 
 class SessionInputs(NamedTuple):

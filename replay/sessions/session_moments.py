@@ -86,7 +86,7 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
     """
     logged = _of_sessions(log.store, end)
     revisions = logged or _of_changes(log, end)
-    found = [
+    moments = [
         SessionMoment(at_revision(end, revision), position)
         for revision, position in sorted(revisions.items())
         if revision >= since and (end.revision is None or revision <= end.revision)
@@ -98,12 +98,12 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
         last = SessionMoment(end, log.store.last(end.branch), not unknown)
         return SessionMoments(False, [last], 0, end.unsure, tuple(unknown), bare, whole)
     begin = beginning_of(log, end).revision or 0
-    taken = [place for place in found if (place.moment.revision or 0) >= begin]
+    taken = [place for place in moments if (place.moment.revision or 0) >= begin]
     if taken:
         unknown = unknown_between(log, taken[0].moment.revision, end, SCHEDULING)
     else:
         unknown = unknown_at(log, end, SCHEDULING)
-    left_out = len(found) - len(taken)
+    left_out = len(moments) - len(taken)
     sure = list(_judged(log, end, taken, unknown)) if unknown else taken
     return SessionMoments(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare, whole)
 
@@ -125,7 +125,11 @@ def session_revisions(log: Log, end: Moment, *, since: int) -> list[int]:
     least = max(since, beginning_of(log, end).revision or 0)
     revisions = _of_sessions(log.store, end) or _of_changes(log, end, after=least - 1)
     until = end.revision
-    return sorted(one for one in revisions if one >= least and (until is None or one <= until))
+    return sorted(
+        revision
+        for revision in revisions
+        if revision >= least and (until is None or revision <= until)
+    )
 
 
 def _judged(
@@ -169,8 +173,8 @@ def sampled(places: Sequence[SessionMoment], count: int) -> list[SessionMoment]:
     sure, gaps = ([one for one in places if one.known is known] for known in (True, False))
     if len(sure) >= count:
         return evenly(sure, count)
-    taken = {one.moment.label for one in (*sure, *evenly(gaps, count - len(sure)))}
-    return [one for one in places if one.moment.label in taken]
+    taken = {moment.moment.label for moment in (*sure, *evenly(gaps, count - len(sure)))}
+    return [place for place in places if place.moment.label in taken]
 
 
 def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:

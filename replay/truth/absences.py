@@ -50,7 +50,7 @@ class _Look(NamedTuple):
 
     def replaced_after(self, last: int) -> int | None:
         """Return the revision of the next object of the name; None if there is none."""
-        return next((one for one in self.firsts if one > last), None)
+        return next((first for first in self.firsts if first > last), None)
 
 
 def absences(
@@ -70,9 +70,9 @@ def absences(
     look = _Look(named, *_alive(events))
     if not look.alive:
         return
-    later = {one.position for one in later_lists(store, moment)}
+    later = {later_list.position for later_list in later_lists(store, moment)}
     found = lists_of(store, moment, (named.group, named.kind))
-    by_position = {one.position: one for one in found}
+    by_position = {event.position: event for event in found}
     lists, waiting = CompleteLists(), dict(look.alive)
     shown: dict[str, Recorded] = {}
     for recorded in found:
@@ -123,10 +123,10 @@ def lists_without(
     compared with each other.
     """
     wanted = [uid.encode() for uid in uids]
-    found = lists_of(store, moment, (named.group, named.kind))
-    lacking = [one for one in found if any(uid not in one.event.payload for uid in wanted)]
+    events = lists_of(store, moment, (named.group, named.kind))
+    lacking = [event for event in events if any(uid not in event.event.payload for uid in wanted)]
     inexact = any(_INEXACT in one.event.payload for one in lacking)
-    younger = [one for one in found if inexact and _INEXACT in one.event.payload]
+    younger = [one for one in events if inexact and _INEXACT in one.event.payload]
     return list({one.position: one for one in (*lacking, *younger)}.values())
 
 
@@ -216,5 +216,5 @@ def _lists(
     query = Query(
         branch=branch, cluster=cluster, until=known, kinds=("list.observed",), objects=(pair,)
     )
-    found = opened.store.read(query)
-    return tuple(one.position for one in found if one.event.revision is not None)
+    events = opened.store.read(query)
+    return tuple(event.position for event in events if event.event.revision is not None)

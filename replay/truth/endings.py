@@ -39,7 +39,7 @@ def ending_of(store: LogStore, moment: Moment, about: Reference) -> Ending | Non
     """Return how an object ended by a moment; None if it did not, as far as the log knows."""
     named = ObjectName(about.group, about.kind, about.name)
     events = events_of(store, named, namespace=about.namespace, moment=moment).by(moment)
-    places = [number for number, one in enumerate(events) if _shows(one, about.uid)]
+    places = [number for number, event in enumerate(events) if _shows(event, about.uid)]
     if not places:
         return None
     rest = events[places[-1] + 1 :]
@@ -51,27 +51,27 @@ def ending_of(store: LogStore, moment: Moment, about: Reference) -> Ending | Non
     return Ending(end.recorded, end.key, end.span, None if seen or not asked else asked[-1])
 
 
-def _shows(one: PlacedEvent, uid: str) -> bool:
-    return one.effect in _SHOWING and one.recorded.event.reference.uid == uid
+def _shows(event: PlacedEvent, uid: str) -> bool:
+    return event.effect in _SHOWING and event.recorded.event.reference.uid == uid
 
 
-def _ends(one: PlacedEvent, uid: str) -> bool:
+def _ends(event: PlacedEvent, uid: str) -> bool:
     """Return whether an event after the last version of an object means that it is gone."""
-    if one.effect is Effect.VERSION:
+    if event.effect is Effect.VERSION:
         return True
-    ends = one.effect in {Effect.DELETED, Effect.LISTED}
-    return ends and one.recorded.event.reference.uid in {"", uid}
+    ends = event.effect in {Effect.DELETED, Effect.LISTED}
+    return ends and event.recorded.event.reference.uid in {"", uid}
 
 
-def _asks(one: PlacedEvent, end: PlacedEvent, uid: str) -> bool:
+def _asks(event: PlacedEvent, end: PlacedEvent, uid: str) -> bool:
     """Return whether an event is a request that led to the end that another event shows.
 
     One that came before a list that still has the object did not. The place of a list may be before
     that of a request, as the revision of a list may be a lower bound: then their times tell.
     """
-    if one.recorded.event.reference.uid not in {"", uid} or not deletes(one.recorded):
+    if event.recorded.event.reference.uid not in {"", uid} or not deletes(event.recorded):
         return False
-    answered, since, until = one.recorded.event.latest, end.span.earliest, end.span.latest
+    answered, since, until = event.recorded.event.latest, end.span.earliest, end.span.latest
     if answered is None or until is None:
-        return one.key <= end.key
+        return event.key <= end.key
     return (since is None or since <= answered) and answered <= until

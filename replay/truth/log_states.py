@@ -59,10 +59,10 @@ class KeptTruths:
     def of(self, moment: Moment) -> Truth:
         """Return the truth of a moment."""
         with self._lock:
-            found = self._kept.get(moment)
-            if found is not None:
+            truth = self._kept.get(moment)
+            if truth is not None:
                 self._kept.move_to_end(moment)
-                return found
+                return truth
             before = self._last_on(moment.branch)
         made = self._make(moment, before)
         with self._lock:
@@ -238,19 +238,19 @@ class LogStates:
             selector = selector_text.parse_selector(selector)
         if isinstance(kind, str):
             kind = self.kind(kind, at)
-        found = self.truth(at).of(*kind)
+        entries = self.truth(at).of(*kind)
         if namespace is not None and kind not in CLUSTER_SCOPED:
-            found = [entry for entry in found if entry.reference.namespace in (namespace, "")]
+            entries = [entry for entry in entries if entry.reference.namespace in (namespace, "")]
         if isinstance(selector, tuple):
-            found = [entry for entry in found if selector.matches(entry.fact.labels)]
+            entries = [entry for entry in entries if selector.matches(entry.fact.labels)]
         if not fields:
-            return found
+            return entries
         from ..objects.field_selectors import parse_field_selector  # noqa: PLC0415 -- seldom needed
 
         if isinstance(fields, str):
             fields = parse_field_selector(fields)
         branch = self.moment(at).branch
-        return fields.select(found, lambda some: self.documents(some, branch=branch))
+        return fields.select(entries, lambda some: self.documents(some, branch=branch))
 
     def documents(
         self, entries: Sequence[Entry], *, branch: str | None = None

@@ -81,9 +81,9 @@ class ObjectEvents(NamedTuple):
         :param moment: known by no later position than these events.
         """
         events = [
-            called(one, self.verbs_told, moment.known)
-            for one in self.events
-            if one.position <= moment.known
+            called(event, self.verbs_told, moment.known)
+            for event in self.events
+            if event.position <= moment.known
         ]
         about = (self.store, moment, self.named)
         events += collection_deletions(*about, self.namespace, events)
@@ -93,8 +93,8 @@ class ObjectEvents(NamedTuple):
         return _with_chosen(self.store, kept, contradictions(self.store, moment))
 
     def _absent(self, moment: Moment, events: Sequence[Recorded]) -> Iterator[PlacedEvent]:
-        for one in absences(self.store, moment, self.named, events, self.clock):
-            yield PlacedEvent(one.recorded, one.key, one.span)
+        for absence in absences(self.store, moment, self.named, events, self.clock):
+            yield PlacedEvent(absence.recorded, absence.key, absence.span)
 
 
 def events_of(
@@ -144,12 +144,12 @@ def _key_at(time: int | None, clock: Clock) -> int:
     return _LAST if time is None else END_KEY
 
 
-def in_order(one: PlacedEvent) -> tuple[int, int, int, int]:
+def in_order(event: PlacedEvent) -> tuple[int, int, int, int]:
     """Return what events are sorted by: the order of happening."""
-    return one.key, one.span.estimate or 0, one.effect, one.position
+    return event.key, event.span.estimate or 0, event.effect, event.position
 
 
-def _had_happened(one: PlacedEvent, moment: Moment) -> bool:
+def _had_happened(event: PlacedEvent, moment: Moment) -> bool:
     """Return whether an event had happened by a moment.
 
     One without a revision is after the last revision that its place follows, so at a revision it
@@ -157,10 +157,10 @@ def _had_happened(one: PlacedEvent, moment: Moment) -> bool:
     """
     if moment.revision is None:
         return True
-    revision, time = one.recorded.event.revision, one.span.estimate
+    revision, time = event.recorded.event.revision, event.span.estimate
     if revision is not None:  # The place of what a list shows may be before the list.
-        return max(one.key, revision * 2) <= moment.revision * 2 + 1
-    if one.key <= moment.revision * 2:
+        return max(event.key, revision * 2) <= moment.revision * 2 + 1
+    if event.key <= moment.revision * 2:
         return True
     return moment.time is not None and time is not None and time <= moment.time
 

@@ -54,8 +54,8 @@ class _Asked:
         positions = tuple(sorted({at for record in stale for at in record.touches}))
         query = Query(branch=moment.branch, positions=positions)
         read = store.read(query) if positions else ()
-        self._writes = {one.position: one for one in read}
-        self._deletes = {at for at, one in self._writes.items() if deletes(one)}
+        self._writes = {event.position: event for event in read}
+        self._deletes = {at for at, write in self._writes.items() if deletes(write)}
         self._listed = _listed_at(store, moment)
 
     def settled(self, record: FoldRecord) -> FoldRecord:
@@ -97,7 +97,7 @@ def _listed_at(store: LogStore, moment: Moment) -> Mapping[str, int]:
         kinds=("list.observed",),
         about_kinds=True,
     )
-    later = {one.position for one in later_lists(store, moment)}
+    later = {later_list.position for later_list in later_lists(store, moment)}
     found: dict[str, int] = {}
     for recorded in store.read(query):
         event = recorded.event

@@ -69,7 +69,7 @@ def truth_at(
     reader = BlockReader()
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
     unmade = later_lists(store, moment)
-    before = min((one.revision for one in unmade), default=None)
+    before = min((later_list.revision for later_list in unmade), default=None)
     start = _nearest(store, moment, clock, before) if use_checkpoints else None
     if start is None:
         start = _Start(_empty_fold(store, moment.branch), NO_REVISION, 0)
@@ -88,9 +88,9 @@ def truth_at(
         last = until == moment.revision
         fold.advance(columns, placed(clock, moment, after=after, until=until, last=last))
         after = until if until is not None else after
-    found = _truth(store, moment, fold, reader)
-    found.own_records(like)
-    return found
+    truth = _truth(store, moment, fold, reader)
+    truth.own_records(like)
+    return truth
 
 
 def truths_along(store: LogStore, moments: Iterable[Moment]) -> Iterator[Truth]:

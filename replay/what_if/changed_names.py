@@ -91,11 +91,13 @@ def checked(changes: Iterable[WhatIfChange]) -> Iterator[WhatIfChange]:
     for change in changes:
         if isinstance(change, SetField):
             check_fields(change.named, change.document)
-            found = unread_of(change)
-            if found is not None and found.similar:
-                what = f"a {found.kind} has no field {found.field}"
-                last = found.field.removeprefix(found.before)
-                raise UsageError(what, now=there_are(last, found.known, before=found.before))
+            unread_field = unread_of(change)
+            if unread_field is not None and unread_field.similar:
+                what = f"a {unread_field.kind} has no field {unread_field.field}"
+                last = unread_field.field.removeprefix(unread_field.before)
+                raise UsageError(
+                    what, now=there_are(last, unread_field.known, before=unread_field.before)
+                )
         elif isinstance(change, Apply):
             named = Manifest(change.document, None).group_kind
             check_fields(ObjectName(*named, ""), change.document)

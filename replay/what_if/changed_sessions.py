@@ -118,8 +118,13 @@ class WhatIf(Tabular):
             self,
             at=self.sides[0].answer.at,
             sides=[
-                shown_as(ChangedSession, one.answer.untraced, name=one.name, changes=one.texts)
-                for one in self.sides
+                shown_as(
+                    ChangedSession,
+                    session.answer.untraced,
+                    name=session.name,
+                    changes=session.texts,
+                )
+                for session in self.sides
             ],
             decisions=[
                 {

@@ -175,7 +175,7 @@ class ChangedWorld:
         groups = [one.name for one in self.of(PODGROUP[1]) if _is_owned(one, job)]
         if not groups:
             named = groups_named(begin.log.truth(begin.moment), job)
-            groups = [one.reference.name for one in named]
+            groups = [entry.reference.name for entry in named]
         for name in groups:
             self._group_gone(job.namespace, name)
         for pod in [one for one in self.of(POD[1]) if _is_owned(one, job)]:
@@ -230,6 +230,8 @@ def _next_version(document: Document) -> Document:
 
 def _is_owned(item: Object, owner: Reference) -> bool:
     return item.namespace == owner.namespace and any(
-        is_owner(owner, OwnerName(one.api_version, one.kind, one.name, one.uid))
-        for one in item.metadata.owner_references
+        is_owner(
+            owner, OwnerName(reference.api_version, reference.kind, reference.name, reference.uid)
+        )
+        for reference in item.metadata.owner_references
     )

@@ -119,7 +119,7 @@ def together(
     not, they are made with each plugin moved to another tier, with gangs that protect their pods
     and without: where a plugin comes to decide, it matters which others choose victims beside it.
     """
-    every = [one for one in settings.singles if one.combines]
+    every = [single for single in settings.singles if single.combines]
     protected = [one for one in every if not one.exposes]
     sets = [every]
     for move in settings.moves if settings.evicting else ():
@@ -139,15 +139,15 @@ def _least(
     ran: dict[Cause, TriedChange] = {}
 
     def helps(names: Cause) -> bool:
-        for one in switched(settings, [known[name] for name in names], SETS):
-            ran[names] = trial.tried(one)
+        for suggestion in switched(settings, [known[name] for name in names], SETS):
+            ran[names] = trial.tried(suggestion)
             return ran[names].remedy is not None
         return False
 
-    least = smallest(tuple(one.text for one in some), helps)
+    least = smallest(tuple(switch.text for switch in some), helps)
     if not least:
         return {}
-    milder = {one.milder_than: one.text for one in settings.singles if one.milder_than}
+    milder = {single.milder_than: single.text for single in settings.singles if single.milder_than}
     other = tuple(milder.get(name, name) for name in least)
     wanted = dict.fromkeys((least, *((other,) if other != least and helps(other) else ())))
     return {names: ran[names] for names in wanted}
@@ -173,8 +173,12 @@ def next_pairs(
 
     :param tried: single changes, of which none helps.
     """
-    firsts = [one.suggestion for one in tried if one.nearer and one.suggestion.kind in _FIRST]
-    firsts.sort(key=lambda one: (_FIRST.index(one.kind), one.size))
+    firsts = [
+        tried_change.suggestion
+        for tried_change in tried
+        if tried_change.nearer and tried_change.suggestion.kind in _FIRST
+    ]
+    firsts.sort(key=lambda suggestion: (_FIRST.index(suggestion.kind), suggestion.size))
     found: dict[str, Suggestion] = {}
     for first in firsts[:_FOLLOWED]:
         if go_on():
@@ -196,7 +200,7 @@ def _after(trial: ChangeTrial, asked: WaitingObject, first: Suggestion) -> Itera
     placed = {**run.binds, **run.pipelined}
     then = asked._replace(why=why, cache=run.cache, placed=placed)
     left_out = {RELEASE, first.kind} - {LIMIT}
-    others = [one for one in suggestions_for(then) if one.kind not in left_out]
+    others = [suggestion for suggestion in suggestions_for(then) if suggestion.kind not in left_out]
     for rank, other in enumerate(others[:_EACH]):
         if other.text != first.text:
             yield joined(first, other, rank)
@@ -300,9 +304,9 @@ def what_would_help(
     settings = _settings(sessions, why, target)
     evictions = [link for link in why.chain if isinstance(link, EvictionTry)]
     switches = [
-        one
+        suggestion
         for rank, switch in enumerate((*settings.singles, *(settings.moves if evictions else ())))
-        for one in switched(settings, (switch,), rank)
+        for suggestion in switched(settings, (switch,), rank)
     ]
     placed = dict((*original.result.binds, *original.result.pipelined))
     asked = WaitingObject(why, target.podgroup, sessions.cache, settings.evicting, placed)
@@ -314,7 +318,7 @@ def what_would_help(
     if not left and not _any(tried, SWITCH):
         tried += together(trial, settings, go_on)
     if not left and not _any(tried):
-        singles = [Single(one.suggestion, one.nearer) for one in tried]
+        singles = [Single(tried_change.suggestion, tried_change.nearer) for tried_change in tried]
         joined = distinct([*next_pairs(trial, asked, tried, go_on), *pairs_of(singles)])
         more = list(count.through(_tried(trial, joined, go_on), len(joined)))
         pairs, left = len(more), len(joined) - len(more) if not go_on() else 0
@@ -336,7 +340,9 @@ def _settings(sessions: ChangedSessions, why: Why, target: Target) -> Switches:
 
 def _any(tried: Sequence[TriedChange], *kinds: str) -> bool:
     """Return whether a change helps that is of some kinds; by default, of any but releases."""
-    helping = (one.suggestion.kind for one in tried if one.remedy is not None)
+    helping = (
+        tried_change.suggestion.kind for tried_change in tried if tried_change.remedy is not None
+    )
     return any(kind in kinds if kinds else kind != RELEASE for kind in helping)
 
 
@@ -349,11 +355,11 @@ class _Count:
     def through(self, tried: Iterator[TriedChange], more: int = 0) -> Iterator[TriedChange]:
         """Yield what is tried, and count it; ``more`` of them are added to the whole."""
         self._whole += more
-        for one in tried:
+        for tried_change in tried:
             self._done += 1
             if self._progress is not None:
                 self._progress(self._done, self._whole)
-            yield one
+            yield tried_change
 
 
 def _tried(
@@ -370,23 +376,25 @@ def _tried(
             continue
         if not go_on():
             return
-        one = trial.tried(suggestion)
-        if one.remedy is not None:
+        tried_change = trial.tried(suggestion)
+        if tried_change.remedy is not None:
             try:
                 faults = search.needed(suggestion.variant)
             except TimeOver:
                 return
-            one = one._replace(remedy=msgspec.structs.replace(one.remedy, faults=faults))
+            tried_change = tried_change._replace(
+                remedy=msgspec.structs.replace(tried_change.remedy, faults=faults)
+            )
             helping.append(suggestion)
-        yield one
+        yield tried_change
 
 
 def _would_help(tried: Sequence[TriedChange], left: int, unchanged: str, pairs: int) -> WouldHelp:
     """Return what was found: the easiest kinds first, releases after all else."""
     ordered = sorted(tried, key=lambda one: _ease(one.suggestion))
-    helping = [one.remedy for one in ordered if one.remedy is not None]
+    helping = [tried_change.remedy for tried_change in ordered if tried_change.remedy is not None]
     return WouldHelp(
-        found=tuple(one for one in helping if not one.faults),
+        found=tuple(remedy for remedy in helping if not remedy.faults),
         tried=len(tried),
         left=left,
         unchanged=unchanged,
@@ -396,10 +404,10 @@ def _would_help(tried: Sequence[TriedChange], left: int, unchanged: str, pairs: 
     )
 
 
-def _ease(one: Suggestion) -> int:
+def _ease(suggestion: Suggestion) -> int:
     """Return how easily a change is made: several of the configuration as easily as a new node."""
-    several = one.kind == SWITCH and one.size >= SETS
-    return KINDS.index(MORE if several else one.kind)
+    several = suggestion.kind == SWITCH and suggestion.size >= SETS
+    return KINDS.index(MORE if several else suggestion.kind)
 
 
 def _deleted_podgroup(
@@ -409,8 +417,8 @@ def _deleted_podgroup(
     if not target.podgroup or cache.stores.get("PodGroup", target.podgroup) is not None:
         return None
     versions = [
-        one.event.payload
-        for one in versions_of(log, moment, (PODGROUP, target.podgroup))
-        if events.KINDS[one.event.kind].effect is events.Effect.VERSION
+        version.event.payload
+        for version in versions_of(log, moment, (PODGROUP, target.podgroup))
+        if events.KINDS[version.event.kind].effect is events.Effect.VERSION
     ]
     return msgspec.json.decode(versions[-1], type=dict[str, Any]) if versions else None

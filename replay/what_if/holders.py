@@ -45,7 +45,7 @@ def holders(asked: WaitingObject) -> Iterator[Suggestion]:
     chain, podgroup, cache = asked.why.chain, asked.podgroup, asked.cache
     short = [one for link in chain if (one := _short_of(link)) is not None]
     place = next((_Place.of(link, asked) for link in chain if _full(link)), None)
-    named = {one.podgroup for link in short for one in link.holders}
+    named = {holder.podgroup for link in short for holder in link.holders}
     enough: list[tuple[tuple[float, float, str], str]] = []
     others: list[tuple[tuple[float, float, str], str]] = []
     for key, job in cache.jobs.items():
@@ -95,9 +95,9 @@ class _Short(NamedTuple):
 
     def is_met_by(self, podgroup: str) -> bool:
         """Return whether a job holds and has reserved at least what is lacking."""
-        for one in self.holders:
-            if one.podgroup == podgroup:
-                parts = amounts(one.allocated), amounts(one.reserved)
+        for holder in self.holders:
+            if holder.podgroup == podgroup:
+                parts = amounts(holder.allocated), amounts(holder.reserved)
                 return all(
                     sum(part[name].billionths for part in parts if name in part) >= lack
                     for name, lack in self.lacks.items()
@@ -108,7 +108,9 @@ class _Short(NamedTuple):
 def _short_of(link: Link) -> _Short | None:
     """Return what a refusal says is lacking; None if it says nothing of amounts."""
     if isinstance(link, QueuePath) and not link.permits:
-        full = next((one for one in link.accounts if one.checked and one.exceeded), None)
+        full = next(
+            (account for account in link.accounts if account.checked and account.exceeded), None
+        )
         return None if full is None else _Short(lacking(full, link.point), link.holders)
     if isinstance(link, Overcommitted):
         reserved, idle = amounts(link.reserved), finite(link.idle)

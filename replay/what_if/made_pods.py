@@ -84,10 +84,10 @@ def _classes(cache: SchedulerCache) -> list[Document]:
     """Return the priority classes as documents."""
     return [
         {
-            "metadata": {"name": one.name},
-            "value": one.value,
-            "globalDefault": one.global_default,
+            "metadata": {"name": priority_class.name},
+            "value": priority_class.value,
+            "globalDefault": priority_class.global_default,
         }
-        for one in cache.stores.of("PriorityClass").values()
-        if isinstance(one, PriorityClass)
+        for priority_class in cache.stores.of("PriorityClass").values()
+        if isinstance(priority_class, PriorityClass)
     ]

@@ -142,9 +142,9 @@ def _topologies(
 def _tiers_above(highest: int, cache: SchedulerCache) -> dict[int, str]:
     """Return the tiers of hypernodes above one, each with a name that hypernodes give it."""
     found: dict[int, str] = {}
-    for _, one in sorted(cache.stores.of("HyperNode").items()):
-        if isinstance(one, HyperNode) and one.spec.tier > highest:
-            found[one.spec.tier] = found.get(one.spec.tier, "") or one.spec.tier_name
+    for _, node in sorted(cache.stores.of("HyperNode").items()):
+        if isinstance(node, HyperNode) and node.spec.tier > highest:
+            found[node.spec.tier] = found.get(node.spec.tier, "") or node.spec.tier_name
     return found
 
 
@@ -213,7 +213,10 @@ def _constraints(pod: Pod) -> Iterator[_Field]:
             if has is not None and has.required:
                 there = ("spec", "affinity", field, required)
                 yield _Field(f"no required {what} of its pods", there)
-    if any(one.when_unsatisfiable != "ScheduleAnyway" for one in spec.topology_spread_constraints):
+    if any(
+        constraint.when_unsatisfiable != "ScheduleAnyway"
+        for constraint in spec.topology_spread_constraints
+    ):
         path = ("spec", "topologySpreadConstraints")
         yield _Field("no topologySpreadConstraints of its pods", path)
 
@@ -227,19 +230,21 @@ def _stronger(link: EvictionTry, podgroup: str, cache: SchedulerCache) -> Iterat
     if link.gate == Gate.POLICY:
         changes = [SetField(name, ("spec", "preemptionPolicy"), None) for name in names]
         yield single(PODS, _CLASSES, "preemptionPolicy of its pods: PreemptLowerPriority", *changes)
-    lower = [one for one in link.stays if one.reason == Spares.PRIORITY]
+    lower = [stay for stay in link.stays if stay.reason == Spares.PRIORITY]
     if not lower:
         return
     own = max(float(one.limit.get("", "0")) for one in lower)
     classes = [
-        (one.value, name)
-        for name, one in sorted(cache.stores.of("PriorityClass").items())
-        if isinstance(one, PriorityClass) and one.value > own and not name.startswith("system-")
+        (priority_class.value, name)
+        for name, priority_class in sorted(cache.stores.of("PriorityClass").items())
+        if isinstance(priority_class, PriorityClass)
+        and priority_class.value > own
+        and not name.startswith("system-")
     ]
     for rank, (value, name) in enumerate(sorted(classes)[:_CLASSES]):
         group = SetField(group_name(podgroup), ("spec", "priorityClassName"), name)
         spec = {"priorityClassName": name, "priority": value}
-        pods = [SetField(one, ("spec",), spec) for one in names]
+        pods = [SetField(object_name, ("spec",), spec) for object_name in names]
         yield single(
             PODS, rank, f"PriorityClass {name} for the PodGroup and its pods", group, *pods
         )

@@ -57,7 +57,7 @@ def pairs_of(tried: Sequence[Single]) -> list[Suggestion]:
     """Return the pairs to try of changes that do not help alone, the most promising first."""
     chosen = list(_chosen(tried))
     pairs = [pair for pair in combinations(chosen, 2) if _may_join(*pair)]
-    pairs += [(one, one) for one in chosen if one.suggestion.kind == MORE]
+    pairs += [(single, single) for single in chosen if single.suggestion.kind == MORE]
     pairs.sort(key=_rank)
     return [
         joined(one.suggestion, other.suggestion, rank)
@@ -67,7 +67,7 @@ def pairs_of(tried: Sequence[Single]) -> list[Suggestion]:
 
 def _rank(pair: tuple[Single, Single]) -> tuple[int, int, int]:
     """Return what comes first: changes with an effect that shows, few of them, and easy ones."""
-    changes = sum(len(one.suggestion.variant.changes) for one in pair)
+    changes = sum(len(single.suggestion.variant.changes) for single in pair)
     kinds = sum(KINDS.index(one.suggestion.kind) for one in pair)
     return -sum(one.nearer for one in pair), changes, kinds
 
@@ -81,11 +81,11 @@ def distinct(pairs: Iterable[Suggestion]) -> list[Suggestion]:
     return list(found.values())
 
 
-def contains(one: Suggestion, other: Suggestion) -> bool:
+def contains(suggestion: Suggestion, other: Suggestion) -> bool:
     """Return whether a pair makes all the changes of another one, and more."""
-    if other.variant.conf not in {None, one.variant.conf}:
+    if other.variant.conf not in {None, suggestion.variant.conf}:
         return False
-    rest = list(one.variant.changes)
+    rest = list(suggestion.variant.changes)
     for change in other.variant.changes:
         if change not in rest:
             return False
@@ -96,7 +96,7 @@ def contains(one: Suggestion, other: Suggestion) -> bool:
 def _chosen(tried: Sequence[Single]) -> Iterator[Single]:
     """Yield a few changes of each kind: those that bring the object nearer, then the others."""
     for kind in KINDS:
-        some = [one for one in tried if one.suggestion.kind == kind not in {RELEASE, PAIR}]
+        some = [single for single in tried if single.suggestion.kind == kind not in {RELEASE, PAIR}]
         yield from sorted(some, key=lambda one: not one.nearer)[:_EACH]
 
 
@@ -105,26 +105,26 @@ def _may_join(first: Single, second: Single) -> bool:
 
     A switch without an effect that shows may have one only with what it is about.
     """
-    one, other = first.suggestion, second.suggestion
-    if one.kind == other.kind and one.kind not in _WITH_ITSELF:
+    suggestion, other = first.suggestion, second.suggestion
+    if suggestion.kind == other.kind and suggestion.kind not in _WITH_ITSELF:
         return False
     silent = [single for single in (first, second) if not single.nearer]
-    kinds = {one.kind, other.kind}
+    kinds = {suggestion.kind, other.kind}
     if SWITCH in {single.suggestion.kind for single in silent} and kinds.isdisjoint(_SWITCHED):
         return False
-    changed = {change.text for change in one.variant.changes}
+    changed = {change.text for change in suggestion.variant.changes}
     return changed.isdisjoint(change.text for change in other.variant.changes)
 
 
-def joined(one: Suggestion, other: Suggestion, rank: int) -> Suggestion:
+def joined(suggestion: Suggestion, other: Suggestion, rank: int) -> Suggestion:
     """Return a pair of two changes, made one after the other."""
-    text = f"{one.text}, and {other.text}"
-    first = one.variant.changes[0] if one is other else None
+    text = f"{suggestion.text}, and {other.text}"
+    first = suggestion.variant.changes[0] if suggestion is other else None
     if isinstance(first, AddNodes):
         text = f"two more nodes like {first.like}"
     variant = Variant(
         text,
-        (*one.variant.changes, *other.variant.changes),
-        one.variant.conf or other.variant.conf,
+        (*suggestion.variant.changes, *other.variant.changes),
+        suggestion.variant.conf or other.variant.conf,
     )
     return Suggestion(PAIR, rank, text, variant)

@@ -85,7 +85,7 @@ def _heavier(path: QueuePath, cache: SchedulerCache) -> Iterator[Suggestion]:
         if account.compared == _DESERVED and account.exceeded:
             yield from _weighing(account.queue, cache)
             needed = amounts(_raised(account.limit, account, path.point))
-            known = {name: one for name, one in needed.items() if name in account.wanted}
+            known = {name: amount for name, amount in needed.items() if name in account.wanted}
             if known.keys() == set(account.exceeded):
                 yield from heavier(account.queue, known, cache)
 
@@ -112,7 +112,7 @@ def heavier(
         return
     if not all(0 < one.billionths < totals[name].billionths for name, one in needed.items()):
         return
-    shares = [one.billionths / totals[name].billionths for name, one in needed.items()]
+    shares = [amount.billionths / totals[name].billionths for name, amount in needed.items()]
     weight = ceil(max(share * weights / (1 - share) for share in shares))
     if weight > held.spec.weight:
         text = f"weight of queue {queue}: {weight} instead of {held.spec.weight}"
@@ -165,12 +165,12 @@ def _sound(tree: QueueTree, cache: SchedulerCache) -> Iterator[Suggestion]:
         yield single(LIMIT, 1, text, limit(tree.queue, tree.what, parent))
     if not tree.child:
         yield from _less_for_each(tree, cache)
-    held = cache.stores.get("Queue", tree.child)
-    if child and isinstance(held, Queue):
+    queue = cache.stores.get("Queue", tree.child)
+    if child and isinstance(queue, Queue):
         text = f"no more than {words(child)} for queue {tree.child}"
-        lower = _lowered(held, amounts(child))
+        lower = _lowered(queue, amounts(child))
         yield single(LIMIT, 0, text, queue_spec(tree.child, lower))
-        if held.spec.guarantee.resource:
+        if queue.spec.guarantee.resource:
             nothing: dict[str, object] = {"resource": None}
             without = queue_spec(tree.child, {**lower, "guarantee": nothing})
             yield single(LIMIT, 1, f"{text}, and no guarantee", without)
@@ -184,10 +184,10 @@ def _less_for_each(tree: QueueTree, cache: SchedulerCache) -> Iterator[Suggestio
         for name in tree.exceeded
         if name in own and name in theirs
     }
-    for name, held in sorted(cache.stores.of("Queue").items()):
+    for name, queue in sorted(cache.stores.of("Queue").items()):
         parent = cache.queues[name].parent if name in cache.queues else ""
-        if isinstance(held, Queue) and over and (parent or "root") == tree.queue != name:
-            yield from less(held, tree.what, over)
+        if isinstance(queue, Queue) and over and (parent or "root") == tree.queue != name:
+            yield from less(queue, tree.what, over)
 
 
 def less(queue: Queue, field: str, by: Mapping[str, int]) -> Iterator[Suggestion]:
@@ -206,9 +206,9 @@ def _smaller_guarantees(path: QueuePath, cache: SchedulerCache) -> Iterator[Sugg
     """Yield other queues with as much less guaranteed as a limit that is exceeded lacks."""
     names = {account.queue for account in path.accounts}
     full = next((account for account in path.accounts if account.exceeded), None)
-    for name, held in sorted(cache.stores.of("Queue").items()):
-        if isinstance(held, Queue) and name not in names and full is not None:
-            yield from less(held, "guarantee", lacking(full, path.point))
+    for name, queue in sorted(cache.stores.of("Queue").items()):
+        if isinstance(queue, Queue) and name not in names and full is not None:
+            yield from less(queue, "guarantee", lacking(full, path.point))
 
 
 def _no_guarantees(cache: SchedulerCache, queue: str) -> Iterator[Suggestion]:

@@ -31,7 +31,10 @@ def of_quotas(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> It
     for _, quota in sorted(cache.stores.of("ResourceQuota").items()):
         if isinstance(quota, ResourceQuota) and quota.namespace == job.namespace:
             hard, used = amounts(quota.status.hard), amounts(quota.status.used)
-            needed = {name: one.plus(used.get(name, one.times(0))) for name, one in wanted.items()}
+            needed = {
+                name: amount.plus(used.get(name, amount.times(0)))
+                for name, amount in wanted.items()
+            }
             over = {
                 name: one
                 for name, one in needed.items()
@@ -68,8 +71,10 @@ def _less(
             for name, one in needed.items()
         ):
             rest = {
-                name: used[name]._replace(billionths=max(0, used[name].billionths - one.billionths))
-                for name, one in held.items()
+                name: used[name]._replace(
+                    billionths=max(0, used[name].billionths - amount.billionths)
+                )
+                for name, amount in held.items()
                 if name in used
             }
             found.append((sum(one.billionths for one in held.values()), key, written(rest)))

@@ -127,7 +127,10 @@ def suggestions_for(
     )
     for one in every:
         found.setdefault(one.text, one)
-    return sorted(found.values(), key=lambda one: (KINDS.index(one.kind), one.size, one.text))
+    return sorted(
+        found.values(),
+        key=lambda suggestion: (KINDS.index(suggestion.kind), suggestion.size, suggestion.text),
+    )
 
 
 def in_turns(some: Sequence[Suggestion]) -> list[Suggestion]:
@@ -138,9 +141,13 @@ def in_turns(some: Sequence[Suggestion]) -> list[Suggestion]:
     """
     number: dict[str, int] = {}
 
-    def turn(one: Suggestion) -> tuple[bool, int, int]:
-        number[one.kind] = number.get(one.kind, -1) + 1
-        return one.kind == RELEASE, number[one.kind] // _TURN, KINDS.index(one.kind)
+    def turn(suggestion: Suggestion) -> tuple[bool, int, int]:
+        number[suggestion.kind] = number.get(suggestion.kind, -1) + 1
+        return (
+            suggestion.kind == RELEASE,
+            number[suggestion.kind] // _TURN,
+            KINDS.index(suggestion.kind),
+        )
 
     return [one for _, one in sorted(((turn(one), one) for one in some), key=lambda pair: pair[0])]
 
@@ -151,13 +158,13 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
     for name, node in sorted(cache.stores.of("Node").items()):
         if not isinstance(node, Node):
             continue
-        repels = [one for one in _own(node.spec.taints) if one.effect in _REPELS]
+        repels = [taint for taint in _own(node.spec.taints) if taint.effect in _REPELS]
         shape = (_shape(node), node.spec.unschedulable)
         alike[shape] = alike.get(shape, 0) + 1
         if not repels or alike[shape] > _ALIKE:
             continue
         kept = [to_builtins(one) for one in _own(node.spec.taints) if one not in repels]
-        taints = ", ".join(one.text for one in repels)
+        taints = ", ".join(repel.text for repel in repels)
         field = ("spec", "taints")
         change: WhatIfChange = SetField(ObjectName(*NODE, name), field, kept)
         text = f"no taint {taints} on node {name}"
@@ -170,7 +177,7 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
 
 def _own(taints: Sequence[Taint]) -> list[Taint]:
     """Return the taints of a node but for that of a cordon."""
-    return [one for one in taints if one.key != UNSCHEDULABLE_TAINT.key]
+    return [taint for taint in taints if taint.key != UNSCHEDULABLE_TAINT.key]
 
 
 def _shape(node: Node) -> object:
@@ -219,9 +226,9 @@ def _larger(node: Node, request: Amounts, cache: SchedulerCache) -> Iterator[Sug
     """Yield one more node like another, with all that a pod requests, if that has too little."""
     has, wanted = amounts(node.status.allocatable), amounts(request)
     more = {
-        name: str(one)
-        for name, one in wanted.items()
-        if name not in has or one.billionths > has[name].billionths
+        name: str(amount)
+        for name, amount in wanted.items()
+        if name not in has or amount.billionths > has[name].billionths
     }
     if more:
         new = ObjectName(*NODE, new_name(node.name, cache.stores.of("Node")))
@@ -233,7 +240,7 @@ def _larger(node: Node, request: Amounts, cache: SchedulerCache) -> Iterator[Sug
 
 def _releases(now: str) -> Iterator[Suggestion]:
     """Yield all other releases of Volcano, the nearest newer ones first."""
-    names = [str(one) for one in RELEASES if not one.ours]
+    names = [str(release) for release in RELEASES if not release.ours]
     here = names.index(now) if now in names else len(names)
     order = [*range(here + 1, len(names)), *range(here - 1, -1, -1)]
     for rank, at in enumerate(order):

@@ -84,7 +84,7 @@ class Switches:
     def moves(self) -> tuple[Switch, ...]:
         """Return plugins that choose victims moved to other tiers: the first that choose decide."""
         every = _moves(self._text)
-        return tuple(one for one in every if self.changed((one,)) is not None)
+        return tuple(switch for switch in every if self.changed((switch,)) is not None)
 
     def blind(self, conf: ConfText) -> str:
         """Return that queues may lose pods below what they deserve with a changed configuration.
@@ -93,14 +93,17 @@ class Switches:
         """
         how = self._behaviours
         before, after = (
-            {one.action for one in blind_actions(parse_scheduler_conf(text, how), how)}
+            {
+                blind_action.action
+                for blind_action in blind_actions(parse_scheduler_conf(text, how), how)
+            }
             for text in (self._text, conf.text)
         )
         return " (queues can then lose pods below what they deserve)" if after - before else ""
 
     def changed(self, some: Sequence[Switch]) -> ConfText | None:
         """Return the configuration with changes; None if one changes nothing, or it is rejected."""
-        text = _changed(self._text, [one.edit for one in some]) if self._text else None
+        text = _changed(self._text, [switch.edit for switch in some]) if self._text else None
         if text is None or not _is_accepted(text, self._behaviours):
             return None
         return ConfText(text, said(some))
@@ -117,8 +120,8 @@ def factors_for(chain: Iterable[Link], cache: SchedulerCache) -> tuple[float, ..
     reserved, least = amounts(link.reserved), 0.0
     for name in link.exceeded:
         nodes = [info for info in cache.nodes.values() if not info.reason]
-        total = sum(one.allocatable.get(name) for one in nodes)
-        used = sum(one.used.get(name) for one in nodes)
+        total = sum(node.allocatable.get(name) for node in nodes)
+        used = sum(node_info.used.get(name) for node_info in nodes)
         if not total or name not in reserved:
             return ()  # No factor makes more of nothing.
         parts = amounts(amounts_of({name: total}))[name], amounts(amounts_of({name: used}))[name]
@@ -129,7 +132,7 @@ def factors_for(chain: Iterable[Link], cache: SchedulerCache) -> tuple[float, ..
 
 def said(some: Sequence[Switch]) -> str:
     """Return changes as text."""
-    return " and ".join(one.text for one in some)
+    return " and ".join(switch.text for switch in some)
 
 
 def _set(plugin: str, field: str, *, value: object) -> Edit:
@@ -145,9 +148,9 @@ def _set(plugin: str, field: str, *, value: object) -> Edit:
 def _factor(factor: float) -> Edit:
     def edit(conf: Configuration) -> bool:
         some = [
-            one
-            for one in _plugins(conf, _OVERCOMMIT)
-            if _number((one.get("arguments") or {}).get("overcommit-factor")) < factor
+            plugin
+            for plugin in _plugins(conf, _OVERCOMMIT)
+            if _number((plugin.get("arguments") or {}).get("overcommit-factor")) < factor
         ]
         for one in some:
             one["arguments"] = {**(one.get("arguments") or {}), "overcommit-factor": factor}

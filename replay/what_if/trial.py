@@ -133,7 +133,7 @@ def starts_in(answer: SessionAnswer, target: Target) -> str:
     result = answer.result
     if result.panic is not None:
         return ""
-    refused = {one.pod for one in answer.refused}
+    refused = {bind.pod for bind in answer.refused}
     bound = {pod: node for pod, node in result.binds if pod not in refused}
     later = dict(result.pipelined)
     if target.pair == POD:
@@ -166,7 +166,7 @@ def sure(sessions: ChangedSessions, variant: Variant, answer: SessionAnswer, tar
         return starts
     ahead = list(sessions.next_after(variant, answer))
     later = dict(answer.result.pipelined)
-    bound = {pod for one in ahead for pod, _ in one.answer.result.binds}
+    bound = {pod for session in ahead for pod, _ in session.answer.result.binds}
     return starts if not ahead or not bound.isdisjoint(later) else ""
 
 
@@ -182,8 +182,8 @@ def _starts_with_pods(
     if not pods:
         return False
     none = True
-    for one in sessions.next_after(variant, answer, pods):  # The next one changes the cache.
-        if starts_in(one.answer, target) == NOW:
+    for session in sessions.next_after(variant, answer, pods):  # The next one changes the cache.
+        if starts_in(session.answer, target) == NOW:
             return True
         none = False
     return none

@@ -101,7 +101,7 @@ def _less_protected(
         queue = cache.stores.get("Queue", name)
         if isinstance(queue, Queue):
             yield from less(
-                queue, "deserved", {name: one.billionths for name, one in needed.items()}
+                queue, "deserved", {name: amount.billionths for name, amount in needed.items()}
             )
 
 
@@ -126,7 +126,9 @@ def _deserves_more(
     if plugin == _PROPORTION:
         yield from heavier(queue, _with_held(queue, needed, cache), cache)
         return
-    if plugin != _CAPACITY and not any(one.queue.spec.deserved for one in cache.queues.values()):
+    if plugin != _CAPACITY and not any(
+        queue_info.queue.spec.deserved for queue_info in cache.queues.values()
+    ):
         return  # Nothing reads the field.
     found: list[tuple[str, WhatIfChange]] = []
     for name in _path(queue, cache):
@@ -168,11 +170,16 @@ def _with_held(
 ) -> dict[str, Amount]:
     """Return what the jobs of a queue, and of those below it, hold, with what is needed."""
     below = {queue}
-    while more := {one.name for one in cache.queues.values() if one.parent in below} - below:
+    while (
+        more := {
+            queue_info.name for queue_info in cache.queues.values() if queue_info.parent in below
+        }
+        - below
+    ):
         below |= more
-    held = Resource()
+    resource = Resource()
     for key in sorted(cache.jobs):
         if cache.jobs[key].queue in below:
-            held.add(cache.jobs[key].allocated)
-    has = amounts(amounts_of({name: held.get(name) for name in needed}))
-    return {name: one.plus(has[name]) for name, one in needed.items()}
+            resource.add(cache.jobs[key].allocated)
+    has = amounts(amounts_of({name: resource.get(name) for name in needed}))
+    return {name: amount.plus(has[name]) for name, amount in needed.items()}

@@ -74,12 +74,12 @@ def variants_of(
         )
     if not each:
         return [Variant(CHANGED, changes, conf, release)]
-    found = [Variant(change.text, (change,)) for change in changes]
+    variants = [Variant(change.text, (change,)) for change in changes]
     if conf is not None:
-        found.append(Variant(conf.source, conf=conf))
+        variants.append(Variant(conf.source, conf=conf))
     if release is not None:
-        found.append(Variant(release, release=release))
-    return found
+        variants.append(Variant(release, release=release))
+    return variants
 
 
 def _node(text: str) -> str:

@@ -156,7 +156,8 @@ class CacheComparison:
     def all(self) -> list[CacheMismatch]:
         """Return everything that differs, by kind and name."""
         return sorted(
-            (one for unit in self.units() for one in self.of(unit)), key=lambda one: one.place
+            (mismatch for unit in self.units() for mismatch in self.of(unit)),
+            key=lambda one: one.place,
         )
 
     def _node(self, name: str) -> list[CacheMismatch]:
@@ -166,9 +167,9 @@ class CacheComparison:
         if node is not None and not self._cache.node_cache.chooses(node):
             node = None
         believed = None if info is None else info.node
-        found = list(_identity("Node", name, node, believed))
+        mismatches = list(_identity("Node", name, node, believed))
         if node is None or info is None or believed is None:
-            return found
+            return mismatches
         counted = [entry for entry in self._pods.on(name) if self._counts(entry[0])]
         expected = NodeInfo(name, self._cache.node_cache.ignored)
         limits = self._truth.get("CSINode", name)
@@ -178,11 +179,11 @@ class CacheComparison:
             used.add(request)
             if status_of(pod) == TaskStatus.RELEASING:
                 releasing.add(request)
-        found += _amounts(name, "allocatable", expected.allocatable, info.allocatable)
-        found += _amounts(name, "used", used, info.used)
-        found += _amounts(name, "releasing", releasing, info.releasing)
-        found += _on_node(info, [pod for pod, _ in counted])
-        return found
+        mismatches += _amounts(name, "allocatable", expected.allocatable, info.allocatable)
+        mismatches += _amounts(name, "used", used, info.used)
+        mismatches += _amounts(name, "releasing", releasing, info.releasing)
+        mismatches += _on_node(info, [pod for pod, _ in counted])
+        return mismatches
 
     def _counts(self, pod: Pod) -> bool:
         """Return whether a pod counts on its node."""
@@ -193,40 +194,42 @@ class CacheComparison:
         info = self._cache.jobs.get(key)
         believed = None if info is None else info.pod_group
         group: PodGroup | None = self._truth.get("PodGroup", key)
-        found = list(_identity("PodGroup", key, group, believed))
-        if info is not None and group is not None and not found:
-            found += _minima(key, group.spec.min_task_member, info.task_min_available)
+        mismatches = list(_identity("PodGroup", key, group, believed))
+        if info is not None and group is not None and not mismatches:
+            mismatches += _minima(key, group.spec.min_task_member, info.task_min_available)
         pods = {pod.uid: pod for pod in self._pods.of(key) if self._cache.job_cache.handles(pod)}
         tasks = {} if info is None else info.tasks
         for uid in sorted({*pods, *tasks}):
             pod, task = pods.get(uid), tasks.get(uid)
             if task is None:
                 assert pod is not None
-                found.append(CacheMismatch("Pod", pod.key, "", _identity_of(pod), ABSENT))
+                mismatches.append(CacheMismatch("Pod", pod.key, "", _identity_of(pod), ABSENT))
             elif pod is None:
-                found.append(CacheMismatch("Pod", task.key, "", ABSENT, _identity_of(task.pod)))
+                mismatches.append(
+                    CacheMismatch("Pod", task.key, "", ABSENT, _identity_of(task.pod))
+                )
             else:
                 pairs = (
                     ("status", STATUS_NAMES[status_of(pod)], STATUS_NAMES[task.status]),
                     ("node", pod.spec.node_name or ABSENT, task.node_name or ABSENT),
                 )
-                found += [
+                mismatches += [
                     CacheMismatch("Pod", pod.key, field, true, held)
                     for field, true, held in pairs
                     if true != held
                 ]
-        return found
+        return mismatches
 
     def _queue(self, name: str) -> list[CacheMismatch]:
         """Return what differs about a queue."""
         info = self._cache.queues.get(name)
         queue = self._truth.get("Queue", name)
-        found = list(_identity("Queue", name, queue, None if info is None else info.queue))
+        mismatches = list(_identity("Queue", name, queue, None if info is None else info.queue))
         if info is not None and queue is not None:
             ignored = self._cache.node_cache.ignored
             allocated = Resource.of(queue.status.allocated, ignored)
-            found += _amounts(name, "allocated", allocated, info.allocated, kind="Queue")
-        return found
+            mismatches += _amounts(name, "allocated", allocated, info.allocated, kind="Queue")
+        return mismatches
 
     def _priority_class(self, name: str) -> list[CacheMismatch]:
         """Return what differs about a priority class."""

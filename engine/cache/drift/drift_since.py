@@ -43,7 +43,7 @@ class DriftHistory:
     def go_on(self, found: Mapping[Unit, Sequence[tuple[CacheMismatch, int]]]) -> None:
         """Continue from what another history of the same cache found (:meth:`found`)."""
         self._found = {
-            unit: {one.place: (one, since) for one, since in parted}
+            unit: {mismatch.place: (mismatch, since) for mismatch, since in parted}
             for unit, parted in found.items()
         }
         for unit, places in self._found.items():
@@ -93,8 +93,11 @@ class DriftHistory:
         for unit in units:
             before = self._found.pop(unit, {})
             found = {
-                one.place: (one, before[one.place][1] if one.place in before else position)
-                for one in comparison.of(unit)
+                mismatch.place: (
+                    mismatch,
+                    before[mismatch.place][1] if mismatch.place in before else position,
+                )
+                for mismatch in comparison.of(unit)
             }
             if found:
                 self._found[unit] = found

@@ -148,11 +148,11 @@ class Settled:
         return self._cache.job_cache.handles(pod)
 
 
-def _alike(true: Resource, held: Resource) -> bool:
+def _alike(true: Resource, resource: Resource) -> bool:
     """Return whether amounts are certainly equal; absent ones are 0."""
-    if true.cpu != held.cpu or true.memory != held.memory:
+    if true.cpu != resource.cpu or true.memory != resource.memory:
         return False
     if true.cpu >= _EXACT or true.memory >= _EXACT:
         return False
-    mine, theirs = true.scalars or {}, held.scalars or {}
+    mine, theirs = true.scalars or {}, resource.scalars or {}
     return all(mine.get(name, 0.0) == theirs.get(name, 0.0) < _EXACT for name in mine | theirs)

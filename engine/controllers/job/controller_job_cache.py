@@ -244,7 +244,7 @@ class ControllerJobCache:
     def restore(self, kept: JobCacheState) -> None:
         """Hold what another cache held, and nothing else."""
         self._keys = dict(kept.keys)
-        self._entries = {number: self._restored(one) for number, one in enumerate(kept.entries)}
+        self._entries = {number: self._restored(entry) for number, entry in enumerate(kept.entries)}
         self._next = len(self._entries)
         self.deleted.restore(kept.deleted)
 

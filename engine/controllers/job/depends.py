@@ -15,34 +15,36 @@ ANY = "any"
 """The iteration that needs only one of several tasks."""
 
 
-def may_start(held: ControllerListers, job: Document, task: Document) -> bool:
+def may_start(listers: ControllerListers, job: Document, task: Document) -> bool:
     """Say whether the tasks that a task depends on are ready: all of them, or one if it says so."""
     depends = task.get("dependsOn")
     if depends is None:
         return True
     others = depends.get("name") or []
-    ready = (_is_ready(held, job, other) for other in others)
+    ready = (_is_ready(listers, job, other) for other in others)
     if len(others) > 1 and depends.get("iteration") == ANY:
         return any(ready)
     return all(ready)
 
 
-def _is_ready(held: ControllerListers, job: Document, name: str) -> bool:
+def _is_ready(listers: ControllerListers, job: Document, name: str) -> bool:
     """Say whether as many pods of a task are ready as it needs; one without a minimum is ready."""
     task = task_of(job, name) or {}
     ready = 0
     for index in range(task.get("replicas", 0)):
-        pod = held.find("Pod", f"{namespace_of(job)}/{pod_name(job, task, index)}")
+        pod = listers.find("Pod", f"{namespace_of(job)}/{pod_name(job, task, index)}")
         if pod is not None:
-            ready += _counts(held, pod)
-        elif held.find("Job", key_of(job)) is None:
+            ready += _counts(listers, pod)
+        elif listers.find("Job", key_of(job)) is None:
             return True
     return ready >= int(task.get("minAvailable", 0))
 
 
-def _counts(held: ControllerListers, pod: Document) -> bool:
+def _counts(listers: ControllerListers, pod: Document) -> bool:
     phase = phase_of(pod)
-    if phase == "Succeeded" and held.own.succeeded_pods_satisfy_dependencies:
+    if phase == "Succeeded" and listers.own.succeeded_pods_satisfy_dependencies:
         return True
     containers = pod.get("status", {}).get("containerStatuses") or ()
-    return phase in {"Running", "Succeeded"} and all(one.get("ready") for one in containers)
+    return phase in {"Running", "Succeeded"} and all(
+        container.get("ready") for container in containers
+    )

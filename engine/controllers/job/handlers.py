@@ -18,19 +18,21 @@ from .job_request import JobRequest
 from .kill import partition_of
 
 
-def job_changed(held: ControllerListers, old: Document | None, job: Document) -> JobRequest | None:
+def job_changed(
+    listers: ControllerListers, old: Document | None, job: Document
+) -> JobRequest | None:
     """Know a job, and sync it if it is new, or if its spec or phase changed.
 
     Source: addJob, updateJob.
     """
     request = JobRequest(namespace_of(job), job["metadata"]["name"], JobEvent.OUT_OF_SYNC)
     if old is None:
-        held.cache.add(job)
+        listers.cache.add(job)
         return request
     if _version(old) == _version(job):
         return None
     with suppress(Failed):
-        held.cache.update(job)
+        listers.cache.update(job)
     same = old["spec"] == job["spec"] and _job_phase(old) == _job_phase(job)
     return None if same else request
 
@@ -50,43 +52,45 @@ def group_changed(old: Document | None, group: Document) -> JobRequest | None:
     return JobRequest(namespace_of(group), name, event)
 
 
-def pod_changed(held: ControllerListers, old: Document | None, pod: Document) -> JobRequest | None:
+def pod_changed(
+    listers: ControllerListers, old: Document | None, pod: Document
+) -> JobRequest | None:
     """Know a pod, and say what happened to it.
 
     Source: addPod, updatePod.
     """
     if not _is_of_job(pod) or (old is not None and _version(old) == _version(pod)):
         return None
-    if not held.own.terminating_pods_kept and "deletionTimestamp" in pod["metadata"]:
-        return pod_deleted(held, pod)
-    names_task = old is not None or held.own.pod_additions_name_task
-    request = _request(held, pod, names_task=names_task)
+    if not listers.own.terminating_pods_kept and "deletionTimestamp" in pod["metadata"]:
+        return pod_deleted(listers, pod)
+    names_task = old is not None or listers.own.pod_additions_name_task
+    request = _request(listers, pod, names_task=names_task)
     if request is None:
         return None
     if old is None:
-        held.cache.add_pod(pod)
-        event = JobEvent.POD_PENDING if held.own.pod_starts_are_events else JobEvent.OUT_OF_SYNC
+        listers.cache.add_pod(pod)
+        event = JobEvent.POD_PENDING if listers.own.pod_starts_are_events else JobEvent.OUT_OF_SYNC
     else:
         with suppress(Failed):
-            held.cache.update_pod(pod)
-        event = _event(held, old, pod, request)
+            listers.cache.update_pod(pod)
+        event = _event(listers, old, pod, request)
     return request._replace(
-        event=_unless_killed(held, pod, event),
+        event=_unless_killed(listers, pod, event),
         exit_code=_exit_code(pod) if event == JobEvent.POD_FAILED else 0,
     )
 
 
-def pod_deleted(held: ControllerListers, pod: Document) -> JobRequest | None:
+def pod_deleted(listers: ControllerListers, pod: Document) -> JobRequest | None:
     """Forget a pod, and say that it was evicted.
 
     Source: deletePod.
     """
-    request = _request(held, pod, names_task=True) if _is_of_job(pod) else None
+    request = _request(listers, pod, names_task=True) if _is_of_job(pod) else None
     if request is None:
         return None
-    unknown = held.own.unknown_deletions_only_sync and not held.cache.has_pod(pod)
-    event = JobEvent.OUT_OF_SYNC if unknown else _unless_killed(held, pod, JobEvent.POD_EVICTED)
-    held.cache.delete_pod(pod)
+    unknown = listers.own.unknown_deletions_only_sync and not listers.cache.has_pod(pod)
+    event = JobEvent.OUT_OF_SYNC if unknown else _unless_killed(listers, pod, JobEvent.POD_EVICTED)
+    listers.cache.delete_pod(pod)
     return request._replace(event=event)
 
 
@@ -99,9 +103,9 @@ def is_command_for_jobs(command: Document) -> bool:
     return bool(target.get("apiVersion") == JOB_API and target.get("kind") == "Job")
 
 
-def _request(held: ControllerListers, pod: Document, *, names_task: bool) -> JobRequest | None:
+def _request(listers: ControllerListers, pod: Document, *, names_task: bool) -> JobRequest | None:
     """Return what every request about a pod has; None without annotations that it needs."""
-    own, annotations = held.own, annotations_of(pod)
+    own, annotations = listers.own, annotations_of(pod)
     job, task = annotations.get(names.JOB_NAME), annotations.get(names.TASK)
     version = _number(annotations.get(names.JOB_VERSION))
     if job is None or version is None or (names_task and task is None):
@@ -121,25 +125,27 @@ def _request(held: ControllerListers, pod: Document, *, names_task: bool) -> Job
     )
 
 
-def _event(held: ControllerListers, old: Document, pod: Document, request: JobRequest) -> JobEvent:
+def _event(
+    listers: ControllerListers, old: Document, pod: Document, request: JobRequest
+) -> JobEvent:
     """Return what an update of a pod is to policies."""
-    phase, before, cache = phase_of(pod), phase_of(old), held.cache
+    phase, before, cache = phase_of(pod), phase_of(old), listers.cache
     if phase == "Failed" and before != phase:
         return JobEvent.POD_FAILED
     if phase == "Succeeded" and before != phase:
         done = cache.task_completed(request.key, request.task)
         return JobEvent.TASK_COMPLETED if done else JobEvent.OUT_OF_SYNC
     if phase in {"Running", "Pending"}:
-        if held.own.pod_starts_are_events and before != phase:
+        if listers.own.pod_starts_are_events and before != phase:
             return JobEvent.POD_RUNNING if phase == "Running" else JobEvent.POD_PENDING
         if cache.task_failed(request.key, request.task):
             return JobEvent.TASK_FAILED
     return JobEvent.OUT_OF_SYNC
 
 
-def _unless_killed(held: ControllerListers, pod: Document, event: JobEvent) -> JobEvent:
+def _unless_killed(listers: ControllerListers, pod: Document, event: JobEvent) -> JobEvent:
     """Return an event, or that something changed if the controller kills the pod."""
-    killed = held.own.killed_pods_marked and names.KILLED in annotations_of(pod)
+    killed = listers.own.killed_pods_marked and names.KILLED in annotations_of(pod)
     return JobEvent.OUT_OF_SYNC if killed else event
 
 

@@ -50,14 +50,14 @@ class _Work:
 
 
 def execute(
-    held: ControllerListers, client: Client, info: ControllerJobInfo, action: Action
+    listers: ControllerListers, client: Client, info: ControllerJobInfo, action: Action
 ) -> None:
     """Do an action as the phase of the job has it.
 
     :raises Refused, Failed: a request failed.
     :raises Panic: the controllers crash, see :func:`.kill.kill_target`.
     """
-    work = _Work(held, client, info)
+    work = _Work(listers, client, info)
     _PHASES.get(phase(work.job.get("status", {})), _pending)(work, action)
 
 

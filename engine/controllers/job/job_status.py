@@ -81,7 +81,7 @@ def add_condition(status: Status, when: JobConditions) -> None:
     name = phase(status)
     conditions = status.get("conditions") or []
     if when is JobConditions.LATEST_OF_PHASE:
-        conditions = [one for one in conditions if one.get("status", "") != name]
+        conditions = [condition for condition in conditions if condition.get("status", "") != name]
     status["conditions"] = [*conditions, {"status": name}]
 
 

@@ -135,7 +135,7 @@ class _Kill:
 
 
 def kill_job(
-    held: ControllerListers,
+    listers: ControllerListers,
     client: Client,
     info: ControllerJobInfo,
     retain: frozenset[str],
@@ -146,21 +146,21 @@ def kill_job(
     :param retain: phases of pods that stay.
     :raises Refused, Failed: a request failed.
     """
-    kill = _Kill(held, client, info)
+    kill = _Kill(listers, client, info)
     if "deletionTimestamp" in kill.job["metadata"]:
         return
     status = status_of(kill.job)
     status["version"] = status.get("version", 0) + 1
-    if held.own.failed_kills_raise_version:
+    if listers.own.failed_kills_raise_version:
         kill.job = with_status(kill.job, status)
-        held.spoil_job(info, kill.job)
+        listers.spoil_job(info, kill.job)
     kill.choose_all(retain)
     if _carried_out(kill, status, update):
-        delete_group(held, client, kill.job)
+        delete_group(listers, client, kill.job)
 
 
 def kill_target(
-    held: ControllerListers,
+    listers: ControllerListers,
     client: Client,
     info: ControllerJobInfo,
     target: KillTarget,
@@ -173,12 +173,12 @@ def kill_target(
     :raises Refused, Failed: a request failed.
     :raises Panic: the pod is not known, and the release does not expect that.
     """
-    kill = _Kill(held, client, info)
+    kill = _Kill(listers, client, info)
     if "deletionTimestamp" in kill.job["metadata"] or not kill.choose(target):
         return
     done = _carried_out(kill, status_of(kill.job), update)
-    if done and not held.own.targeted_restarts_keep_podgroup:
-        delete_group(held, client, kill.job)
+    if done and not listers.own.targeted_restarts_keep_podgroup:
+        delete_group(listers, client, kill.job)
 
 
 def _carried_out(kill: _Kill, status: Status, update: UpdateStatus | None) -> bool:
@@ -189,14 +189,14 @@ def _carried_out(kill: _Kill, status: Status, update: UpdateStatus | None) -> bo
     return kill.write(status, update)
 
 
-def delete_pod(held: ControllerListers, client: Client, pod: Document) -> bool:
+def delete_pod(listers: ControllerListers, client: Client, pod: Document) -> bool:
     """Delete a pod, and say whether it is; one that could not be deleted is looked up later."""
     try:
         client.delete("Pod", key_of(pod))
     except NotFound:
         return True
     except Refused:
-        held.look_up(pod)
+        listers.look_up(pod)
         return False
     return True
 

@@ -15,7 +15,7 @@ from .controller_job_cache import minimum_of, tasks_of
 from .held import ControllerListers
 
 
-def min_resources(held: ControllerListers, job: Document) -> dict[str, str]:
+def min_resources(listers: ControllerListers, job: Document) -> dict[str, str]:
     """Return what the first ``minAvailable`` pods ask for, those of higher priority first.
 
     Newer releases let each task's minimum count first, if the job needs as many pods as its tasks.
@@ -23,8 +23,8 @@ def min_resources(held: ControllerListers, job: Document) -> dict[str, str]:
     :raises ValueError: a container asks for what is no quantity.
     """
     most = job["spec"].get("minAvailable", 0)
-    tasks = sorted(tasks_of(job), key=lambda task: -_priority(held, task))
-    by_task = held.own.min_resources_by_task and most >= minimum_of(job)
+    tasks = sorted(tasks_of(job), key=lambda task: -_priority(listers, task))
+    by_task = listers.own.min_resources_by_task and most >= minimum_of(job)
     sums: Amounts = {}
     for task, number in _by_task(tasks, most) if by_task else _first(tasks, most):
         add(sums, times(quota_usage({"spec": task["template"]["spec"]}), number))
@@ -52,8 +52,8 @@ def _rest(task: Document) -> int:
     return max(rest, 0)
 
 
-def _priority(held: ControllerListers, task: Document) -> int:
+def _priority(listers: ControllerListers, task: Document) -> int:
     """Return the value of the priority class that a task's pods name; 0 if they name none."""
     name = task["template"]["spec"].get("priorityClassName", "")
-    found = held.find("PriorityClass", name) if name else None
+    found = listers.find("PriorityClass", name) if name else None
     return 0 if found is None else found.get("value", 0)

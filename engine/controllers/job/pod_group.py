@@ -42,48 +42,48 @@ def owner_of(job: Document) -> list[Document]:
 
 
 def known_group(
-    held: ControllerListers, client: Client, job: Document, *, old: bool
+    listers: ControllerListers, client: Client, job: Document, *, old: bool
 ) -> Document | None:
     """Return the PodGroup of a job that its lister has, or the API server, or None.
 
     :param old: also one that has only the job's name, as before v1.5.
     """
-    find = client.find if held.own.job_podgroups_read_live else held.find
+    find = client.find if listers.own.job_podgroups_read_live else listers.find
     found = find("PodGroup", f"{namespace_of(job)}/{group_name(job)}")
     return find("PodGroup", key_of(job)) if found is None and old else found
 
 
-def ensure_group(held: ControllerListers, client: Client, job: Document) -> None:
+def ensure_group(listers: ControllerListers, client: Client, job: Document) -> None:
     """Make the PodGroup of a job, or write to it what the job has now.
 
     :raises Refused: the request failed; that there is one already is no failure.
     """
-    group = known_group(held, client, job, old=True)
+    group = known_group(listers, client, job, old=True)
     if group is None:
         with suppress(AlreadyExists):
-            client.create(_new(held, job))
+            client.create(_new(listers, job))
         return
-    spec = _updated(held, job, group["spec"])
-    texts_compared = held.own.unchanged_podgroups_written and spec["minResources"]
-    as_read = texts_compared and key_of(group) not in held.computed_groups
+    spec = _updated(listers, job, group["spec"])
+    texts_compared = listers.own.unchanged_podgroups_written and spec["minResources"]
+    as_read = texts_compared and key_of(group) not in listers.computed_groups
     if spec == group["spec"] and not as_read:
         return
     changed = {**group, "spec": spec}
-    if held.own.shared_podgroups_changed:
-        held.spoil(group, changed)
+    if listers.own.shared_podgroups_changed:
+        listers.spoil(group, changed)
         if as_read:
-            held.computed_groups.add(key_of(group))
+            listers.computed_groups.add(key_of(group))
     client.update(changed)
 
 
-def delete_group(held: ControllerListers, client: Client, job: Document) -> None:
+def delete_group(listers: ControllerListers, client: Client, job: Document) -> None:
     """Delete the PodGroup of a job.
 
     :raises Refused: the request failed; that there is none is no failure.
     """
-    group = known_group(held, client, job, old=held.own.old_podgroup_names_known)
+    group = known_group(listers, client, job, old=listers.own.old_podgroup_names_known)
     key = f"{namespace_of(job)}/{group_name(job)}"
-    if held.own.podgroup_deletions_checked and group is not None:
+    if listers.own.podgroup_deletions_checked and group is not None:
         metadata = group["metadata"]
         with suppress(NotFound, Conflict):
             client.delete(
@@ -92,12 +92,12 @@ def delete_group(held: ControllerListers, client: Client, job: Document) -> None
                 uid=metadata["uid"],
                 version=metadata["resourceVersion"],
             )
-    elif held.own.unseen_podgroups_deleted or group is not None:
+    elif listers.own.unseen_podgroups_deleted or group is not None:
         with suppress(NotFound):
             client.delete("PodGroup", key if group is None else key_of(group))
 
 
-def _new(held: ControllerListers, job: Document) -> Document:
+def _new(listers: ControllerListers, job: Document) -> Document:
     metadata = {
         "namespace": namespace_of(job),
         "name": group_name(job),
@@ -107,42 +107,42 @@ def _new(held: ControllerListers, job: Document) -> Document:
     }
     spec = {
         "minMember": job["spec"].get("minAvailable", 0),
-        "minTaskMember": {task["name"]: _min_member(held, task) for task in tasks_of(job)},
+        "minTaskMember": {task["name"]: _min_member(listers, task) for task in tasks_of(job)},
         "queue": job["spec"].get("queue"),
         "priorityClassName": job["spec"].get("priorityClassName"),
-        "networkTopology": _topology(job["spec"]) if held.own.jobs_pass_topology else None,
-        "subGroupPolicy": _sub_groups(job) if held.own.jobs_pass_sub_groups else None,
+        "networkTopology": _topology(job["spec"]) if listers.own.jobs_pass_topology else None,
+        "subGroupPolicy": _sub_groups(job) if listers.own.jobs_pass_sub_groups else None,
     }
     return {
         "apiVersion": SCHEDULING_API,
         "kind": "PodGroup",
         "metadata": _filled(metadata),
-        "spec": {**_filled(spec), "minResources": min_resources(held, job)},
+        "spec": {**_filled(spec), "minResources": min_resources(listers, job)},
     }
 
 
-def _updated(held: ControllerListers, job: Document, spec: Document) -> Document:
+def _updated(listers: ControllerListers, job: Document, spec: Document) -> Document:
     """Return the spec that a PodGroup is to have; members of tasks that are gone stay."""
     members = {**(spec.get("minTaskMember") or {})}
     for task in tasks_of(job):
-        if "minAvailable" in task or held.own.task_min_available_follows_replicas:
-            members[task["name"]] = _min_member(held, task)
+        if "minAvailable" in task or listers.own.task_min_available_follows_replicas:
+            members[task["name"]] = _min_member(listers, task)
     made = {
         **spec,
         "priorityClassName": job["spec"].get("priorityClassName"),
         "minMember": job["spec"].get("minAvailable", 0),
         "minTaskMember": members,
     }
-    if held.own.jobs_pass_sub_groups:
+    if listers.own.jobs_pass_sub_groups:
         made["subGroupPolicy"] = _sub_groups(job)
-    return {**_filled(made), "minResources": min_resources(held, job)}
+    return {**_filled(made), "minResources": min_resources(listers, job)}
 
 
-def _min_member(held: ControllerListers, task: Document) -> int:
+def _min_member(listers: ControllerListers, task: Document) -> int:
     """Return how many pods a task needs."""
     policy = task.get("partitionPolicy")
     partitions = policy and (policy.get("minPartitions", 0), policy.get("partitionSize", 0))
-    how = Partitions.IF_SET if held.own.jobs_pass_sub_groups else Partitions.IGNORED
+    how = Partitions.IF_SET if listers.own.jobs_pass_sub_groups else Partitions.IGNORED
     return task_minimum(task.get("minAvailable"), task.get("replicas", 0), partitions or None, how)
 
 

@@ -44,7 +44,7 @@ def decide(job: Document, request: JobRequest, own: ControllerBehaviours) -> Pol
     if request.version < job.get("status", {}).get("version", 0):
         return PolicyDecision()
     return next(
-        (PolicyDecision(*found) for found in _of_policies(job, request, own)), PolicyDecision()
+        (PolicyDecision(*policy) for policy in _of_policies(job, request, own)), PolicyDecision()
     )
 
 

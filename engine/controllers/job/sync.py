@@ -38,7 +38,7 @@ _CARRIED = ("state", "version", "controlledResources", "conditions", "retryCount
 
 
 def sync_job(
-    held: ControllerListers, client: Client, info: ControllerJobInfo, update: UpdateStatus
+    listers: ControllerListers, client: Client, info: ControllerJobInfo, update: UpdateStatus
 ) -> None:
     """Make what a job lacks, delete the pods that it has too many, and write its status.
 
@@ -50,70 +50,70 @@ def sync_job(
     assert job is not None
     if "deletionTimestamp" in job["metadata"]:
         return
-    if held.find("Queue", job["spec"].get("queue", "")) is None:
+    if listers.find("Queue", job["spec"].get("queue", "")) is None:
         raise Failed("queue not found")
-    job = _prepared(held, client, job)
-    group = known_group(held, client, job, old=held.own.old_podgroup_names_known)
+    job = _prepared(listers, client, job)
+    group = known_group(listers, client, job, old=listers.own.old_podgroup_names_known)
     if group is None or group.get("status", {}).get("phase", "") in NOT_ADMITTED:
-        _write_waiting(held, client, job, update)
+        _write_waiting(listers, client, job, update)
     else:
-        _Sync(held, client, info, job).carry_out(update)
+        _Sync(listers, client, info, job).carry_out(update)
 
 
-def _prepared(held: ControllerListers, client: Client, job: Document) -> Document:
+def _prepared(listers: ControllerListers, client: Client, job: Document) -> Document:
     """Return a job with a phase, after making or changing its PodGroup."""
     if not phase(status_of(job)):
         try:
-            job = _write_first(held, client, job)
+            job = _write_first(listers, client, job)
         except (Refused, Failed) as error:
             message = f"Failed to initialize job status, err: {error}"
             client.emit(job, "JobStatusError", message)
             raise
     try:
-        ensure_group(held, client, job)
+        ensure_group(listers, client, job)
     except Refused as refused:
         client.emit(job, "PodGroupError", f"Failed to create PodGroup, err: {refused}")
         raise
     return job
 
 
-def _write_first(held: ControllerListers, client: Client, job: Document) -> Document:
+def _write_first(listers: ControllerListers, client: Client, job: Document) -> Document:
     status = status_of(job)
     set_phase(status, JobPhase.PENDING)
     status["minAvailable"] = job["spec"].get("minAvailable", 0)
-    add_condition(status, held.own.job_conditions)
-    return _write(held, client, job, status)
+    add_condition(status, listers.own.job_conditions)
+    return _write(listers, client, job, status)
 
 
 def _write_waiting(
-    held: ControllerListers, client: Client, job: Document, update: UpdateStatus
+    listers: ControllerListers, client: Client, job: Document, update: UpdateStatus
 ) -> None:
     """Write the status of a job whose pods are not to be made."""
     status = status_of(job)
     changed = update(status)
-    if held.own.unchanged_jobs_written or not _same(job, status):
-        _write_next(held, client, job, status, changed=changed)
+    if listers.own.unchanged_jobs_written or not _same(job, status):
+        _write_next(listers, client, job, status, changed=changed)
 
 
 def _write_next(
-    held: ControllerListers, client: Client, job: Document, status: Status, *, changed: bool
+    listers: ControllerListers, client: Client, job: Document, status: Status, *, changed: bool
 ) -> None:
     """Write a status with the condition that the release adds.
 
     :param changed: the phase changed.
     """
-    if changed or held.own.job_conditions is not JobConditions.PHASE_CHANGE:
-        add_condition(status, held.own.job_conditions)
-    _write(held, client, job, status)
+    if changed or listers.own.job_conditions is not JobConditions.PHASE_CHANGE:
+        add_condition(status, listers.own.job_conditions)
+    _write(listers, client, job, status)
 
 
 def _same(job: Document, status: Status) -> bool:
     return without_zeros(status_of(job)) == without_zeros(status)
 
 
-def _write(held: ControllerListers, client: Client, job: Document, status: Status) -> Document:
+def _write(listers: ControllerListers, client: Client, job: Document, status: Status) -> Document:
     written = client.update(with_status(job, status), status=True)
-    held.cache.update(written)
+    listers.cache.update(written)
     return written
 
 

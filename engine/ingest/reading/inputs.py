@@ -136,8 +136,8 @@ def find_files(
             size = status.st_size if stat.S_ISREG(status.st_mode) else 0
             found[str(path)] = InputFile(str(path), named=True, size=size)
             continue
-        for one in _in_folder(path, skip):
-            found.setdefault(one.path, one)
+        for input_file in _in_folder(path, skip):
+            found.setdefault(input_file.path, input_file)
     return [found[path] for path in sorted(found)]
 
 

@@ -68,4 +68,4 @@ def _places(parts: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 def _first(parts: list[Mapping[str, Any]], *fields: str) -> str:
     """Return the first text in some fields; empty if there is none."""
     values = (part.get(field) for part in parts for field in fields)
-    return next((one for one in values if isinstance(one, str) and one), "")
+    return next((value for value in values if isinstance(value, str) and value), "")

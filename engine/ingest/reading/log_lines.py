@@ -62,15 +62,15 @@ def held(records: Iterable[LogRecord], context: Context, now: str) -> list[LogRe
     :param now: what to do if they are too many.
     :raises EventMalformed: they are (through ``context.reject``).
     """
-    found, size = list[LogRecord](), 0
+    log_records, size = list[LogRecord](), 0
     for record in records:
-        found.append(record)
+        log_records.append(record)
         size += len(record.text)
         if size > MAX_TEXT:
             what = f"more than {MAX_TEXT // 2**20} MiB of lines in one document"
             context.reject(what, line=record.line, now=now)
             break
-    return found
+    return log_records
 
 
 def in_order(records: list[LogRecord]) -> list[LogRecord]:
@@ -87,7 +87,11 @@ def newest_first(records: list[LogRecord]) -> bool:
     times = [record.time for record in records if record.time is not None]
     if times and len(times) == len(records) and times[0] != times[-1]:
         return times[0] > times[-1]
-    headers = [found.groups() for one in records if (found := HEADER.match(one.text)) is not None]
+    headers = [
+        found.groups()
+        for log_record in records
+        if (found := HEADER.match(log_record.text)) is not None
+    ]
     written = [header[1:7] for header in headers]
     falls = sum(before > after for before, after in pairwise(written))
     return falls > sum(before < after for before, after in pairwise(written))

@@ -247,7 +247,7 @@ def _of_pairs(value: list[Any]) -> dict[str, Any] | None:
     pairs = [one for one in value if isinstance(one, dict) and {"field", "value"} == one.keys()]
     if not pairs or len(pairs) < len(value):
         return None
-    return {str(one["field"]): one["value"] for one in pairs}
+    return {str(pair["field"]): pair["value"] for pair in pairs}
 
 
 def _rows(value: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -75,17 +75,17 @@ def form_of_rows(head: bytes) -> RowForm | None:
     if _FIRST_ROW.match(head.lstrip()) is None or FIRST_OF_A_LOG.search(head) is None:
         return None
     for delimiter in _DELIMITERS:
-        found = _form(delimiter, [cells for _, _, cells in _seen(head, delimiter)])
-        if found is not None:
-            seen = list(_records(_seen(head, delimiter), found))
-            return msgspec.structs.replace(found, falls=newest_first(seen))
+        row_form = _form(delimiter, [cells for _, _, cells in _seen(head, delimiter)])
+        if row_form is not None:
+            seen = list(_records(_seen(head, delimiter), row_form))
+            return msgspec.structs.replace(row_form, falls=newest_first(seen))
     return None
 
 
 def has_named_columns(head: bytes) -> bool:
     """Say whether the first row of a table with lines of a log names its columns."""
-    found = form_of_rows(head)
-    return found is not None and found.headed
+    row_form = form_of_rows(head)
+    return row_form is not None and row_form.headed
 
 
 def _seen(head: bytes, delimiter: bytes) -> Iterator[_Row]:

@@ -168,12 +168,12 @@ class _Reader:
         return nodes
 
     def nodes(self, *, inside_range: bool) -> tuple[Node, ...]:
-        found: list[Node] = []
+        blocks: list[Node] = []
         while self.place < len(self.text):
             brace = self.text.find("{", self.place)
             if brace != self.place:
                 end = len(self.text) if brace < 0 else brace
-                found.append(Text(self.text[self.place : end]))
+                blocks.append(Text(self.text[self.place : end]))
                 self.place = end
                 continue
             begin = self.place
@@ -182,22 +182,22 @@ class _Reader:
             if more is None:
                 if not inside_range:
                     self.place = begin
-                return tuple(found)
-            found += more
+                return tuple(blocks)
+            blocks += more
         if inside_range:
             raise self.fault("{range} without {end}")
-        return tuple(found)
+        return tuple(blocks)
 
     def block(self) -> list[Node] | None:
         """Read the inside of braces; None is ``end``."""
-        found: list[Node] = []
+        blocks: list[Node] = []
         while True:
             self.spaces()
             if self.take("}"):
-                return found
+                return blocks
             token = _TOKEN.match(self.text, self.place)
             if token is None:
-                found.append(self.path())
+                blocks.append(self.path())
                 continue
             self.place = token.end()
             if token[1] == "end":
@@ -207,9 +207,9 @@ class _Reader:
                 self.spaces()
                 path = self.path()
                 self.close()
-                found.append(RangeBlock(path, self.nodes(inside_range=True)))
-                return found
-            found.append(Text(_unquoted(token[1])))
+                blocks.append(RangeBlock(path, self.nodes(inside_range=True)))
+                return blocks
+            blocks.append(Text(_unquoted(token[1])))
 
     def close(self) -> None:
         self.spaces()

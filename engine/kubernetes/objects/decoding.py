@@ -83,8 +83,8 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
             try:
                 parse(quantity)
             except ValueError as fault:
-                found = _malformed_amount(_document(payload), listed, name)
-                raise Undecodable(kind, found, item.key) from fault
+                misfit = _malformed_amount(_document(payload), listed, name)
+                raise Undecodable(kind, misfit, item.key) from fault
     for moment in _times(item):
         try:
             if moment is not None:

@@ -79,8 +79,8 @@ def words_of(fault: msgspec.ValidationError, document: Any) -> str:
 
     :param document: what was decoded.
     """
-    found = misfit_of(fault, document)
-    return str(fault) if found is None else field_words(*found)
+    misfit = misfit_of(fault, document)
+    return str(fault) if misfit is None else field_words(*misfit)
 
 
 def field_words(place: Sequence[str | int], value: Any, says: str) -> str:

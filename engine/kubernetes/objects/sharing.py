@@ -96,20 +96,20 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 
 @lru_cache(_KEPT)
 def _containers(data: bytes) -> tuple[Container, ...]:
-    found: tuple[Container, ...] = _decoder(tuple[Container, ...]).decode(data)
-    return found
+    containers: tuple[Container, ...] = _decoder(tuple[Container, ...]).decode(data)
+    return containers
 
 
 @lru_cache(_KEPT)
 def _tolerations(data: bytes) -> tuple[Toleration, ...]:
-    found: tuple[Toleration, ...] = _decoder(tuple[Toleration, ...]).decode(data)
-    return found
+    tolerations: tuple[Toleration, ...] = _decoder(tuple[Toleration, ...]).decode(data)
+    return tolerations
 
 
 @lru_cache(_KEPT)
 def _volumes(data: bytes) -> tuple[Volume, ...]:
-    found: tuple[Volume, ...] = _decoder(tuple[Volume, ...]).decode(data)
-    return found
+    volumes: tuple[Volume, ...] = _decoder(tuple[Volume, ...]).decode(data)
+    return volumes
 
 
 @lru_cache(_KEPT)
@@ -120,36 +120,36 @@ def _container_statuses(data: bytes) -> tuple[ContainerStatus, ...]:
 
 @lru_cache(_KEPT)
 def _pod_conditions(data: bytes) -> tuple[PodCondition, ...]:
-    found: tuple[PodCondition, ...] = _decoder(tuple[PodCondition, ...]).decode(data)
-    _intern(found, _OF_POD_CONDITIONS)
-    return found
+    conditions: tuple[PodCondition, ...] = _decoder(tuple[PodCondition, ...]).decode(data)
+    _intern(conditions, _OF_POD_CONDITIONS)
+    return conditions
 
 
 @lru_cache(_KEPT)
 def _status(data: bytes) -> PodStatus:
     """Return a status; those that differ as a whole have equal parts."""
-    found: PodStatus = _decoder(PodStatus).decode(data)
-    _intern((found,), _OF_STATUSES)
-    if found.container_statuses:
-        shared = _container_statuses(_encoded(found.container_statuses))
-        _set(found, "container_statuses", shared)
-    if found.conditions:
-        _set(found, "conditions", _pod_conditions(_encoded(found.conditions)))
-    return found
+    status: PodStatus = _decoder(PodStatus).decode(data)
+    _intern((status,), _OF_STATUSES)
+    if status.container_statuses:
+        shared = _container_statuses(_encoded(status.container_statuses))
+        _set(status, "container_statuses", shared)
+    if status.conditions:
+        _set(status, "conditions", _pod_conditions(_encoded(status.conditions)))
+    return status
 
 
 @lru_cache(_KEPT)
 def _node_conditions(data: bytes) -> tuple[NodeCondition, ...]:
-    found: tuple[NodeCondition, ...] = _decoder(tuple[NodeCondition, ...]).decode(data)
-    _intern(found, _OF_CONDITIONS)
-    return found
+    conditions: tuple[NodeCondition, ...] = _decoder(tuple[NodeCondition, ...]).decode(data)
+    _intern(conditions, _OF_CONDITIONS)
+    return conditions
 
 
 @lru_cache(_KEPT)
 def _owners(data: bytes) -> tuple[OwnerReference, ...]:
-    found: tuple[OwnerReference, ...] = _decoder(tuple[OwnerReference, ...]).decode(data)
-    _intern(found, _OF_OWNERS)
-    return found
+    references: tuple[OwnerReference, ...] = _decoder(tuple[OwnerReference, ...]).decode(data)
+    _intern(references, _OF_OWNERS)
+    return references
 
 
 @lru_cache(_KEPT)

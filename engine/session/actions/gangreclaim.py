@@ -41,18 +41,18 @@ def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list
     """
     queue_of, own = ssn.jobs.queue, ssn.jobs.queue[job]
 
-    def compare(one: Bundle, other: Bundle) -> int:
-        if one.whole != other.whole:
-            return 1 if one.whole else -1
-        left, right = queue_of[one.job], queue_of[other.job]
+    def compare(bundle: Bundle, other: Bundle) -> int:
+        if bundle.whole != other.whole:
+            return 1 if bundle.whole else -1
+        left, right = queue_of[bundle.job], queue_of[other.job]
         if left != right:
             first = orders.victim_queue_order(ssn, left, right, own)
             if first != orders.victim_queue_order(ssn, right, left, own):
                 return -1 if first else 1
-        worth, others = one.worth(need), other.worth(need)
+        worth, others = bundle.worth(need), other.worth(need)
         if worth != others:
             return -1 if worth > others else 1
-        return -1 if _place(ssn, one) < _place(ssn, other) else 1
+        return -1 if _place(ssn, bundle) < _place(ssn, other) else 1
 
     return sorted(bundles, key=cmp_to_key(compare))
 

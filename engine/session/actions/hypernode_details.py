@@ -37,7 +37,7 @@ def note_try(
     (name, rows), key = where, ssn.jobs.keys[job]
     if not name or not ssn.trace.follows(key):
         return
-    places = sum(one.kind in _PLACED for one in done)
+    places = sum(operation.kind in _PLACED for operation in done)
     left = [task for task in tasks if ssn.tasks.status.item(task) == TaskStatus.PENDING]
     before = ssn.trace.details.get((ssn.trace.action, _ONE + name, key))
     if isinstance(before, HypernodeTry) and (before.places or 0) > places:

@@ -75,11 +75,11 @@ def task_order(ssn: Session, left: int, right: int) -> bool:
         opinion = order.compare(left, right)
         if opinion:
             return bool(opinion < 0)
-    one, other = ssn.tasks.info[left], ssn.tasks.info[right]
-    index, others = pod_index(one.name), pod_index(other.name)
+    task_info, other = ssn.tasks.info[left], ssn.tasks.info[right]
+    index, others = pod_index(task_info.name), pod_index(other.name)
     if index is not None and others is not None and index != others:
         return index < others
-    return (one.created, one.uid) < (other.created, other.uid)
+    return (task_info.created, task_info.uid) < (other.created, other.uid)
 
 
 def task_key(ssn: Session, task: int) -> tuple[Any, ...]:

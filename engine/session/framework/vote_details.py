@@ -147,7 +147,7 @@ class RefusingNodes(NamedTuple):
     @property
     def objections(self) -> tuple[Objection, ...]:
         """The reasons, and the further ones of the nearest nodes."""
-        return (*self.reasons, *(one for near in self.nearest for one in near.also))
+        return (*self.reasons, *(objection for near in self.nearest for objection in near.also))
 
 
 class NodesChecked(NamedTuple):

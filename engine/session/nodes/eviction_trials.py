@@ -60,7 +60,8 @@ def _add(ssn: Session, name: str, tried: TriedNode) -> None:
     known, trial = ssn.trace.details.get((ssn.trace.action, TRIALS, name)), tried.trial
     before = known if isinstance(known, EvictionTrials) else EvictionTrials({}, {})
     nearest = min(
-        (tried, *filter(None, (before.nearest.get(trial),))), key=lambda one: (one.lacks, one.node)
+        (tried, *filter(None, (before.nearest.get(trial),))),
+        key=lambda node: (node.lacks, node.node),
     )
     counts = {**before.counts, trial: before.counts.get(trial, 0) + 1}
     seen = EvictionTrials(counts, {**before.nearest, trial: nearest})

@@ -48,7 +48,7 @@ def nodes_checked(
     def miss(row: int, reasons: tuple[Objection, ...]) -> NodeMiss:
         lacks = {name: much for name, much in amounts(row, missing).items() if much > 0}
         further = ssn.reasons.plain(filtered.item(row))
-        also = tuple(one for one in further if one not in reasons)
+        also = tuple(objection for objection in further if objection not in reasons)
         return NodeMiss(names[row], lacks, amounts(row, future), _allocatable(ssn, row), also)
 
     shared = np.isin(rows, list(others))
@@ -77,7 +77,7 @@ def nodes_checked(
 
 
 def _messages(group: RefusingNodes) -> list[str]:
-    return [one.message for one in group.reasons]
+    return [reason.message for reason in group.reasons]
 
 
 def _distance(request: np.ndarray, missing: np.ndarray) -> np.ndarray:

@@ -83,14 +83,14 @@ class Overcommit:
         """Return what was compared for a job, with who reserved it."""
         dims, everything = least.resource_names(), reserved.resource_names()
         over = [name for name in everything if reserved.get(name) > idle.get(name)]
-        held = holdings(ssn, ssn.queues)
+        holders = holdings(ssn, ssn.queues)
         return ReservationCheck(
             self._factor,
             plain(least),
             plain(reserved),
             plain(idle),
             tuple(name for name in over if name in dims) or tuple(over),
-            tuple(one for one in held if any(one.reserved.values())),
+            tuple(holder for holder in holders if any(holder.reserved.values())),
         )
 
     def on_session_close(self, ssn: Session) -> None:

@@ -167,9 +167,9 @@ class Proportion:
 
     def _queue_order(self, left: str, right: str) -> float:
         """Higher priority first, then the smaller share."""
-        one, other = self._attrs[left], self._attrs[right]
-        by_priority = self._by_priority and other.priority - one.priority
-        return by_priority or one.share - other.share
+        proportion_attr, other = self._attrs[left], self._attrs[right]
+        by_priority = self._by_priority and other.priority - proportion_attr.priority
+        return by_priority or proportion_attr.share - other.share
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
         """Choose tasks whose queue, without those chosen before, has more than it deserves."""
@@ -290,8 +290,8 @@ class Proportion:
         limit = attr.real_capability if enqueues else attr.deserved
         demand = CheckedDemand(point, REAL_CAPABILITY if enqueues else DESERVED, comparison, wanted)
         level = queue_level(self._ssn, queue, attr, limit, demand)
-        held = () if permits else holdings(self._ssn, {queue})
-        self._ssn.trace.detail(point, about, QueueCheck(self.name, permits, (level,), held))
+        holders = () if permits else holdings(self._ssn, {queue})
+        self._ssn.trace.detail(point, about, QueueCheck(self.name, permits, (level,), holders))
 
     def _on_allocate(self, task: int, node: int) -> None:
         attr = self._attr_of(task)
@@ -387,9 +387,9 @@ def _bounded(attr: ProportionAttr, remaining: Resource, weights: int, *, zeros: 
     return maximum(deserved, attr.guarantee, zeros=zeros)
 
 
-def _same(one: Resource, other: Resource) -> bool:
+def _same(resource: Resource, other: Resource) -> bool:
     """Return whether amounts are equal and the same scalars present; none is as good as no map."""
-    return (one.cpu, one.memory, one.scalars or {}) == (
+    return (resource.cpu, resource.memory, resource.scalars or {}) == (
         other.cpu,
         other.memory,
         other.scalars or {},

@@ -234,17 +234,17 @@ def _percent(amount: float, whole: float) -> float:
     return amount * 100 / whole
 
 
-def _goes_first(one: Pod, other: Pod) -> bool:
+def _goes_first(pod: Pod, other: Pod) -> bool:
     """Return whether a pod is evicted before another: by priority, then by class of service.
 
     Of two of best effort both go first, so that it depends on how they are sorted.
 
     Source: node_utilization_util.go sortPods.
     """
-    left, right = one.spec.priority, other.spec.priority
+    left, right = pod.spec.priority, other.spec.priority
     if (left is None) is not (right is None):
         return left is None
     if left is not None and right is not None and left != right:
         return left < right
-    qos = pod_qos(one)
+    qos = pod_qos(pod)
     return qos == BEST_EFFORT or (qos == BURSTABLE and pod_qos(other) == GUARANTEED)

@@ -140,9 +140,9 @@ class ResourceStrategyFit:
             own = own_strategies(info.pod.annotations)
             known = self._parts[klass] = []
             for name in info.request.resource_names():
-                found = strategy_of(name, self._strategies) if own is None else own.get(name)
-                if found is not None:
-                    part = _Part(self._ssn.dims.index(name), info.request.get(name), found)
+                strategy = strategy_of(name, self._strategies) if own is None else own.get(name)
+                if strategy is not None:
+                    part = _Part(self._ssn.dims.index(name), info.request.get(name), strategy)
                     known.append(part)
         return known
 

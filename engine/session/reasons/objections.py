@@ -139,7 +139,7 @@ class Objection(msgspec.Struct, frozen=True, eq=False):
 
 def around(message: str, *inner: Objection) -> Objection:
     """Return what a release writes for objections of filters, in other words than theirs."""
-    plain = tuple(one for given in inner for one in given.plain)
+    plain = tuple(objection for given in inner for objection in given.plain)
     return (
         plain[0] if [one.message for one in plain] == [message] else Objection(message, inner=plain)
     )

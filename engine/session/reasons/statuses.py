@@ -76,7 +76,9 @@ class Reasons:
 
     def plain(self, verdict: int) -> tuple[Objection, ...]:
         """Return the objections of a verdict, without what a release puts around them."""
-        return tuple(one for status in self._statuses[verdict] for one in status.objection.plain)
+        return tuple(
+            objection for status in self._statuses[verdict] for objection in status.objection.plain
+        )
 
     def unresolvable(self, verdict: int) -> bool:
         """Return whether evicting pods from the node cannot help."""

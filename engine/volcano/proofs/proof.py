@@ -79,9 +79,9 @@ def holds_in(row: Row) -> list[Release]:
 def lack(row: Row) -> str:
     """Return why a row has no proof."""
     recorded = {parse_release(name) for name in _recorded(part_of(row.behaviour))}
-    held = [release for release in holds_in(row) if not release.ours]
-    if not recorded.intersection(held):
-        return f"nothing was recorded of {', '.join(map(str, held))}"
+    releases = [release for release in holds_in(row) if not release.ours]
+    if not recorded.intersection(releases):
+        return f"nothing was recorded of {', '.join(map(str, releases))}"
     return LACKS.get(row.behaviour, "no recorded outcome depends on it")
 
 

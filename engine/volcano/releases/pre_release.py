@@ -49,9 +49,9 @@ def known_release(text: str) -> Release | PreRelease:
     :raises UsageError: there is none.
     """
     text = text.strip()
-    for one in PRE_RELEASES:
-        if text in {one.name, one.name.removeprefix("v")}:
-            return one
+    for release in PRE_RELEASES:
+        if text in {release.name, release.name.removeprefix("v")}:
+            return release
     return parse_release(text)
 
 

@@ -145,14 +145,14 @@ ATTRS: Mapping[QueueComparison, type[QueueAttr]] = MappingProxyType(
 )
 
 
-def compare_shares(one: QueueAttr, other: QueueAttr) -> int:
+def compare_shares(queue_attr: QueueAttr, other: QueueAttr) -> int:
     """Put the smaller share first; of equal ones, queues that deserve something, if that counts.
 
     Source: capacity.go compareShareWithDeserved.
     """
-    if one.share != other.share or not one.deserving_first:
-        return (one.share > other.share) - (one.share < other.share)
-    return one.deserved.is_empty() - other.deserved.is_empty()
+    if queue_attr.share != other.share or not queue_attr.deserving_first:
+        return (queue_attr.share > other.share) - (queue_attr.share < other.share)
+    return queue_attr.deserved.is_empty() - other.deserved.is_empty()
 
 
 def real_capability(

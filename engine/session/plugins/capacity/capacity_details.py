@@ -49,7 +49,7 @@ def follow(ssn: Session, attr: QueueAttr, check: CapacityCheck, group: str = "")
         seen, limit = reached and account in check.checked, account.real_capability
         levels.append(queue_level(ssn, account.name, account, limit, demand, checked=seen))
         reached = reached and account is not check.full
-    below = () if check.full is None else {one.name for one in _within(check.full)}
+    below = () if check.full is None else {queue_attr.name for queue_attr in _within(check.full)}
     seen_all = QueueCheck(PLUGIN, check.full is None, tuple(levels), holdings(ssn, below))
     ssn.trace.detail(check.point, check.about, seen_all)
 

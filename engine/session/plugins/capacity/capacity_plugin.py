@@ -159,9 +159,9 @@ class Capacity:
 
     def _queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, then the smaller share."""
-        one, other = self._attrs[left], self._attrs[right]
-        by_priority = self._by_priority and other.priority - one.priority
-        return by_priority or compare_shares(one, other)
+        queue_attr, other = self._attrs[left], self._attrs[right]
+        by_priority = self._by_priority and other.priority - queue_attr.priority
+        return by_priority or compare_shares(queue_attr, other)
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
         """Return which tasks a task may reclaim: see :mod:`.reclaimable_tasks`.
@@ -259,7 +259,9 @@ class Capacity:
         if info.devices and (full := self._devices.full(attr, info.devices)) is not None:
             return _no_devices(full)
         request = info.request
-        full = next((one for one in attr.lineage if not one.takes(request)), None)
+        full = next(
+            (queue_attr for queue_attr in attr.lineage if not queue_attr.takes(request)), None
+        )
         if self._ssn.trace.on:
             name, group = self._ssn.task_name(task), self._ssn.jobs.keys[self._ssn.tasks.job[task]]
             follow(

@@ -37,12 +37,12 @@ def exceeds_partly(used: Resource, limit: Resource, request: Resource) -> bool:
     return False
 
 
-def intersect(one: Resource, other: Resource, *, pods: bool) -> bool:
+def intersect(resource: Resource, other: Resource, *, pods: bool) -> bool:
     """Return whether there is some of the same resource in both.
 
     :param pods: whether the number of pods counts as a resource.
     """
-    names = set(one.resource_names()) & set(other.resource_names())
+    names = set(resource.resource_names()) & set(other.resource_names())
     return bool(names if pods else names - {PODS})
 
 

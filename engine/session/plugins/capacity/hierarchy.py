@@ -226,23 +226,23 @@ class Hierarchy:
 
         Two leaves compare the shares of the ancestors just below their common ancestor.
         """
-        one, other = self.attrs[left], self.attrs[right]
-        if one.priority != other.priority:
-            return other.priority - one.priority
-        if bool(one.children) != bool(other.children):
-            return -1 if not one.children else 1
-        if not one.children:
-            one, other = self._rivals.get((left, right)) or self._part(one, other)
-        return compare_shares(one, other)
+        queue_attr, other = self.attrs[left], self.attrs[right]
+        if queue_attr.priority != other.priority:
+            return other.priority - queue_attr.priority
+        if bool(queue_attr.children) != bool(other.children):
+            return -1 if not queue_attr.children else 1
+        if not queue_attr.children:
+            queue_attr, other = self._rivals.get((left, right)) or self._part(queue_attr, other)
+        return compare_shares(queue_attr, other)
 
     def _part(self, left: QueueAttr, right: QueueAttr) -> tuple[QueueAttr, QueueAttr]:
         """Return the two queues whose shares decide between two leaves."""
         below = queue_level(left.ancestors, right.ancestors) + 1
-        one, other = (
+        queue_attr, other = (
             leaf.ancestors[below] if below < len(leaf.ancestors) else leaf for leaf in (left, right)
         )
-        self._rivals[left.name, right.name] = one, other
-        return one, other
+        self._rivals[left.name, right.name] = queue_attr, other
+        return queue_attr, other
 
     def victim_queue_order(self, left: str, right: str, preemptor: str) -> float:
         """Put victims of the queues first that are closest to the preemptor's."""
@@ -258,8 +258,8 @@ def queue_level(left: Sequence[QueueAttr], right: Sequence[QueueAttr]) -> int:
     Source: capacity.go getQueueLevel.
     """
     level = 0
-    for depth, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one is not other:
+    for depth, (queue_attr, other) in enumerate(zip(left, right, strict=False)):
+        if queue_attr is not other:
             break
         level = depth
     return level

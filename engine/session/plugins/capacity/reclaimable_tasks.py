@@ -153,7 +153,7 @@ def _spare(
     if ssn.trace.staying is None:
         return
     every = compared if request is None else (request,)
-    named = {name for one in every for name, amount in plain(one).items() if amount}
+    named = {name for resource in every for name, amount in plain(resource).items() if amount}
     sides = ({name: one.get(name) for name in sorted(named)} for one in compared)
     ssn.trace.spare(spares, queue, *sides)
 
@@ -220,10 +220,11 @@ def _ancestors_to_give(
     return accounts
 
 
-def _related(reclaim: Reclaim, one: QueueAttr, other: QueueAttr) -> bool:
+def _related(reclaim: Reclaim, queue_attr: QueueAttr, other: QueueAttr) -> bool:
     """Return whether two queues share one of their nearest ancestors, other than the root."""
     names = [
-        {ancestor.name for ancestor in attr.ancestors[-reclaim.level :]} for attr in (one, other)
+        {ancestor.name for ancestor in attr.ancestors[-reclaim.level :]}
+        for attr in (queue_attr, other)
     ]
     return bool((names[0] & names[1]) - {ROOT})
 

@@ -74,7 +74,7 @@ class Drf:
 
     def _share(self, allocated: Floats) -> float:
         amounts: list[float] = allocated.tolist()
-        return max(0.0, *[held / of for held, of in zip(amounts, self._total, strict=True)])
+        return max(0.0, *[amount / of for amount, of in zip(amounts, self._total, strict=True)])
 
     def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
         """Choose tasks of jobs that without them still have as much as the preemptor with its own.
@@ -150,8 +150,8 @@ class Drf:
         """
         request = self._request[task]
         if (request - allocated).max() >= MIN_RESOURCE:
-            held, asked = (Resource.from_vector(self._dims, v) for v in (allocated, request))
-            allocated[:] = self._off(held, asked).vector(self._dims)
+            resource, asked = (Resource.from_vector(self._dims, v) for v in (allocated, request))
+            allocated[:] = self._off(resource, asked).vector(self._dims)
         else:
             allocated -= request
 

@@ -102,10 +102,10 @@ class ShareTree:
 
         The first step at which the paths differ in share per weight decides.
         """
-        for one, other in zip(self._paths[left], self._paths[right], strict=False):
-            if one.saturated != other.saturated:
-                return 1.0 if one.saturated else -1.0
-            difference = one.share / one.weight - other.share / other.weight
+        for node, other in zip(self._paths[left], self._paths[right], strict=False):
+            if node.saturated != other.saturated:
+                return 1.0 if node.saturated else -1.0
+            difference = node.share / node.weight - other.share / other.weight
             if difference:
                 return difference
         return 0.0

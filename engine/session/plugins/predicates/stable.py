@@ -83,7 +83,7 @@ class StableFilters:
         verdicts = np.zeros(len(columns), dtype=np.int32)
         if options.taint_toleration:
             places, objections = tainted(columns, pod, named=self._pod_message_names_taints)
-            ids = [self._final("TaintToleration", one) for one in objections]
+            ids = [self._final("TaintToleration", objection) for objection in objections]
             verdicts = np.array([*ids, PASS], dtype=np.int32)[places]
         if options.node_affinity:
             verdicts[~matching(columns, pod)] = self._final("NodeAffinity", NO_MATCH)

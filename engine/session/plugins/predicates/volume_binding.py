@@ -151,23 +151,23 @@ class VolumeBinding:
             self._verdicts(reachable, bindable, missing, faults), matches, provisioned
         )
 
-    def reserve(self, found: BindingNeeds, node: int) -> None:
+    def reserve(self, needs: BindingNeeds, node: int) -> None:
         """Assume a pod's volumes on a node. Source: ``AssumePodVolumes``."""
-        for match in found.matches:
+        for match in needs.matches:
             place = match.chosen.item(node)
             if place != _NONE:
                 self._taken[match.volumes[place].name] = match.claim.key
-        for claim, nodes in found.provisioned:
+        for claim, nodes in needs.provisioned:
             if nodes[node]:
                 self._selected[claim.key] = self._columns.names[node]
 
-    def unreserve(self, found: BindingNeeds, node: int) -> None:
+    def unreserve(self, needs: BindingNeeds, node: int) -> None:
         """Forget a pod's assumed volumes on a node. Source: ``RevertAssumedPodVolumes``."""
-        for match in found.matches:
+        for match in needs.matches:
             place = match.chosen.item(node)
             if place != _NONE:
                 self._taken.pop(match.volumes[place].name, None)
-        for claim, nodes in found.provisioned:
+        for claim, nodes in needs.provisioned:
             if nodes[node]:
                 self._selected.pop(claim.key, None)
 
@@ -322,8 +322,8 @@ class VolumeBinding:
         combined = (~reachable) * 1 + (~bindable) * 2 + missing * 4
         for kind in np.unique(combined).tolist():
             some = [
-                one
-                for bit, one in (
+                objection
+                for bit, objection in (
                     *((1, self._unreachable), (2, NOTHING_TO_BIND)),
                     (4, VOLUME_MISSING),
                 )

@@ -88,8 +88,8 @@ class VolumeFilters:
         claims = self._claims.get(task)
         if self._binding is None or claims is None:
             return np.zeros(len(rows), dtype=np.int32)
-        found = self._found[task] = self._binding.filter(claims)
-        return found.verdicts[rows]
+        needs = self._found[task] = self._binding.filter(claims)
+        return needs.verdicts[rows]
 
     def reserve(self, task: int, node: int) -> None:
         """Reserve the volumes of an allocated task; a pipelined one reserves none yet."""
@@ -97,10 +97,10 @@ class VolumeFilters:
             return
         if self._limits is not None:
             self._limits.add(self._tasks.info[task].pod, node)
-        found = self._found.get(task)
+        needs = self._found.get(task)
         allocated = self._tasks.status[task] == TaskStatus.ALLOCATED
-        if allocated and found is not None and self._binding is not None:
-            self._binding.reserve(found, node)
+        if allocated and needs is not None and self._binding is not None:
+            self._binding.reserve(needs, node)
 
     def unreserve(self, task: int, node: int) -> None:
         """Give back the volumes of a task."""
@@ -108,6 +108,6 @@ class VolumeFilters:
             return
         if self._limits is not None:
             self._limits.remove(self._tasks.info[task].pod, node)
-        found = self._found.get(task)
-        if found is not None and self._binding is not None:
-            self._binding.unreserve(found, node)
+        needs = self._found.get(task)
+        if needs is not None and self._binding is not None:
+            self._binding.unreserve(needs, node)
