@@ -221,7 +221,6 @@ class _Writer:
         past = self._past_jobs(deleted_jobs.items())
         error_tasks = jobs.error_tasks.waiting().of(self._failed_item)
         stored_nodes = [self._node(node) for node in cache.nodes.values()]
-        images = self._images()
         queues = [
             (name, self.number(queue.queue), _queue_amounts(queue))
             for name, queue in cache.queues.items()
@@ -252,7 +251,7 @@ class _Writer:
             deleted_jobs=deleted_jobs.of(self._deleted_job),
             error_tasks=error_tasks,
             nodes=stored_nodes,
-            images=images,
+            images=self._images(),
             csi_nodes=nodes.csi_nodes,
             node_queue=nodes.queue.waiting(),
             hypernode_queue=nodes.hypernode_queue.waiting(),
