@@ -1,10 +1,11 @@
-"""The last answers that took long, as they were sent: who asks the same again gets them at once."""
+"""What took long to make, kept in bounds: who asks the same again gets it at once."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Generic, NamedTuple, TypeVar
 
 from starlette.responses import Response
 
@@ -12,6 +13,46 @@ MOST_BYTES = 4 << 20
 """In all answers that are kept."""
 
 MOST_OF_ONE = MOST_BYTES // 4
+
+V = TypeVar("V")
+
+
+class LastUsed(Generic[V]):
+    """Values by key, the least used of which are dropped; threads share it.
+
+    :param most: the size of all values; a larger one is kept until another one comes.
+    :param size: of a value.
+    """
+
+    def __init__(self, most: int, size: Callable[[V], int]) -> None:
+        self._most, self._size_of = most, size
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, V] = OrderedDict()
+        self._size = 0
+
+    def find(self, key: Hashable) -> V | None:
+        """Return what was kept; None if it was not, or is no more."""
+        with self._lock:
+            value = self._kept.get(key)
+            if value is not None:
+                self._kept.move_to_end(key)
+            return value
+
+    def put(self, key: Hashable, value: V) -> V:
+        """Keep a value, drop those that were used least lately, and return it."""
+        with self._lock:
+            if key in self._kept:
+                self._size -= self._size_of(self._kept.pop(key))
+            self._kept[key] = value
+            self._size += self._size_of(value)
+            while self._size > self._most and len(self._kept) > 1:
+                self._size -= self._size_of(self._kept.popitem(last=False)[1])
+        return value
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Return what was kept, or make and keep it."""
+        value = self.find(key)
+        return self.put(key, make()) if value is None else value
 
 
 class Sent(NamedTuple):
@@ -27,35 +68,17 @@ class Sent(NamedTuple):
         return made
 
 
-class KeptAnswers:
-    """Answers by their tag, the last used last; threads may share it.
+class KeptAnswers(LastUsed[Sent]):
+    """Answers by their tag.
 
     A tag says of what log, version, question and settings an answer follows, so one that is kept
     can never be outdated.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Sent] = OrderedDict()
-        self._bytes = 0
-
-    def find(self, tag: str) -> Sent | None:
-        """Return the answer that has a tag; None if it is not kept."""
-        with self._lock:
-            found = self._kept.get(tag)
-            if found is not None:
-                self._kept.move_to_end(tag)
-            return found
+        super().__init__(MOST_BYTES, lambda sent: len(sent.body))
 
     def keep(self, tag: str, answer: Response) -> None:
-        """Keep an answer, and drop those that were used least lately."""
-        sent = Sent(bytes(answer.body), tuple(answer.raw_headers))
-        if len(sent.body) > MOST_OF_ONE:
-            return
-        with self._lock:
-            before = self._kept.pop(tag, None)
-            self._bytes += len(sent.body) - (0 if before is None else len(before.body))
-            self._kept[tag] = sent
-            while self._bytes > MOST_BYTES:
-                _, dropped = self._kept.popitem(last=False)
-                self._bytes -= len(dropped.body)
+        """Keep an answer, unless it is too large."""
+        if len(answer.body) <= MOST_OF_ONE:
+            self.put(tag, Sent(bytes(answer.body), tuple(answer.raw_headers)))

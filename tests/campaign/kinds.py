@@ -25,7 +25,7 @@ from plinian.replay.server.kubernetes.wire.api_paths import ApiPath
 from plinian.replay.server.kubernetes.wire.api_resources import ApiResource, catalog_of
 from plinian.replay.server.kubernetes.wire.api_status import StatusError
 from plinian.replay.server.kubernetes.wire.list_options import AnswerForm, ObjectShape
-from plinian.replay.server.kubernetes.write.changing import WriteRequest
+from plinian.replay.server.kubernetes.write.bodies import WriteRequest
 from plinian.replay.server.kubernetes.write.validation import validated
 
 NOW = span_at(1_800_000_000_000_000)

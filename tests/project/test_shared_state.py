@@ -43,8 +43,6 @@ WITH_THREADS = {
     "replay/server/mcp/door.py": "no thread: a task of the event loop",
     "replay/server/mcp/stdio.py": "a thread has the event loop, and the first one only waits",
     "replay/server/kept_answers.py": "a lock around the answers that threads keep",
-    "replay/server/kubernetes/read/cluster_state.py": "a lock around what threads keep of states",
-    "replay/server/kubernetes/wire/encoded_parts.py": "a lock around what threads keep of answers",
     "replay/server/kubernetes/watch/watching.py": "one thread, which alone has the watches",
     "replay/server/kubernetes/watch/channels.py": "waits in the event loop, and starts nothing",
     "replay/server/kubernetes/watch/course.py": "a task of the event loop moves the moment",

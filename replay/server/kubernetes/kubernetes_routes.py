@@ -20,11 +20,12 @@ from ..readers import Readers
 from ..settings import ServerSettings
 from .read import discovery
 from .read import openapi_v3 as openapi
-from .read.cluster_state import ClusterState, shown_time
+from .read.cluster_state import ClusterState, View, shown_time
 from .read.lists import ListPage, object_of, page_of
 from .read.past import Past
 from .read.reviews import reviewed
 from .read.server_version import version_of
+from .served_branch import Branch
 from .watch.channels import ClientWatch
 from .watch.course import MomentCourse
 from .watch.follower import WatchFollower
@@ -33,11 +34,11 @@ from .watch.sockets import sent
 from .watch.watches import WatchResponse, refused, watched
 from .wire.api_paths import ApiPath, named, no_resource, place_in
 from .wire.api_resources import READ, READ_AND_WRITE, REVIEWS, Catalog
-from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal
+from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal, warning
 from .wire.list_options import AnswerForm, ListOptions, asked_of, form_of
 from .wire.protobuf_fields import MAGIC, fields, text, unwrapped
 from .wire.shifted_times import NONE, Shift
-from .write.changing import Changing, View, WriteRequest
+from .write.bodies import WriteRequest
 from .write.patches import APPLY, patched_object
 
 ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
@@ -45,8 +46,6 @@ ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
 READING = frozenset({"GET", "HEAD"})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _FOREVER = "private, max-age=31536000, immutable"
-_WARNING_BYTES = 1500
-_MOST_WARNINGS = 20
 _NOT_FOUND, _GONE = 404, 410
 
 _NOT_RECORDED: Mapping[str, str] = MappingProxyType(
@@ -67,7 +66,7 @@ class HandlerContext(NamedTuple):
     past: Past
     follower: WatchFollower
     course: MomentCourse
-    branch: Changing | None = None
+    branch: Branch | None = None
 
 
 def routes() -> list[BaseRoute]:
@@ -83,7 +82,7 @@ def routes() -> list[BaseRoute]:
 
 @asynccontextmanager
 async def opened(
-    app: Starlette, settings: ServerSettings, readers: Readers, branch: Changing | None = None
+    app: Starlette, settings: ServerSettings, readers: Readers, branch: Branch | None = None
 ) -> AsyncIterator[None]:
     """Let an application answer requests to this API.
 
@@ -130,7 +129,7 @@ class Exchange(NamedTuple):
         return await self.door.past.ask(self.view, question)
 
     @property
-    def branch(self) -> Changing | None:
+    def branch(self) -> Branch | None:
         """What is served, if it can be changed."""
         return self.door.branch if self.pinned is None else None
 
@@ -203,7 +202,7 @@ async def _answered(exchange: Exchange) -> Response:
         case ("version",):
             parts = exchange.door.past.parts
             found = await exchange.ask(
-                lambda state: parts.part(("version", state.key), lambda: version_of(state))
+                lambda state: parts.get(("version", state.key), lambda: version_of(state))
             )
             return Response(found, media_type=JSON)
         case ("healthz" | "livez" | "readyz", *_):
@@ -427,7 +426,7 @@ async def _listed(exchange: Exchange, place: ApiPath, page: ListPage) -> Respons
 
 async def _items(past: Past, part: ListPage) -> bytes:
     return await past.ask(
-        part.state.on, lambda state: past.parts.part(part.key, lambda: part.items(state))
+        part.state.on, lambda state: past.parts.get(part.key, lambda: part.items(state))
     )
 
 
@@ -435,16 +434,3 @@ def _headers(exchange: Exchange, doubts: Sequence[str]) -> dict[str, str]:
     """Return the headers that say what a client should know of an answer."""
     said = [*doubts, *([exchange.shift.said] if exchange.shift.seconds else [])]
     return {"Warning": warning(said)} if said else {}
-
-
-def warnings(texts: Sequence[str]) -> str:
-    """Return several warnings as a header; clients show each in a separate line."""
-    return ", ".join(warning([one]) for one in texts[:_MOST_WARNINGS])
-
-
-def warning(doubts: Sequence[str]) -> str:
-    """Return sentences as a header that clients show to people."""
-    text = "; ".join(doubts).encode("ascii", "replace").decode()
-    text = "".join(one if one.isprintable() else "?" for one in text)
-    text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
-    return f'299 plinian "{text}"'

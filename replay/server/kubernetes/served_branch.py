@@ -24,18 +24,17 @@ from ....engine.state.truth_fold import Entry
 from ...logs.log import Log, opened
 from ..fault_answers import report
 from ..settings import ServerSettings
-from .kubernetes_routes import warnings
-from .read.cluster_state import KeptStates, LoggedState
+from .read.cluster_state import ClusterState, KeptStates, View
 from .tables.columns import MALFORMED
 from .watch.channels import Channel, ClientWatch
 from .watch.resource_changes import Name, ResourceChange, name_of
 from .watch.watching import Opening, Watching
 from .wire.api_resources import CRD, ApiResource
-from .wire.api_status import JSON, StatusError, expired, invalid, too_large
+from .wire.api_status import JSON, StatusError, expired, invalid, too_large, warnings
 from .wire.list_options import ListOptions, Selection
 from .write.appending import Batch, BranchWriter, batch_of, covered
+from .write.bodies import WriteRequest
 from .write.branch_objects import Altered, BranchState, Tables, known_kinds, loaded, one_pair
-from .write.changing import View, WriteRequest
 from .write.owners import Neighbours, Owned
 from .write.writing import WriteContext, WriteOutcome, Writing
 
@@ -217,7 +216,7 @@ class Branch(Watching):
         """Serve the objects after a write that is in the log."""
         assert self._log is not None, "it was started"
         if any(change.pair == CRD for change in batch.changes):
-            catalog = LoggedState(self._log, after.moment, KeptStates(0)).catalog
+            catalog = ClusterState(self._log, after.moment, KeptStates(0)).catalog
             self._log.forget()
             after = after._replace(catalog=catalog)
         self._tables = after

@@ -18,8 +18,8 @@ from plinian.replay.logs.log import opened
 from plinian.replay.server.kubernetes.served_branch import Branch
 from plinian.replay.server.kubernetes.wire.api_paths import place_in
 from plinian.replay.server.kubernetes.wire.api_status import StatusError
+from plinian.replay.server.kubernetes.write.bodies import WriteRequest
 from plinian.replay.server.kubernetes.write.branch_objects import Tables, loaded
-from plinian.replay.server.kubernetes.write.changing import WriteRequest
 from plinian.replay.server.kubernetes.write.patches import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from plinian.replay.server.settings import ServerSettings
 

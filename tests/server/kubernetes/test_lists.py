@@ -14,7 +14,7 @@ from serving import Running
 import plinian
 from plinian.replay.facade.log import opened
 from plinian.replay.server.kubernetes.read import lists
-from plinian.replay.server.kubernetes.read.cluster_state import KeptStates, LoggedState
+from plinian.replay.server.kubernetes.read.cluster_state import ClusterState, KeptStates
 from plinian.replay.server.kubernetes.read.lists import page_of
 from plinian.replay.server.kubernetes.wire.list_options import asked_of
 from tree import ROOT
@@ -66,7 +66,7 @@ def test_large_tables_need_few_pages(monkeypatch: pytest.MonkeyPatch, demo_log: 
     """Kubectl waits before each page after the tenth; lists in JSON keep the limit."""
     monkeypatch.setattr(lists, "_LARGE_PAGE", 4)
     with opened(demo_log, read_only=True, branch="main", cluster=None) as log:
-        state = LoggedState(log, log.moment("end"), KeptStates())
+        state = ClusterState(log, log.moment("end"), KeptStates())
         pods = state.catalog.find("", "v1", "pods")
         assert pods is not None
         for accept, limit, sizes in (

@@ -17,7 +17,7 @@ from serving import Running, ended, serving
 
 import plinian
 from plinian.replay.facade.log import opened
-from plinian.replay.server.kubernetes.read.cluster_state import KeptStates, LoggedState
+from plinian.replay.server.kubernetes.read.cluster_state import ClusterState, KeptStates
 from plinian.replay.server.kubernetes.watch import resource_changes as changes
 from plinian.replay.server.kubernetes.watch.follower import WatchFollower
 from plinian.replay.server.kubernetes.watch.resource_changes import changes_between, held_at
@@ -70,7 +70,7 @@ def test_any_way_through_the_log_ends_where_the_log_is(
     with opened(demo_log, read_only=True, branch="main", cluster=None) as log:
         kept = KeptStates()
         points = ["rv:1", "rv:255", "rv:391", "2026-11-21T01:53:36.5Z", "rv:1100", "end"]
-        states = [LoggedState(log, log.moment(point), kept) for point in points]
+        states = [ClusterState(log, log.moment(point), kept) for point in points]
         held = held_at(states[0], resource)
         for before, after in pairwise(states):
             for change in changes_between(log, before, after, resource, held):

@@ -1,15 +1,9 @@
-"""The objects of a cluster at a moment: all that answers are made of.
-
-:class:`ClusterState` is the interface; :class:`LoggedState` reads it from a log. Something else
-that holds objects, such as a branch that changes, can be served by implementing it.
-"""
+"""The objects of a cluster at a moment: all that answers are made of."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
 
 import msgspec
@@ -25,6 +19,7 @@ from ....logs.log import Log
 from ....moments.moment import Moment
 from ....moments.times import is_one_time, span_text
 from ....truth.truth import bound_document
+from ...kept_answers import LastUsed
 from ..wire.api_resources import (
     CRD,
     EVENT,
@@ -38,8 +33,6 @@ from ..wire.api_resources import (
 from ..wire.event_groups import event_in_group
 from ..wire.shifted_times import NONE, Shift
 
-T = TypeVar("T")
-
 MOST_ENTRIES = 80_000
 """Entries that are kept for further answers."""
 
@@ -50,101 +43,20 @@ NEVER_SEEN = "the log has no object of this kind, and no input that would show o
 _STALE = "{} of these may be outdated: a later write was accepted, but its result was not recorded"
 
 
-class ClusterState(Protocol):
-    """The objects of a cluster at a moment."""
-
-    @property
-    def key(self) -> Hashable:
-        """What distinguishes it from all other states."""
-
-    @property
-    def revision(self) -> int:
-        """The last resourceVersion that had been given out in the whole cluster."""
-
-    @property
-    def time(self) -> int | None:
-        """The best estimate of its time, in microseconds; None if it is not known."""
-
-    @property
-    def when(self) -> TimeSpan:
-        """Between which times it is, for ages."""
-
-    @property
-    def label(self) -> str:
-        """The moment, for messages."""
-
-    @property
-    def shift(self) -> Shift:
-        """By how much times are moved where they are shown."""
-
-    @property
-    def catalog(self) -> Catalog:
-        """The resources."""
-
-    def of(self, kind: GroupKind) -> Sequence[Entry]:
-        """Return the objects of a kind, by namespace and name."""
-
-    def bodies(self, entries: Sequence[Entry], resource: ApiResource) -> list[bytes]:
-        """Return objects as JSON, in the version of a resource."""
-
-    def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
-        """Return what is not certain of a kind, one sentence each."""
-
-    def at(self, revision: int) -> ClusterState:
-        """Return the state at an earlier revision."""
-
-    def on(self, log: Log) -> ClusterState:
-        """Return the same state, for the thread of another log."""
-
-
 class KeptStates:
     """Entries and catalogs of moments, for further answers; threads share it.
 
-    :param most: the number of entries; those of one moment are kept even if they are more.
+    :param most: the number of entries; those of one kind at one moment are kept even if they are
+        more.
     """
 
     def __init__(self, most: int = MOST_ENTRIES) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._entries: OrderedDict[tuple[Moment, GroupKind], Sequence[Entry]] = OrderedDict()
-        self._catalogs: OrderedDict[Moment, Catalog] = OrderedDict()
-        self._count = 0
-
-    def entries(
-        self, moment: Moment, kind: GroupKind, make: Callable[[], Sequence[Entry]]
-    ) -> Sequence[Entry]:
-        """Return what was kept of a kind at a moment, or make and keep it."""
-        key = moment, kind
-        with self._lock:
-            found = self._entries.get(key)
-            if found is not None:
-                self._entries.move_to_end(key)
-                return found
-        made = make()
-        with self._lock:
-            if key not in self._entries:
-                self._count += len(made)
-                self._entries[key] = made
-            while self._count > self._most and len(self._entries) > 1:
-                self._count -= len(self._entries.popitem(last=False)[1])
-        return made
-
-    def catalog(self, moment: Moment, make: Callable[[], Catalog]) -> Catalog:
-        """Return the resources at a moment, or find and keep them."""
-        with self._lock:
-            found = self._catalogs.get(moment)
-        if found is not None:
-            return found
-        made = make()
-        with self._lock:
-            self._catalogs[moment] = made
-            while len(self._catalogs) > MOST_CATALOGS:
-                self._catalogs.popitem(last=False)
-        return made
+        self.entries: LastUsed[Sequence[Entry]] = LastUsed(most, len)
+        self.catalogs: LastUsed[Catalog] = LastUsed(MOST_CATALOGS, lambda _: 1)
 
 
-class LoggedState:
-    """The objects of a log at a moment.
+class ClusterState:
+    """The objects of a cluster at a moment, from its log.
 
     It is used in the thread of its log, and not for long.
 
@@ -188,11 +100,11 @@ class LoggedState:
     @property
     def catalog(self) -> Catalog:
         """The resources that the cluster had, as far as the log shows them."""
-        return self._kept.catalog(self.moment, self._catalog)
+        return self._kept.catalogs.get(self.moment, self._catalog)
 
     def of(self, kind: GroupKind) -> Sequence[Entry]:
         """Return the objects of a kind; events are those of both of their groups."""
-        return self._kept.entries(self.moment, kind, lambda: self._of(kind))
+        return self._kept.entries.get((self.moment, kind), lambda: self._of(kind))
 
     def bodies(self, entries: Sequence[Entry], resource: ApiResource) -> list[bytes]:
         """Return objects as JSON: the bytes of the log, unless the log lacks something of them."""
@@ -235,7 +147,7 @@ class LoggedState:
             found.append(SECRETS)
         return found
 
-    def at(self, revision: int) -> LoggedState:
+    def at(self, revision: int) -> ClusterState:
         """Return the state at an earlier revision, with what is known at this moment.
 
         :raises PointTooEarly: the log begins later.
@@ -245,11 +157,11 @@ class LoggedState:
         point = self._log.on_branch_of(self.moment).moment(
             f"rv:{revision}", as_known_at=f"@{self.moment.known}"
         )
-        return LoggedState(self._log, point, self._kept, self.shift)
+        return ClusterState(self._log, point, self._kept, self.shift)
 
-    def on(self, log: Log) -> LoggedState:
+    def on(self, log: Log) -> ClusterState:
         """Return the same state, for the thread of another log."""
-        return LoggedState(log, self.moment, self._kept, self.shift)
+        return ClusterState(log, self.moment, self._kept, self.shift)
 
     def _of(self, kind: GroupKind) -> Sequence[Entry]:
         truth = self._log.truth(self.moment)
@@ -277,6 +189,10 @@ class LoggedState:
         crds = self._log.truth(self.moment).of(*CRD)
         documents = self._log.documents(crds, branch=self.moment.branch)
         return catalog_of(self._held(), list(documents))
+
+
+View = Callable[[Log], ClusterState]
+"""Returns a state, for the thread of a log."""
 
 
 class _Versioned(msgspec.Struct, rename="camel"):

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from ....logs.log import Log
 from ....moments.moment import Moment
+from ...kept_answers import LastUsed
 from ...readers import Readers
 from ...settings import ServerSettings
-from ..wire.encoded_parts import EncodedParts
 from ..wire.shifted_times import NONE, Shift, shift_to
-from .cluster_state import ClusterState, KeptStates, LoggedState
+from .cluster_state import ClusterState, KeptStates, View
 
 T = TypeVar("T")
+
+MOST_BYTES = 80 << 20
+"""Encoded parts of lists that are kept for the next client that asks for the same."""
 
 
 class Past:
@@ -24,7 +26,7 @@ class Past:
 
     def __init__(self, settings: ServerSettings, readers: Readers) -> None:
         self.settings, self._readers = settings, readers
-        self.kept, self.parts = KeptStates(), EncodedParts()
+        self.kept, self.parts = KeptStates(), LastUsed[bytes](MOST_BYTES, len)
 
     async def moment(self, point: str) -> Moment:
         """Return the moment that a point names.
@@ -33,15 +35,13 @@ class Past:
         """
         return await self._readers.ask(lambda log: log.moment(point))
 
-    async def ask(
-        self, view: Callable[[Log], ClusterState], question: Callable[[ClusterState], T]
-    ) -> T:
+    async def ask(self, view: View, question: Callable[[ClusterState], T]) -> T:
         """Return what a question about a state answers."""
         return await self._readers.ask(lambda log: question(view(log)))
 
-    def view(self, moment: Moment, shift: Shift = NONE) -> Callable[[Log], ClusterState]:
+    def view(self, moment: Moment, shift: Shift = NONE) -> View:
         """Return what gives the state at a moment, for the thread of a log."""
-        return lambda log: LoggedState(log, moment, self.kept, shift)
+        return lambda log: ClusterState(log, moment, self.kept, shift)
 
     async def shift(self, moment: Moment) -> Shift:
         """Return the shift that shows a moment at the time that the settings name."""

@@ -9,7 +9,7 @@ from .....engine.errors import PointTooEarly
 from ....logs.log import Log, opened
 from ....moments.moment import Moment
 from ...settings import ServerSettings
-from ..read.cluster_state import KeptStates, LoggedState
+from ..read.cluster_state import ClusterState, KeptStates
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, expired, too_large
 from ..wire.list_options import ListOptions, Selection
@@ -95,9 +95,9 @@ class WatchFollower(Watching):
             )
         return self._log
 
-    def _state(self, moment: Moment, shift: Shift | None = None) -> LoggedState:
+    def _state(self, moment: Moment, shift: Shift | None = None) -> ClusterState:
         shift = self.shift if shift is None else shift
-        return LoggedState(self._opened(), moment, self._kept, shift)
+        return ClusterState(self._opened(), moment, self._kept, shift)
 
     def _advance(self, moment: Moment) -> tuple[list[tuple[ClientWatch, bytes]], int]:
         if self._moment is None or not self._feeds.feeds:
@@ -153,12 +153,12 @@ class WatchFollower(Watching):
             )
         return Opening(watcher, first, parts, now)
 
-    def _made(self, state: LoggedState, watcher: ClientWatch, selection: Selection) -> Channel:
+    def _made(self, state: ClusterState, watcher: ClientWatch, selection: Selection) -> Channel:
         held = list(state.of(watcher.resource.pair))
         return Channel(state, watcher.resource, selection, watcher.form, held)
 
     def _since(
-        self, state: LoggedState, since: int, watcher: ClientWatch, selection: Selection
+        self, state: ClusterState, since: int, watcher: ClientWatch, selection: Selection
     ) -> Iterator[bytes]:
         """Return what happened after a revision."""
         try:

@@ -17,7 +17,7 @@ from .....engine.log.store import Query
 from .....engine.state.extract import extract_fact
 from .....engine.state.truth_fold import Entry
 from ....logs.log import Log
-from ..read.cluster_state import LoggedState
+from ..read.cluster_state import ClusterState
 from ..wire.api_resources import EVENT, NEW_EVENT, ApiResource
 from ..wire.api_status import expired
 
@@ -63,15 +63,15 @@ def name_of(entry: Entry) -> Name:
     return entry.reference.namespace, entry.reference.name
 
 
-def held_at(state: LoggedState, resource: ApiResource) -> dict[Name, Entry]:
+def held_at(state: ClusterState, resource: ApiResource) -> dict[Name, Entry]:
     """Return the objects of a resource by name."""
     return {name_of(entry): entry for entry in state.of(resource.pair)}
 
 
 def changes_between(
     log: Log,
-    before: LoggedState,
-    after: LoggedState,
+    before: ClusterState,
+    after: ClusterState,
     resource: ApiResource,
     held: dict[Name, Entry],
 ) -> Iterator[ResourceChange]:
@@ -95,7 +95,9 @@ def _pairs(resource: ApiResource) -> tuple[GroupKind, ...]:
     return (EVENT, NEW_EVENT) if resource.pair in {EVENT, NEW_EVENT} else (resource.pair,)
 
 
-def _steps(log: Log, before: LoggedState, after: LoggedState, resource: ApiResource) -> list[_Step]:
+def _steps(
+    log: Log, before: ClusterState, after: ClusterState, resource: ApiResource
+) -> list[_Step]:
     """Return the events between two moments in order of revisions, without their payloads."""
     moment = after.moment
     query = Query(
@@ -125,7 +127,7 @@ def _effect(recorded: Recorded) -> Effect:
 class _Walk:
     """The objects of a resource on the way to a later moment."""
 
-    def __init__(self, after: LoggedState, resource: ApiResource, held: dict[Name, Entry]) -> None:
+    def __init__(self, after: ClusterState, resource: ApiResource, held: dict[Name, Entry]) -> None:
         self._after, self._resource, self._held = after, resource, held
 
     def applied(self, step: _Step, payload: bytes) -> Iterator[ResourceChange]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Protocol
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -12,21 +11,11 @@ from starlette.types import Receive, Scope, Send
 from ..wire.api_status import JSON, StatusError
 from ..wire.list_options import ListOptions
 from .channels import ClientWatch
-from .watching import Opening
+from .watching import Opening, Watching
 
 BOOKMARK_SECONDS = 30.0
 LONGEST_SECONDS = 3600.0
 """How long a watch goes on that does not say."""
-
-
-class Watched(Protocol):
-    """What watches are opened with."""
-
-    def begin(self, opening: Opening) -> AsyncIterator[bytes]:
-        """Yield what a watch begins with."""
-
-    def drop(self, watcher: ClientWatch) -> None:
-        """End a watch, soon."""
 
 
 Revision = Callable[[], int]
@@ -39,13 +28,8 @@ class WatchResponse(StreamingResponse):
     :param end: ends the watch; called even if the client goes before the first line.
     """
 
-    def __init__(
-        self, lines: AsyncIterator[bytes], end: Callable[[], None], warning: str = ""
-    ) -> None:
-        headers = {"Cache-Control": "no-cache, private"}
-        if warning:
-            headers["Warning"] = warning
-        super().__init__(lines, media_type=JSON, headers=headers)
+    def __init__(self, lines: AsyncIterator[bytes], end: Callable[[], None]) -> None:
+        super().__init__(lines, media_type=JSON, headers={"Cache-Control": "no-cache, private"})
         self.lines, self.end = lines, end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,11 +41,11 @@ class WatchResponse(StreamingResponse):
 
 
 def watched(
-    follower: Watched, opening: Opening, asked: ListOptions, revision: Revision, warning: str = ""
+    follower: Watching, opening: Opening, asked: ListOptions, revision: Revision
 ) -> WatchResponse:
     """Return the answer to a watch that was opened."""
     lines = _lines(follower, opening, asked, revision)
-    return WatchResponse(lines, lambda: follower.drop(opening.watcher), warning)
+    return WatchResponse(lines, lambda: follower.drop(opening.watcher))
 
 
 def refused(watcher: ClientWatch, fault: StatusError) -> WatchResponse:
@@ -76,7 +60,7 @@ def refused(watcher: ClientWatch, fault: StatusError) -> WatchResponse:
 
 
 async def _lines(
-    follower: Watched, opening: Opening, asked: ListOptions, revision: Revision
+    follower: Watching, opening: Opening, asked: ListOptions, revision: Revision
 ) -> AsyncIterator[bytes]:
     watcher = opening.watcher
     async for part in follower.begin(opening):

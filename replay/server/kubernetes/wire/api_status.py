@@ -1,4 +1,4 @@
-"""What an API server answers when it does not do what was asked: a ``Status``.
+"""What an API server says beside objects: a ``Status`` if it does not do what was asked, warnings.
 
 Source: k8s.io/apimachinery/pkg/api/errors/errors.go.
 """
@@ -20,6 +20,8 @@ JSON = "application/json"
 
 _MOST_CAUSES, _LONGEST_PATH = 20, 200
 """Fields that an answer names, and the characters of a path."""
+
+_WARNING_BYTES, _MOST_WARNINGS = 1500, 20
 
 _REASONS: Mapping[int, str] = MappingProxyType(
     {
@@ -159,12 +161,12 @@ def expired(message: str) -> StatusError:
     return StatusError(410, message)
 
 
-def refusal(method: str, label: str, ways: Sequence[str] = ()) -> StatusError:
+def refusal(method: str, label: str) -> StatusError:
     """Return the answer to a write.
 
-    :param label: the moment that is served. :param ways: what can be done instead.
+    :param label: the moment that is served.
     """
-    way = "; ".join(ways) or (
+    way = (
         "see what it would change with kubectl diff, or what would follow with plinian what-if, "
         "or write to a branch: plinian branch create NAME, then serve --branch NAME --writable"
     )
@@ -181,3 +183,16 @@ def of_fault(fault: PlinianError) -> StatusError:
     parts = [said["what"], *([said["now"]] if said["now"] else [])]
     later = {"retryAfterSeconds": 1} if faults.is_passing(fault) else None
     return StatusError(faults.status_in_path(fault), "; ".join(parts), details=later)
+
+
+def warnings(texts: Sequence[str]) -> str:
+    """Return several warnings as a header; clients show each in a separate line."""
+    return ", ".join(warning([one]) for one in texts[:_MOST_WARNINGS])
+
+
+def warning(doubts: Sequence[str]) -> str:
+    """Return sentences as a header that clients show to people."""
+    text = "; ".join(doubts).encode("ascii", "replace").decode()
+    text = "".join(one if one.isprintable() else "?" for one in text)
+    text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 plinian "{text}"'

@@ -46,10 +46,6 @@ class Shift(NamedTuple):
         delta = timedelta(seconds=self.seconds)
         return _TIME.sub(lambda found: _moved(found, delta), body)
 
-    def undone(self, body: bytes) -> bytes:
-        """Return an object as it is stored."""
-        return Shift(-self.seconds).applied(body)
-
     @property
     def said(self) -> str:
         """The sentence about it for clients."""

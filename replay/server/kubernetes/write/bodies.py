@@ -1,9 +1,9 @@
-"""The bodies of writes: read, and checked as far as the rest relies on it."""
+"""Writes as clients send them: their bodies are read, and checked as far as the rest needs it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -11,7 +11,6 @@ from .....engine.nesting import hold_depth
 from ..wire.api_paths import ApiPath
 from ..wire.api_status import StatusError, invalid
 from ..wire.protobuf_fields import MAGIC
-from .changing import WriteRequest
 from .patches import read_json, read_yaml
 from .protobuf import decoded
 from .storing import DeletionOptions, Document, without_nulls
@@ -24,6 +23,21 @@ _LONGEST_NAME = 253
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _WITH_COLONS = frozenset({"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"})
 """Kinds whose names are only parts of paths: ``system:node``."""
+
+
+class WriteRequest(NamedTuple):
+    """A write as a client sent it.
+
+    :param media: the content type of the body, without parameters.
+    :param query: the parameters in the address. :param actor: who sent it.
+    """
+
+    method: str
+    place: ApiPath
+    body: bytes
+    media: str
+    query: dict[str, str]
+    actor: str
 
 
 def document_in(asking: WriteRequest) -> Document:

@@ -14,7 +14,7 @@ from .....engine.state.truth_fold import Entry
 from ....coverage.coverage import unknown_at
 from ....logs.log import Log
 from ....moments.moment import Moment
-from ..read.cluster_state import SECRETS, KeptStates, LoggedState
+from ..read.cluster_state import SECRETS, ClusterState, KeptStates
 from ..watch.resource_changes import Name, name_of
 from ..wire.api_resources import EVENT, NEW_EVENT, Catalog
 
@@ -89,7 +89,7 @@ def _apply(entries: list[Entry], change: Altered) -> None:
     entries[place : place + there] = [] if change.after is None else [change.after]
 
 
-class BranchState(LoggedState):
+class BranchState(ClusterState):
     """The objects of a branch, for the thread of a log.
 
     :param kept: for states at earlier revisions, which are read from the log.
@@ -158,7 +158,7 @@ class BranchState(LoggedState):
 def loaded(log: Log) -> Tables:
     """Return all objects at the end of the branch of a log."""
     moment = log.moment("end")
-    state = LoggedState(log, moment, KeptStates(0))
+    state = ClusterState(log, moment, KeptStates(0))
     pairs = {one_pair(pair) for pair in log.truth(moment).kinds()} | {("", "Namespace")}
     kinds = {pair: list(state.of(pair)) for pair in sorted(pairs)}
     shown = (entry.revision + bool(entry.node_bound) for some in kinds.values() for entry in some)

@@ -20,8 +20,7 @@ from ..wire.api_paths import ApiPath
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, invalid, of_wrong_types
 from ..wire.protobuf_fields import MAGIC
-from .bodies import YAML
-from .changing import WriteRequest
+from .bodies import YAML, WriteRequest
 from .field_types import fault_of_type
 from .patches import APPLY, read_yaml
 from .storing import Document

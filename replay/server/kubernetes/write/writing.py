@@ -23,9 +23,16 @@ from ..wire.api_status import (
 from ..wire.list_options import asked_of
 from ..wire.subresources import SCALED
 from . import scales
-from .bodies import check_name, checked, deletion_in, document_in, is_trial, object_in
+from .bodies import (
+    WriteRequest,
+    check_name,
+    checked,
+    deletion_in,
+    document_in,
+    is_trial,
+    object_in,
+)
 from .branch_objects import BranchState
-from .changing import WriteRequest
 from .patches import APPLY, patched_object
 from .services import filled
 from .storing import Document, Others, Storage, WrittenVersionOf
