@@ -221,10 +221,7 @@ class _Writer:
         past = self._past_jobs(deleted_jobs.items())
         error_tasks = jobs.error_tasks.waiting().of(self._failed_item)
         stored_nodes = [self._node(node) for node in cache.nodes.values()]
-        queues = [
-            (name, self.number(queue.queue), _queue_amounts(queue))
-            for name, queue in cache.queues.items()
-        ]
+        queues = self._queues()
         classes = [(name, self.number(item)) for name, item in cache.priority_classes.items()]
         hypernodes = self._hypernodes()
         return StoredBelief(
@@ -338,6 +335,13 @@ class _Writer:
             [state.size for state in images.values()],
             [state.nodes for state in images.values()],
         )
+
+    def _queues(self) -> list[tuple[str, int, list[Amounts]]]:
+        """Return the name, the number and the amounts of each queue."""
+        return [
+            (name, self.number(queue.queue), _queue_amounts(queue))
+            for name, queue in self._cache.queues.items()
+        ]
 
     def _image(self, name: str) -> int:
         return self._image_number.setdefault(name, len(self._image_number))
