@@ -133,6 +133,13 @@ class Sentence(NamedTuple):
     look: str = ""
 
 
+class Line(NamedTuple):
+    """A line that only a terminal shows, in a colour. :param look: a method of :class:`Style`."""
+
+    text: str
+    look: str = "bold"
+
+
 class CommandLine(NamedTuple):
     """A command that a person can copy. :param before: what a page says before it."""
 
@@ -174,7 +181,8 @@ class Drawn(NamedTuple):
     html: Markup
 
 
-Block: TypeAlias = "Sentence | CommandLine | ItemList | Table | Folded | Drawn"
+Block: TypeAlias = "str | Line | Sentence | CommandLine | ItemList | Table | Folded | Drawn"
+"""A text alone is a line that only a terminal shows."""
 
 
 class Section(NamedTuple):
@@ -188,6 +196,12 @@ class Section(NamedTuple):
     id: str = ""
 
 
+def few(table: Table, most: int | None, advice: str = "-o json") -> list[Block]:
+    """Return the first rows of a table, and how to see the others. :param most: None is all."""
+    more = len(table.rows) - len(table.rows[:most])
+    return [table.first(most), *([f"({more} more: {advice})"] * bool(more))]
+
+
 def block_lines(parts: Iterable[Section], *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of sections, with a blank line between two of them."""
     for number, part in enumerate(parts):
@@ -198,29 +212,29 @@ def block_lines(parts: Iterable[Section], *, style: Style = PLAIN) -> Iterator[s
 
 def _lines(block: Block, style: Style) -> Iterator[str]:
     match block:
-        case Sentence(text, "sentence"):
-            yield from paragraph(style.bold(text), style)
-        case Sentence(text):
-            yield from paragraph(text, style)
+        case str():
+            yield f"{block}\n"
+        case Line(text, look):
+            yield f"{getattr(style, look)(text)}\n"
+        case Sentence(text, look):
+            yield from paragraph(style.bold(text) if look == "sentence" else text, style)
         case CommandLine(text=text):
             yield f"  {text}\n"
         case ItemList(items, look):
-            for item in items:
-                yield from _item_lines(item, style, marks=look == "chain")
+            yield from _list_lines(items, style, marks=look == "chain")
         case Table():
             yield from lines_of(block, style=style)
         case Folded(blocks=blocks):
             for one in blocks:
                 yield from _lines(one, style)
-        case Drawn():
-            pass
 
 
-def _item_lines(item: ListedItem, style: Style, *, marks: bool) -> Iterator[str]:
-    """Yield a line of a list, and what is below it, indented."""
-    line = f"{_MARK if item.lead else _NO_MARK} {item.text}" if marks else item.text
-    yield from paragraph(style.removed(line) if item.lead else line, style)
-    for table in item.tables:
-        yield "\n"
-        yield from (f"   {line}" for line in lines_of(table, style=style.narrower(3)))
-    yield from "\n" * bool(item.tables)
+def _list_lines(items: Iterable[ListedItem], style: Style, *, marks: bool) -> Iterator[str]:
+    """Yield the lines of a list, and what is below each, indented."""
+    for item in items:
+        line = f"{_MARK if item.lead else _NO_MARK} {item.text}" if marks else item.text
+        yield from paragraph(style.removed(line) if item.lead else line, style)
+        for table in item.tables:
+            yield "\n"
+            yield from (f"   {line}" for line in lines_of(table, style=style.narrower(3)))
+        yield from "\n" * bool(item.tables)

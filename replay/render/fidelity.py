@@ -8,12 +8,13 @@ from types import MappingProxyType
 import msgspec
 
 from ...engine.kubernetes.counts import counted
-from ...engine.kubernetes.units import format_time
+from ...engine.kubernetes.units import SECOND_US, format_time
 from ..coverage.coverage import unknown_text
-from ..fidelity.report import Cause, Difference, Fidelity, SessionFidelity
+from ..fidelity.report import Cause, Delivery, Difference, Fidelity, InformerLag, SessionFidelity
 from ..fidelity.session_report import lag_text
 from ..sessions.remarks import release_text
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .blocks import Block, Line, Section, block_lines
+from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 _PLAIN_WIDTH = 80
 _SHOWN = 20
@@ -38,14 +39,38 @@ def fidelity_lines(found: Fidelity, *, unfold: bool = False, style: Style = PLAI
 
     :param unfold: also list the differences that deliveries, ties and orders of maps explain.
     """
-    yield style.bold(_verdict(found) + "\n")
-    if not found.sessions:
-        return
-    yield from _counts_lines(found, style)
-    yield from _causes_lines(found, style)
-    yield from _deliveries_lines(found, style, unfold=unfold)
-    yield from _difference_lines(found, style, unfold=unfold)
-    yield from picture_lines(found.sessions, style=style)
+    sections = [Section([Line(_verdict(found))])]
+    if found.sessions:
+        sections += _sections(found, unfold=unfold)
+        sections.append(Section(list(_picture(found.sessions, style))))
+    return block_lines(sections, style=style)
+
+
+def _sections(found: Fidelity, *, unfold: bool) -> Iterator[Section]:
+    most = None if unfold else _SHOWN
+    yield Section([_counts(found)])
+    if found.differences:
+        yield Section([_causes(found.differences)])
+    if found.not_known:
+        yield Section([f"The log lacks what sessions need: {unknown_text(found.not_known)}"])
+    if found.informers:
+        yield Section([table_of(_LAGS, found.informers)])
+        moved = [(one.number, each) for one in found.sessions for each in one.deliveries]
+        yield Section(_first(table_of(_DELIVERIES, moved), most, "informer"))
+    known = [each for each in found.differences if each.cause in _FOLDED and not unfold]
+    table = table_of(_DIFFERENCES, [each for each in found.differences if each not in known])
+    if table.rows:
+        yield Section(_first(table, most, "difference"))
+    if known:
+        some = counted(len(known), "difference")
+        yield Section([f"Not shown: {some} with a known cause (see them with --all)"])
+
+
+def _first(table: Table, most: int | None, noun: str) -> list[Block]:
+    """Return the first rows of a table, and how many more there are."""
+    more = len(table.rows) - len(table.rows[:most])
+    rest = f"({counted(more, f'more {noun}')}: --all shows them)"
+    return [table.first(most), *([rest] * bool(more))]
 
 
 def _verdict(found: Fidelity) -> str:
@@ -76,112 +101,56 @@ def _verdict(found: Fidelity) -> str:
     )
 
 
-def _counts_lines(found: Fidelity, style: Style) -> Iterator[str]:
+def _counts(found: Fidelity) -> Table:
     names = ("bindings", "evictions", "phases", "conditions", "panics")
     counts = {name: msgspec.structs.astuple(getattr(found, name)) for name in names}
     if not any(counts["panics"]):
         del counts["panics"]
     headers = ("COMPARED", "RECORDED", "EXACT", "TIE", "DIFFERENT", "MISSED", "INVENTED")
-    yield "\n"
-    table = Table(headers, [(name, *map(str, each)) for name, each in counts.items()])
-    yield from lines_of(table, style=style)
+    return Table(headers, [(name, *map(str, each)) for name, each in counts.items()])
 
 
-def _causes_lines(found: Fidelity, style: Style) -> Iterator[str]:
-    rows = [
-        (cause.value, *_tally([each for each in found.differences if each.cause is cause]))
-        for cause in Cause
-    ]
-    some = [row for row in rows if row[1] != "0"]
-    if some:
-        yield "\n"
-        yield from lines_of(
-            Table(("CAUSE", "DIFFERENCES", "SESSIONS", "FIRST AT"), some), style=style
-        )
-    if found.not_known:
-        yield f"\nThe log lacks what sessions need: {unknown_text(found.not_known)}\n"
+def _causes(differences: Sequence[Difference]) -> Table:
+    rows = []
+    for cause in Cause:
+        some = [each.session for each in differences if each.cause is cause]
+        if some:
+            first = f"session:{min(some)}"
+            rows.append((cause.value, str(len(some)), str(len({*some})), first))
+    return Table(("CAUSE", "DIFFERENCES", "SESSIONS", "FIRST AT"), rows)
 
 
-def _tally(differences: Sequence[Difference]) -> tuple[str, str, str]:
-    sessions = {each.session for each in differences}
-    first = f"session:{min(sessions)}" if sessions else NONE
-    return str(len(differences)), str(len(sessions)), first
+def _seconds(micros: int) -> str:
+    return f"{micros / SECOND_US:.2f}s"
 
 
-def _deliveries_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterator[str]:
-    """Yield how far informers were from where the clock has them."""
-    moved = [one for one in found.sessions if one.deliveries]
-    if not moved:
-        return
-    rows = [
-        (
-            f"session:{one.number}",
-            each.kind,
-            str(each.behind or NONE),
-            str(each.ahead or NONE),
-            f"{each.us / 1_000_000:.2f}s",
-            lag_text(each),
-        )
-        for one in moved
-        for each in one.deliveries
-    ]
-    shown = rows if unfold else rows[:_SHOWN]
-    yield "\n"
-    yield from lines_of(
-        Table(("INFORMER", "MOVED IN", "MOST CHANGES", "LONGEST"), list(_lag_rows(found))),
-        style=style,
-    )
-    yield "\n"
-    headers = ("SESSION", "INFORMER", "BEHIND", "AHEAD", "BY", "WHAT")
-    yield from lines_of(Table(headers, shown), style=style)
-    yield from _more(len(rows) - len(shown), "informer")
+_LAGS: Sequence[TextColumn[InformerLag]] = (
+    TextColumn("INFORMER", lambda one: one.kind),
+    TextColumn("MOVED IN", lambda one: counted(one.sessions, "session")),
+    TextColumn("MOST CHANGES", lambda one: str(one.most)),
+    TextColumn("LONGEST", lambda one: _seconds(one.longest)),
+)
+_DELIVERIES: Sequence[TextColumn[tuple[int, Delivery]]] = (
+    TextColumn("SESSION", lambda one: f"session:{one[0]}"),
+    TextColumn("INFORMER", lambda one: one[1].kind),
+    TextColumn("BEHIND", lambda one: str(one[1].behind or NONE)),
+    TextColumn("AHEAD", lambda one: str(one[1].ahead or NONE)),
+    TextColumn("BY", lambda one: _seconds(one[1].us)),
+    TextColumn("WHAT", lambda one: lag_text(one[1])),
+)
+_DIFFERENCES: Sequence[TextColumn[Difference]] = (
+    TextColumn("SESSION", lambda one: f"session:{one.session}"),
+    TextColumn("POSITION", lambda one: f"@{one.position}"),
+    TextColumn("ABOUT", lambda one: one.about),
+    TextColumn("NAME", lambda one: one.name or NONE, keep=True),
+    TextColumn("RECORDED", lambda one: one.recorded or NONE, keep=True),
+    TextColumn("AGAIN", lambda one: one.again or NONE, keep=True),
+    TextColumn("CAUSE", lambda one: one.cause.value, keep=True),
+    TextColumn("WHY", lambda one: one.why),
+)
 
 
-def _lag_rows(found: Fidelity) -> Iterator[tuple[str, ...]]:
-    for one in found.informers:
-        longest = f"{one.longest / 1_000_000:.2f}s"
-        yield one.kind, counted(one.sessions, "session"), str(one.most), longest
-
-
-def _difference_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterator[str]:
-    every = (
-        found.differences
-        if unfold
-        else [each for each in found.differences if each.cause not in _FOLDED]
-    )
-    shown = every if unfold else every[:_SHOWN]
-    if shown:
-        yield "\n"
-        headers = ("SESSION", "POSITION", "ABOUT", "NAME", "RECORDED", "AGAIN", "CAUSE", "WHY")
-        rows = [_difference_row(each) for each in shown]
-        kept = ("NAME", "RECORDED", "AGAIN", "CAUSE")
-        yield from lines_of(Table(headers, rows, keep=kept), style=style)
-        yield from _more(len(every) - len(shown), "difference")
-    folded = len(found.differences) - len(every)
-    if folded:
-        known = counted(folded, "difference")
-        yield f"\nNot shown: {known} with a known cause (see them with --all)\n"
-
-
-def _difference_row(each: Difference) -> tuple[str, ...]:
-    return (
-        f"session:{each.session}",
-        f"@{each.position}",
-        each.about,
-        each.name or NONE,
-        each.recorded or NONE,
-        each.again or NONE,
-        each.cause.value,
-        each.why,
-    )
-
-
-def _more(count: int, noun: str) -> Iterator[str]:
-    if count:
-        yield f"({counted(count, f'more {noun}')}: --all shows them)\n"
-
-
-def picture_lines(sessions: Sequence[SessionFidelity], *, style: Style = PLAIN) -> Iterator[str]:
+def _picture(sessions: Sequence[SessionFidelity], style: Style) -> Iterator[str]:
     """Yield sessions over time: one mark for each slice, for the session that came out worst."""
     opened = [one.opened for one in sessions]
     first, last = min(opened), max(opened)
@@ -190,10 +159,10 @@ def picture_lines(sessions: Sequence[SessionFidelity], *, style: Style = PLAIN) 
     for one in sessions:
         place = (one.opened - first) * (width - 1) // max(last - first, 1)
         marks[place] = max(marks[place], mark_of(one), key=" =~x!".index)
-    yield f"\n{format_time(first)} to {format_time(last)}:\n"
-    yield "".join(_coloured(mark, style) for mark in marks).rstrip() + "\n"
+    yield f"{format_time(first)} to {format_time(last)}:"
+    yield "".join(_coloured(mark, style) for mark in marks).rstrip()
     used = [mark for mark in _LEGEND if mark in marks]
-    yield "   ".join(f"{_coloured(mark, style)} {_LEGEND[mark]}" for mark in used) + "\n"
+    yield "   ".join(f"{_coloured(mark, style)} {_LEGEND[mark]}" for mark in used)
 
 
 def mark_of(session: SessionFidelity) -> str:

@@ -45,8 +45,8 @@ class Table(NamedTuple):
     pages: str = ""
     total: int = 0
 
-    def first(self, rows: int) -> Table:
-        """Return the table with at most this many rows."""
+    def first(self, rows: int | None) -> Table:
+        """Return the table with at most this many rows; None is all."""
         return self._replace(rows=self.rows[:rows])
 
 
