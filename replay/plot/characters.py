@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import exp, log
 from types import MappingProxyType
@@ -43,59 +43,34 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 class _Alphabet(NamedTuple):
     """The characters of drawings.
 
-    :param roles: of surfaces and lines. :param axis: and ``foot`` and ``tick``: of axes.
+    :param axis: and ``foot`` and ``tick``: of axes.
     :param range: of a row of durations: ends, line, box, median, open.
     """
 
-    roles: Mapping[Role, str]
     axis: str
     foot: str
     tick: str
     range: str
 
 
+_UNICODE = _Alphabet(axis="│", foot="─", tick="┴", range="├┤─▒┃▶")
+_ASCII = _Alphabet(axis="|", foot="-", tick="+", range="[]-%|>")
 _FULL = (Role.ALLOCATED, Role.RUNNING, Role.LOGGED, Role.LONGEST, Role.SAME)
-
-_UNICODE = _Alphabet(
-    MappingProxyType(
-        {
-            **dict.fromkeys(_FULL, "█"),
-            **dict.fromkeys((Role.BOUND, Role.INFERRED, Role.EXPLAINED), "▓"),
-            **dict.fromkeys((Role.PENDING, Role.EVICTED), "░"),
-            Role.FINISHED: "▒",
-            Role.DESERVED: "╌",
-            Role.CAPABILITY: "━",
-            Role.GUARANTEE: "┄",
-            Role.NEEDED: "━",
-            Role.CHANGED: "●",
-            Role.DIFFERENT: "x",
-        }
-    ),
-    axis="│",
-    foot="─",
-    tick="┴",
-    range="├┤─▒┃▶",
+_ROLES: Mapping[Role, str] = MappingProxyType(
+    {
+        **dict.fromkeys(_FULL, "█#"),
+        **dict.fromkeys((Role.BOUND, Role.INFERRED, Role.EXPLAINED), "▓o"),
+        **dict.fromkeys((Role.PENDING, Role.EVICTED), "░."),
+        Role.FINISHED: "▒:",
+        Role.DESERVED: "╌-",
+        Role.CAPABILITY: "━=",
+        Role.GUARANTEE: "┄~",
+        Role.NEEDED: "━=",
+        Role.CHANGED: "●*",
+        Role.DIFFERENT: "xx",
+    }
 )
-_ASCII = _Alphabet(
-    MappingProxyType(
-        {
-            **dict.fromkeys(_FULL, "#"),
-            **dict.fromkeys((Role.BOUND, Role.INFERRED, Role.EXPLAINED), "o"),
-            **dict.fromkeys((Role.PENDING, Role.EVICTED), "."),
-            Role.FINISHED: ":",
-            Role.DESERVED: "-",
-            Role.CAPABILITY: "=",
-            Role.GUARANTEE: "~",
-            Role.NEEDED: "=",
-            Role.CHANGED: "*",
-            Role.DIFFERENT: "x",
-        }
-    ),
-    axis="|",
-    foot="-",
-    tick="+",
-    range="[]-%|>",
-)
+"""The characters of surfaces and lines, each with its ASCII form."""
 
 
 def lines_of_picture(picture: Picture, *, width: int = 80, ascii_only: bool = False) -> list[str]:
@@ -182,22 +157,25 @@ class _Drawing:
     def _filled(self, role: Role, share: float, *, only: bool) -> str:
         if only and not self._ascii:
             return _EIGHTHS[max(1, round(share * 8))]
-        return self._marks.roles[role] if share > 0.25 else " "
+        return self._mark(role) if share > 0.25 else " "
+
+    def _mark(self, role: Role) -> str:
+        return _ROLES[role][self._ascii]
 
     def _draw_line(self, grid: list[list[str]], role: Role, values: Values, highest: float) -> None:
         for column, value in zip(grid, values, strict=True):
             if value is not None and highest:
-                column[min(int(value / highest * _HEIGHT), _HEIGHT - 1)] = self._marks.roles[role]
+                column[min(int(value / highest * _HEIGHT), _HEIGHT - 1)] = self._mark(role)
 
     def _legend(self, lines: Sequence[NumberLine]) -> list[str]:
-        return [f"{self._marks.roles[line.role]} {line.label}" for line in lines]
+        return [f"{self._mark(line.role)} {line.label}" for line in lines]
 
     def _numbers(self, marks: Sequence[IncidentMark], width: int) -> str:
         """Return a line with the numbers of incidents where they begin."""
         cells = [" "] * width
         free = 0
         for mark in marks:
-            at = int((mark.incident.time - self._period.begin) / self._span() * width)
+            at = self._column_of(mark.incident.time, width)
             at = max(min(at, width - 1), free)
             text = str(mark.number) if mark.number else "!"
             if at + len(text) > len(cells):
@@ -216,8 +194,9 @@ class _Drawing:
             text = self._plain(shortened_word(text, room - (2 if self._ascii else 0)))
         return f"{text:<{room}}"
 
-    def _span(self) -> int:
-        return self._period.parts * self._period.step
+    def _column_of(self, time: int, width: int) -> int:
+        period = self._period
+        return int((time - period.begin) / (period.parts * period.step) * width)
 
     def cells(self, cells: Cells) -> Iterator[str]:
         """Yield the lines of rows of cells: their legend, a line each, their axis."""
@@ -247,17 +226,11 @@ class _Drawing:
 
     def _foot(self, gutter: int, width: int, *, zero: str = "") -> tuple[str, str]:
         """Return an axis of times, and their texts."""
-        axis = [self._marks.foot] * width
-        texts = [" "] * width
-        free = 0
-        for time, text in times_on_axis(self._period, max(width // 16, 1)):
-            at = int((time - self._period.begin) / self._span() * width)
-            start = max(at - len(text) // 2, 0)
-            if at < width and start >= free and start + len(text) <= len(texts):
-                axis[at] = self._marks.tick
-                texts[start : start + len(text)] = text
-                free = start + len(text) + 1
-        return f"{zero:>{gutter - 2}}  {''.join(axis)}", " " * gutter + "".join(texts)
+        times = times_on_axis(self._period, max(width // 16, 1))
+        places = [(self._column_of(time, width), text) for time, text in times]
+        some = ((at, max(at - len(text) // 2, 0), text) for at, text in places)
+        axis, texts = _axis(self._marks, width, some)
+        return f"{zero:>{gutter - 2}}  {axis}", " " * gutter + texts
 
     def ranges(self, ranges: RangesPanel) -> Iterator[str]:
         """Yield the lines of rows of durations, on a logarithmic axis."""
@@ -303,15 +276,24 @@ class _Scale:
 
     def foot(self, gutter: int, marks: _Alphabet) -> Iterator[str]:
         """Yield the axis, and its texts."""
-        axis, texts, free = [marks.foot] * self.width, [" "] * self.width, 0
-        for length in durations_on_axis(exp(self._low), exp(self._high)):
-            at, text = self.column(length), duration(length)
-            if at >= free and at + len(text) <= len(texts):
-                axis[at] = marks.tick
-                texts[at : at + len(text)] = text
-                free = at + len(text) + 1
-        yield " " * gutter + "".join(axis)
-        yield " " * gutter + "".join(texts)
+        lengths = durations_on_axis(exp(self._low), exp(self._high))
+        some = ((self.column(one), self.column(one), duration(one)) for one in lengths)
+        for line in _axis(marks, self.width, some):
+            yield " " * gutter + line
+
+
+def _axis(marks: _Alphabet, width: int, texts: Iterable[tuple[int, int, str]]) -> tuple[str, str]:
+    """Return an axis, and its texts; those for which there is no room are left out.
+
+    :param texts: each with its place on the axis, and the place where it begins.
+    """
+    axis, below, free = [marks.foot] * width, [" "] * width, 0
+    for at, begin, text in texts:
+        if at < width and begin >= free and begin + len(text) <= width:
+            axis[at] = marks.tick
+            below[begin : begin + len(text)] = text
+            free = begin + len(text) + 1
+    return "".join(axis), "".join(below)
 
 
 def _split(values: Sequence[T], width: int) -> list[Sequence[T]]:

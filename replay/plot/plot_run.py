@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -20,8 +20,14 @@ from ..answers.records import Link, PodGroupState, QueuePath, QueueTree
 from ..export import write_file
 from ..logs.log import Log, Progress
 from ..moments.moment import Moment
+from ..series.gang_counts_over_time import GangOverTime, gang
+from ..series.node_use import node_use
 from ..series.period import ShownPeriod, span_of
+from ..series.queue_shares import queue_shares
+from ..series.session_runs import session_runs
+from ..series.waits import waits
 from ..truth.points import Point
+from . import compose
 from .asked import GANG, KINDS, NODES, QUEUES, SESSIONS, WAITS, PlotRequest
 from .characters import lines_of_picture
 from .image import PNG, SVG, can_draw, image_of
@@ -30,10 +36,8 @@ from .picture_words import clock_text, period_text
 from .themes import AUTO, COLOURS, DARK, LIGHT, THEMES, pairs
 
 if TYPE_CHECKING:
-    from ..answers.answer import Why
     from ..fidelity.report import Fidelity
     from ..forecast.forecast_outcome import Forecast
-    from ..moments.moment import Moment
 
 _LEAST_US = 60 * SECOND_US
 
@@ -238,7 +242,7 @@ def plot(log: Log, asked: PlotRequest, *, place: str, progress: Progress | None 
     :raises UsageError: there is no such plot, period, resource or name, or options do not go
         together. :raises ObjectNotFound: there is no such gang.
     """
-    if asked.what not in _MAKERS:
+    if asked.what not in KINDS:
         raise UsageError(f"no plot {asked.what!r}", now=f"choose from: {', '.join(KINDS)}")
     if asked.resource is not None and asked.what not in {QUEUES, NODES}:
         raise UsageError(
@@ -247,7 +251,7 @@ def plot(log: Log, asked: PlotRequest, *, place: str, progress: Progress | None 
     if asked.namespace is not None and asked.what != GANG:
         raise UsageError(f"-n does not go with {asked.what}", now="it is for gang")
     span = span_of(log, asked.from_, asked.to, whole=asked.what == WAITS)
-    picture = _MAKERS[asked.what](log, span, asked, log_name(place), progress)
+    picture = _drawn(log, span, asked, log_name(place), progress)
     if asked.what != SESSIONS and picture.panels:
         picture = picture._replace(notes=(*picture.notes, *_notes_of_gaps(log, picture, span)))
     return Plot(picture)
@@ -302,78 +306,45 @@ def plot_of(
     :param progress: called with (position, last position).
     :raises UsageError: there is nothing to draw.
     """
-    from ..answers.answer import Why  # noqa: PLC0415 -- only what is drawn
-    from ..fidelity.report import Fidelity  # noqa: PLC0415
+    if isinstance(found, Why):
+        asked = plot_of_why(log, found, moment or log.moment(found.asked.at))
+        return plot(log, asked, place=place, progress=progress)
+    from ..fidelity.report import Fidelity  # noqa: PLC0415 -- only what is drawn
 
     if isinstance(found, Fidelity):
         from .fidelity_picture import fidelity_picture  # noqa: PLC0415
 
         return Plot(fidelity_picture(found, log_name(place)))
-    if isinstance(found, Why):
-        asked = plot_of_why(log, found, moment or log.moment(found.asked.at))
-        return plot(log, asked, place=place, progress=progress)
     from .forecast_picture import forecast_picture  # noqa: PLC0415
 
     return Plot(forecast_picture(found, log_name(place)))
 
 
-def _queues(
+def _drawn(
     log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
 ) -> Picture:
-    from ..series.queue_shares import queue_shares  # noqa: PLC0415 -- only what is drawn
-    from .compose import queues_picture  # noqa: PLC0415
-
-    resource = asked.resource or "cpu"
-    found = queue_shares(log, span, resource, names=asked.names, progress=progress)
-    return queues_picture(found, name)
-
-
-def _nodes(
-    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
-) -> Picture:
-    from ..series.node_use import node_use  # noqa: PLC0415 -- only what is drawn
-    from .compose import nodes_picture  # noqa: PLC0415
-
-    resource = asked.resource or "cpu"
-    return nodes_picture(node_use(log, span, resource, names=asked.names, progress=progress), name)
+    """Return the picture that is asked for. :param name: of the log, for the title."""
+    names, resource = asked.names, asked.resource or "cpu"
+    if asked.what == QUEUES:
+        shares = queue_shares(log, span, resource, names=names, progress=progress)
+        return compose.queues_picture(shares, name)
+    if asked.what == NODES:
+        use = node_use(log, span, resource, names=names, progress=progress)
+        return compose.nodes_picture(use, name)
+    if asked.what == GANG:
+        return compose.gang_picture(_gang(log, span, asked, progress), name)
+    if asked.what == WAITS:
+        return compose.waits_picture(waits(log, span, names=names, progress=progress), name)
+    if names:
+        raise UsageError(f"sessions has no {names[0]!r}", now="plinian plot sessions")
+    return compose.sessions_picture(session_runs(log, span), name)
 
 
 def _gang(
-    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
-) -> Picture:
-    from ..series.gang_counts_over_time import gang  # noqa: PLC0415 -- only what is drawn
-    from .compose import gang_picture  # noqa: PLC0415
-
+    log: Log, span: ShownPeriod, asked: PlotRequest, progress: Progress | None
+) -> GangOverTime:
     if len(asked.names) != 1:
         raise UsageError("gang draws one job or PodGroup", now="plinian plot gang job/NAME")
     whole = asked.from_ is not None or asked.to is not None
     named = log.object(asked.names[0], span.end)
-    found = gang(log, span, named, namespace=asked.namespace, whole=whole, progress=progress)
-    return gang_picture(found, name)
-
-
-def _sessions(
-    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, _progress: Progress | None
-) -> Picture:
-    from ..series.session_runs import session_runs  # noqa: PLC0415 -- only what is drawn
-    from .compose import sessions_picture  # noqa: PLC0415
-
-    if asked.names:
-        raise UsageError(f"sessions has no {asked.names[0]!r}", now="plinian plot sessions")
-    return sessions_picture(session_runs(log, span), name)
-
-
-def _waits(
-    log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
-) -> Picture:
-    from ..series.waits import waits  # noqa: PLC0415 -- only what is drawn
-    from .compose import waits_picture  # noqa: PLC0415
-
-    return waits_picture(waits(log, span, names=asked.names, progress=progress), name)
-
-
-_Maker = Callable[[Log, ShownPeriod, PlotRequest, str, Progress | None], Picture]
-_MAKERS: Mapping[str, _Maker] = MappingProxyType(
-    {QUEUES: _queues, NODES: _nodes, GANG: _gang, SESSIONS: _sessions, WAITS: _waits}
-)
-"""What makes each picture."""
+    return gang(log, span, named, namespace=asked.namespace, whole=whole, progress=progress)
