@@ -30,18 +30,15 @@ class AllocateRun:
     def __init__(self, ssn: Session, selection: NodeSelection) -> None:
         self.ssn = ssn
         self._placing = Placing(ssn, selection)
-        self._job_requeue = ssn.behaviours.job_requeue
-        self._asks_idle_queues = ssn.behaviours.overused_checked_for_idle_queues
-        self._tries_gradients = ssn.behaviours.topology_gradients
+        self._behaviours = ssn.behaviours
         self._gradients = Gradients(self._placing)
-        self._queue_requeued_before_placing = ssn.behaviours.queue_requeued_before_placing
         self._queues: PriorityQueue[str] = orders.queues_in_order(ssn)
         self._jobs: dict[str, ItemQueue[int]] = {}
         self._pending: dict[int, ItemQueue[int]] = {}
 
     def run(self) -> None:
         """Go through the queues until none is left."""
-        if self._tries_gradients:
+        if self._behaviours.topology_gradients:
             self.ssn.sub_jobs.recover_all()
         self._pick_up()
         while self._queues:
@@ -65,8 +62,8 @@ class AllocateRun:
         pending = [counts[TaskStatus.PENDING] > 0 for counts in ssn.jobs.counts]
         for task in ssn.sub_jobs.stale.under(TaskStatus.PENDING):
             pending[ssn.tasks.job.item(task)] = True
-        waits = self._tries_gradients and not ssn.hypernodes.ready
-        keeps_idle = self._queue_requeued_before_placing or any(
+        waits = self._behaviours.topology_gradients and not ssn.hypernodes.ready
+        keeps_idle = self._behaviours.queue_requeued_before_placing or any(
             option.name == "drf" and option.enabled_hierarchy
             for tier in ssn.conf.tiers
             for option in tier
@@ -79,7 +76,9 @@ class AllocateRun:
             queue = ssn.jobs.queue[job]
             if waits and ssn.sub_jobs.wants_near(job):
                 continue
-            if not self._asks_idle_queues and not (pending[job] and self._tasks_of(job)):
+            if not self._behaviours.overused_checked_for_idle_queues and not (
+                pending[job] and self._tasks_of(job)
+            ):
                 continue
             wanted = pending[job] or keeps_idle
             if (not wanted and queue in self._jobs) or voting.job_valid(ssn, job) is not None:
@@ -94,14 +93,14 @@ class AllocateRun:
         """Place as many tasks of one job as possible, and requeue its queue."""
         ssn = self.ssn
         tasks = self._tasks_of(job)
-        if self._queue_requeued_before_placing or not tasks:
+        if self._behaviours.queue_requeued_before_placing or not tasks:
             self._queues.push(queue)
         if not tasks:
             return
-        if self._tries_gradients and self._has_groups(job):
+        if self._behaviours.topology_gradients and self._has_groups(job):
             self._visit_in_groups(queue, job)
             return
-        highest_tier = None if self._tries_gradients else hard_tier(ssn, job)
+        highest_tier = None if self._behaviours.topology_gradients else hard_tier(ssn, job)
         if highest_tier is None:
             statement = self._placing.allocate_tasks(tasks, job, queue, ssn.all_rows, "")
             if tasks and self._returns(committed=statement is not None):
@@ -121,7 +120,7 @@ class AllocateRun:
                 self._pending[job] = left
         if statement is not None:
             statement.commit()
-        if not self._queue_requeued_before_placing:
+        if not self._behaviours.queue_requeued_before_placing:
             self._queues.push(queue)
 
     def _visit_in_groups(self, queue: str, job: int) -> None:
@@ -140,9 +139,9 @@ class AllocateRun:
 
     def _returns(self, *, committed: bool) -> bool:
         """Return whether a job with tasks left is tried again."""
-        if self._job_requeue is JobRequeue.IF_COMMITTED:
+        if self._behaviours.job_requeue is JobRequeue.IF_COMMITTED:
             return committed
-        return self._placing.interrupted or self._job_requeue is JobRequeue.ALWAYS
+        return self._placing.interrupted or self._behaviours.job_requeue is JobRequeue.ALWAYS
 
     def _tasks_of(self, job: int) -> ItemQueue[int]:
         """Return the job's tasks to place, in order."""

@@ -84,9 +84,7 @@ class Gradients:
         self._ssn = placing.ssn
         self._placing = placing
         self._worksheets: dict[int, Worksheet] = {}
-        self._inside_always = self._ssn.behaviours.narrower_hypernodes_tried
-        self._waits = self._ssn.behaviours.sub_groups_need_hard_topology
-        self._heeds = self._ssn.behaviours.plain_jobs_use_nominations
+        self._behaviours = self._ssn.behaviours
         self._groups: dict[tuple[int, str], dict[str, str]] = {}
         """By job and hypernode tried for it: the hypernodes of its groups, by UID."""
 
@@ -99,7 +97,9 @@ class Gradients:
         if sheet is None:
             sheet = self._worksheets[job] = organize(self._ssn, job, tasks)
         division = self._ssn.sub_jobs.of(job)
-        if division.hard or (job in self._ssn.jobs.grouped and not self._waits):
+        if division.hard or (
+            job in self._ssn.jobs.grouped and not self._behaviours.sub_groups_need_hard_topology
+        ):
             return self._visit_in_hypernodes(job, sheet)
         return self._visit_anywhere(job, sheet)
 
@@ -111,7 +111,7 @@ class Gradients:
             ssn.errors.append(f"Can not find default subJob or tasks for job {ssn.jobs.keys[job]}")
             return False
         statement = None
-        if sub.nominated and self._heeds:
+        if sub.nominated and self._behaviours.plain_jobs_use_nominations:
             statement = place_nominated(self._placing, sub, tasks)
         if statement is None:
             rows = ssn.all_rows
@@ -119,7 +119,7 @@ class Gradients:
         if statement is None or not voting.job_ready(ssn, job):
             return False
         statement.commit()
-        if self._heeds:
+        if self._behaviours.plain_jobs_use_nominations:
             sub.nominated = ""
         return bool(tasks)
 
@@ -230,7 +230,7 @@ class Gradients:
 
     def _gradients_inside(self, sub: SubJob, hypernode: str) -> list[list[str]]:
         ssn = self._ssn
-        if sub.tier is None or not (sub.divided or self._inside_always):
+        if sub.tier is None or not (sub.divided or self._behaviours.narrower_hypernodes_tried):
             return [[hypernode]]
         pending = ssn.jobs.sum_requests(
             [

@@ -90,15 +90,9 @@ class Placing:
         self.selection = selection
         self.uses_cache = KeptArguments(ssn, "allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
         self.interrupted = False
-        self._goes_on = ssn.behaviours.failed_placement_continues_job
-        self._goes_on_unprepared = ssn.behaviours.pre_predicate_failures_skipped
-        self._reports_skipped = ssn.behaviours.skipped_tasks_get_reason
+        self._behaviours = ssn.behaviours
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
         self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
-        self._overfull_crash = ssn.behaviours.overfull_nodes_crash
-        self._unfit_ends = ssn.behaviours.unfit_task_ends_job
-        self._nominated_first = ssn.behaviours.nominated_node_first
-        self._nominated_within = ssn.behaviours.nominated_node_within_hypernode
 
     def allocate_tasks(
         self, tasks: ItemQueue[int], job: int, queue: str, rows: Rows, hypernode: str
@@ -193,7 +187,7 @@ class Placing:
         if isinstance(found, FitErrors):
             found.set_hypernode(visit.named_hypernode)
             ssn.jobs.set_fit_errors(job, task, found)
-            if self._unfit_ends or not self._need_continue(visit):
+            if self._behaviours.unfit_task_ends_job or not self._need_continue(visit):
                 return _After.STOP
             return _After.NEXT
         node, score = found
@@ -204,7 +198,7 @@ class Placing:
         if visit.hypernode:
             job_hypernode.add_score(ssn, job, visit.hypernode, score)
         if self.place(visit.statement, task, node) is not None:
-            return _After.NEXT if self._goes_on else _After.PLACED
+            return _After.NEXT if self._behaviours.failed_placement_continues_job else _After.PLACED
         if visit.keeps_near:
             visit.placed_in = job_hypernode.after_placement(ssn, node, visit.placed_in)
         return _After.PLACED
@@ -214,18 +208,18 @@ class Placing:
         ssn, job = self.ssn, visit.job
         if not voting.allocatable(ssn, visit.queue, task):
             return _After.NEXT
-        if not self._unfit_ends and ssn.jobs.task_has_fit_errors(job, task):
+        if not self._behaviours.unfit_task_ends_job and ssn.jobs.task_has_fit_errors(job, task):
             name = ssn.task_name(task)
             if ssn.trace.follows(name):
                 ssn.trace.detail(SKIPPED, name, SkippedTask(ssn.tasks.info[task].role))
-            if self._reports_skipped:
+            if self._behaviours.skipped_tasks_get_reason:
                 ssn.jobs.set_fit_errors(job, task, _skipped(ssn, task))
             return _After.NEXT
         error = voting.pre_predicate(ssn, task)
         if error is None:
             return None
         ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
-        goes_on = self._goes_on_unprepared and self._need_continue(visit)
+        goes_on = self._behaviours.pre_predicate_failures_skipped and self._need_continue(visit)
         return _After.NEXT if goes_on else _After.STOP
 
     def _find_near(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
@@ -245,7 +239,7 @@ class Placing:
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
         """Return (the best node, its score), or why a task fits no node."""
-        if self._overfull_crash:
+        if self._behaviours.overfull_nodes_crash:
             check_future_idle(self.ssn, visit.rows, *_PREDICATING)
         if visit.rows is self.ssn.all_rows and self.nominated_row(task) == NO_NODE:
             best = self.selection.quick_best(task, visit.cache)
@@ -257,7 +251,9 @@ class Placing:
     def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
         """Return the nodes that fit a task, or why none does; its nominated node is tried first."""
         node = self.nominated_row(task)
-        elsewhere = self._nominated_within and rows is not self.ssn.all_rows
+        elsewhere = (
+            self._behaviours.nominated_node_within_hypernode and rows is not self.ssn.all_rows
+        )
         if elsewhere and node not in rows:
             node = NO_NODE
         if node != NO_NODE and self._fits_nominated(task, node):
@@ -272,7 +268,7 @@ class Placing:
     def nominated_row(self, task: int) -> int:
         """Return the node that is tried first, ``NO_NODE`` if there is none."""
         ssn = self.ssn
-        name = ssn.sub_jobs.nominated_node(task) if self._nominated_first else ""
+        name = ssn.sub_jobs.nominated_node(task) if self._behaviours.nominated_node_first else ""
         return ssn.nodes.row.get(name, NO_NODE) if name else NO_NODE
 
     def _fits_nominated(self, task: int, node: int) -> bool:

@@ -49,7 +49,7 @@ class Statement:
         self._notices = failing not in _UNNOTICED
         self._binds_or_takes_back = failing is not FailedPipelining.ERRORS_IGNORED
         self._takes_back = failing is FailedPipelining.UNDONE
-        self._lists_groups = ssn.behaviours.topology_gradients
+        self._behaviours = ssn.behaviours
         self._recovering = False
         """Whether saved operations are repeated on task handles with the planned status."""
         self.operations: list[TaskOperation] = []
@@ -178,7 +178,7 @@ class Statement:
     def _recover(self, operations: list[TaskOperation]) -> str | None:
         last = self._ssn.tasks.last_transaction
         for operation in operations:
-            if self._lists_groups:
+            if self._behaviours.topology_gradients:
                 self._ssn.sub_jobs.stale.keep(operation.task, last.get(operation.task))
             self._remember(operation.task, operation.before)
             if operation.kind is OperationKind.EVICT:
@@ -199,7 +199,7 @@ class Statement:
         :param noted: the status of the handle that it is moved by.
         """
         ssn, present = self._ssn, self._ssn.tasks.status.item(task)
-        if self._lists_groups:
+        if self._behaviours.topology_gradients:
             noted = status if self._recovering else noted
             if noted != present and not self._recovering:
                 self._remember(task, ssn.sub_jobs.stale.kept(task))

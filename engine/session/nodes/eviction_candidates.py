@@ -53,8 +53,12 @@ class EvictionCandidates:
         self.node: Ints = np.full(count, NO_NODE, dtype=np.int32)
         """By task: the node that it is on, or ``NO_NODE``."""
         self._may_go: Mask = np.zeros(count, dtype=np.bool_)
-        self._all_of_job = ssn.behaviours.unpreemptable_preempted_within_job
-        self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
+        self._behaviours = ssn.behaviours
+        self._may_go_in_job = (
+            self._may_go.copy()
+            if self._behaviours.unpreemptable_preempted_within_job
+            else self._may_go
+        )
         """By task: whether it is on a node, evictable, and bound or running."""
         bound = ssn.behaviours.bound_pods_preempted
         self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({TaskStatus.RUNNING})
@@ -184,6 +188,6 @@ class EvictionCandidates:
         for task, status in placed.values():
             self.node[task] = node
             self._may_go[task] = info[task].preemptable and status in self._preemptable_status
-            if self._all_of_job:
+            if self._behaviours.unpreemptable_preempted_within_job:
                 self._may_go_in_job[task] = status in self._preemptable_status
             self._runs[task] = info[task].preemptable and status == TaskStatus.RUNNING

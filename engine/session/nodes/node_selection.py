@@ -121,7 +121,7 @@ class NodeSelection:
             and self._sampling is None
             and self._gives_reasons
         )
-        self._roleless_share = ssn.behaviours.tasks_without_role_share_failures
+        self._behaviours = ssn.behaviours
         self._klass = ssn.tasks.class_list
         self._all_rows = ssn.all_rows
 
@@ -360,7 +360,7 @@ class NodeSelection:
     def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
         """Return whether the group has had tasks of this class only."""
         group = self._group(task)
-        if cache is None or not (group[1] or self._roleless_share):
+        if cache is None or not (group[1] or self._behaviours.tasks_without_role_share_failures):
             return True
         klass = self._klass[task]
         return cache.classes.setdefault(group, klass) == klass
@@ -371,7 +371,9 @@ class NodeSelection:
     def _known(self, cache: ErrorCache | None, task: int, rows: Rows, verdicts: Ints) -> Ints:
         """Return verdicts with earlier failures of the group; nothing is stored."""
         failed = None if cache is None else cache.failed.get(self._group(task))
-        if failed is None or not (self._ssn.tasks.info[task].role or self._roleless_share):
+        if failed is None or not (
+            self._ssn.tasks.info[task].role or self._behaviours.tasks_without_role_share_failures
+        ):
             return verdicts
         return np.where(failed[rows] == PASS, verdicts, failed[rows])
 
@@ -379,7 +381,7 @@ class NodeSelection:
         """Apply earlier failures of the group, if they are used, and store the new ones."""
         self._store_turn(cache)
         group = self._group(task)
-        if not (group[1] or self._roleless_share):
+        if not (group[1] or self._behaviours.tasks_without_role_share_failures):
             return verdicts  # failures of tasks without a role are never used
         cache.classes[group] = MANY
         failed = cache.failed.setdefault(group, self._no_failure())

@@ -112,9 +112,8 @@ class Proportion:
     def on_session_open(self, ssn: Session) -> None:
         """Open the accounts of queues that have jobs, divide the cluster, and register."""
         self._ssn = ssn
-        self._by_priority = ssn.behaviours.queue_priority
+        self._behaviours = ssn.behaviours
         self._fits = FITS[ssn.behaviours.compared_resources]
-        self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
         try:
             self._open_accounts(ssn)
             attrs = list(self._attrs.values())
@@ -168,7 +167,7 @@ class Proportion:
     def _queue_order(self, left: str, right: str) -> float:
         """Higher priority first, then the smaller share."""
         proportion_attr, other = self._attrs[left], self._attrs[right]
-        by_priority = self._by_priority and other.priority - proportion_attr.priority
+        by_priority = self._behaviours.queue_priority and other.priority - proportion_attr.priority
         return by_priority or proportion_attr.share - other.share
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
@@ -233,7 +232,7 @@ class Proportion:
         """
         ssn, ignores_state = (
             self._ssn,
-            self._closed_queues_schedule or self._ssn.registry.simulating,
+            self._behaviours.closed_queues_schedule or self._ssn.registry.simulating,
         )
         if ssn.queues[queue].state != OPEN and not ignores_state:
             return NOT_OPEN
@@ -252,7 +251,7 @@ class Proportion:
         """
         ssn = self._ssn
         queue = ssn.jobs.queue[job]
-        if ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
+        if ssn.queues[queue].state != OPEN and not self._behaviours.closed_queues_schedule:
             return NOT_OPEN
         if ssn.jobs.info[job].min_resources is None:
             return PERMITTED

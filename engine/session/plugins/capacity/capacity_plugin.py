@@ -60,8 +60,7 @@ class Capacity:
         """Build the queues' accounts and register the functions for queues."""
         self._ssn = ssn
         self._set_gauges = gauge_setter(ssn.behaviours)
-        self._by_priority = ssn.behaviours.queue_priority
-        self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
+        self._behaviours = ssn.behaviours
         self._hierarchical = ssn.behaviours.root_queue and ssn.registry.hierarchy_enabled(self.name)
         if self._hierarchical:
             self._ready = self._open_tree()
@@ -160,7 +159,7 @@ class Capacity:
     def _queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, then the smaller share."""
         queue_attr, other = self._attrs[left], self._attrs[right]
-        by_priority = self._by_priority and other.priority - queue_attr.priority
+        by_priority = self._behaviours.queue_priority and other.priority - queue_attr.priority
         return by_priority or compare_shares(queue_attr, other)
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
@@ -198,7 +197,7 @@ class Capacity:
         """Permit if a queue deserves the sum of the tasks' requests: see :meth:`_may_reclaim`."""
         if not self._ready:
             return _NOT_READY
-        if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
+        if self._ssn.queues[queue].state != OPEN and not self._behaviours.closed_queues_schedule:
             return _NOT_OPEN
         attr = self._attrs[queue]
         request = self._ssn.jobs.sum_requests(tasks)
@@ -247,7 +246,7 @@ class Capacity:
 
         While evictions are simulated, it is not checked whether the queue is open.
         """
-        ignores_state = self._closed_queues_schedule or self._ssn.registry.simulating
+        ignores_state = self._behaviours.closed_queues_schedule or self._ssn.registry.simulating
         if self._ssn.queues[queue].state != OPEN and not ignores_state:
             return _NOT_OPEN
         if not self._ready:
@@ -286,7 +285,7 @@ class Capacity:
         attr = self._attrs[queue]
         if self._hierarchical and attr.children:
             return _NOT_LEAF
-        if ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
+        if ssn.queues[queue].state != OPEN and not self._behaviours.closed_queues_schedule:
             return _NOT_OPEN
         if attr.real_capability is None or ssn.jobs.info[job].min_resources is None:
             return PERMITTED

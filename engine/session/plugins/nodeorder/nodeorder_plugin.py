@@ -108,16 +108,13 @@ class Scores:
         self._spread = PodTopologySpreadScore(
             nodes, ssn.objects, counts_on_hosts=ssn.behaviours.hosts_spread_scored
         )
-        self._normalises = ssn.behaviours.node_affinity_normalised
-        self._scores_images = ssn.behaviours.images_scored
-        self._scores_init_images = ssn.behaviours.init_container_images_scored
+        self._behaviours = ssn.behaviours
         self._unspread = 0.0
         """The score of pods without topologySpreadConstraints."""
         if ssn.behaviours.unconstrained_pods_get_spread_score:
             self._unspread = 100.0 * weights.topology_spread
         self._fixed: dict[int, Floats] = {}
         self._metrics = ssn.process.memory.of(KubeMetrics)
-        self._needs_metrics = ssn.behaviours.nodeorder_needs_predicates
 
     def order(self, task: int, rows: Rows) -> Floats:
         """Return the scores of single nodes; NaN for a pod that cannot be scored."""
@@ -127,7 +124,7 @@ class Scores:
     @property
     def partial(self) -> bool:
         """Whether there are pods that cannot be scored."""
-        if self._normalises or not self._weights.node_affinity:
+        if self._behaviours.node_affinity_normalised or not self._weights.node_affinity:
             return False
         return bool(self._nodes.classes_where(cannot_prefer))
 
@@ -150,7 +147,7 @@ class Scores:
         if near is not None:
             total += near * weights.pod_affinity
         total += self._taints.score(klass, rows) * weights.taint_toleration
-        if self._normalises and weights.node_affinity:
+        if self._behaviours.node_affinity_normalised and weights.node_affinity:
             preferred = self._preferred(klass, rows)
             if preferred is not None:
                 total += preferred * weights.node_affinity
@@ -172,14 +169,14 @@ class Scores:
             or self._spread.concerns(klass)
         ):
             return None
-        if self._normalises and self._weights.node_affinity:
+        if self._behaviours.node_affinity_normalised and self._weights.node_affinity:
             pod = self._nodes.classes[klass]
             if cannot_prefer(pod) or pod.preferred_nodes:
                 return None
         return float(same * self._weights.taint_toleration) + self._unspread
 
     def _lacks_metrics(self) -> bool:
-        return self._needs_metrics and not self._metrics.registered
+        return self._behaviours.nodeorder_needs_predicates and not self._metrics.registered
 
     def _check_metrics(self, klass: int, rows: Rows) -> None:
         """Panic where kube-scheduler's workers use the metric; the pod is parsed before that."""
@@ -207,12 +204,12 @@ class Scores:
     def _fix(self, klass: int) -> Floats:
         columns, pod, weights = self._nodes.columns, self._nodes.classes[klass], self._weights
         total = np.zeros(len(columns))
-        if weights.image_locality and self._scores_images:
-            named = pod.images if self._scores_init_images else pod.main_images
+        if weights.image_locality and self._behaviours.images_scored:
+            named = pod.images if self._behaviours.init_container_images_scored else pod.main_images
             images = locality(columns, named)
             if images is not None:
                 total += images * weights.image_locality
-        if weights.node_affinity and not self._normalises:
+        if weights.node_affinity and not self._behaviours.node_affinity_normalised:
             if cannot_prefer(pod):
                 return total + math.nan
             preferred = preference(columns, pod)

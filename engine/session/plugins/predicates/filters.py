@@ -86,7 +86,7 @@ class Filters:
         self._spread = PodTopologySpreadFilter(nodes, reasons, States(ssn))
         self._volumes = VolumeFilters(ssn, nodes, options, rules.unclaimed)
         self._devices = DynamicResources(ssn, nodes.columns)
-        self._devices_needed = ssn.behaviours.device_claims_needed
+        self._behaviours = ssn.behaviours
         self._parts: dict[int, _Parts] = {}
         self._kept: dict[int, tuple[Ints, int]] = {}
 
@@ -101,7 +101,7 @@ class Filters:
             spread = self._options.topology_spread and self._spread.concerns(klass)
             volumes = self._volumes.concerns(klass)
             pods = self._nodes.classes[klass]
-            devices = self._devices_needed and bool(pods.pod.spec.resource_claims)
+            devices = self._behaviours.device_claims_needed and bool(pods.pod.spec.resource_claims)
             template = self._options.cache and bool(pods.template)
             alone = not (affinity or spread or volumes or devices or template)
             per: Per = "class" if alone else "task"
@@ -151,17 +151,17 @@ class Filters:
     def reserve(self, task: int, node: int) -> str | None:
         """Reserve the volumes and devices of a placed task; return the error, or ``None``."""
         self._volumes.reserve(task, node)
-        return self._devices.reserve(task, node) if self._devices_needed else None
+        return self._devices.reserve(task, node) if self._behaviours.device_claims_needed else None
 
     def unreserve(self, task: int, node: int) -> None:
         """Give back the volumes and devices of a task."""
         self._volumes.unreserve(task, node)
-        if self._devices_needed:
+        if self._behaviours.device_claims_needed:
             self._devices.unreserve(task)
 
     def settle(self) -> None:
         """At the end of the session, store what bound pods have now."""
-        if self._devices_needed:
+        if self._behaviours.device_claims_needed:
             self._devices.settle()
 
     def verdicts(self, task: int, rows: Rows) -> Ints:

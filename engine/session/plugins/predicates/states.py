@@ -23,7 +23,7 @@ class States:
 
     def __init__(self, ssn: Session) -> None:
         self._info = ssn.tasks.info
-        self._keeps = ssn.behaviours.nominated_pods_wait
+        self._behaviours = ssn.behaviours
         self._kept: dict[int, Ints | None] = {}
         self._last = -1
         self._verdicts: Ints | None = None
@@ -31,7 +31,7 @@ class States:
     def note(self, task: int, verdicts: Ints | None) -> None:
         """Keep the verdicts about all nodes; ``None`` if all pass."""
         self._last, self._verdicts = task, verdicts
-        if self._keeps and self._info[task].pod.status.nominated_node_name:
+        if self._behaviours.nominated_pods_wait and self._info[task].pod.status.nominated_node_name:
             self._kept[task] = verdicts
 
     def __contains__(self, task: int) -> bool:

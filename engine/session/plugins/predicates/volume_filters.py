@@ -42,7 +42,7 @@ class VolumeFilters:
             if options.volume_binding
             else None
         )
-        self._zones_first = ssn.behaviours.volume_zone_pre_filter
+        self._behaviours = ssn.behaviours
         self._claims: dict[int, PodClaims] = {}
         self._found: dict[int, BindingNeeds] = {}
         if self._limits is not None:
@@ -56,7 +56,7 @@ class VolumeFilters:
 
     def pre_filter_zone(self, task: int) -> str | None:
         """Look up where a task's volumes are; return an error, or ``None``."""
-        if self._zone is None or not self._zones_first:
+        if self._zone is None or not self._behaviours.volume_zone_pre_filter:
             return None
         return self._zone.pre_filter(self._tasks.info[task].pod)
 

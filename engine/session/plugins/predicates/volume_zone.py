@@ -47,8 +47,7 @@ class VolumeZone:
         self._columns = columns
         self._objects = ssn.objects
         self._reasons = ssn.reasons
-        self._renamed = ssn.behaviours.beta_zone_labels_translated
-        self._everywhere = ssn.behaviours.volume_zone_checks_unlabelled_nodes
+        self._behaviours = ssn.behaviours
 
     def pre_filter(self, pod: Pod) -> str | None:
         """Return why a pod fits no node, or ``None``."""
@@ -62,7 +61,7 @@ class VolumeZone:
         for key in _SUCCESSORS:
             somewhere |= self._columns.has(key)
         if isinstance(places, str):
-            asked = somewhere | self._everywhere
+            asked = somewhere | self._behaviours.volume_zone_checks_unlabelled_nodes
             return np.where(asked, self._verdict(Objection(places)), 0).astype(np.int32)
         outside = np.zeros(len(self._columns), dtype=np.bool_)
         for place in places:
@@ -75,7 +74,7 @@ class VolumeZone:
     def _within(self, place: _Placed) -> Mask:
         columns, successor = self._columns, _SUCCESSORS[place.key]
         within = columns.has_one_of(place.key, place.values)
-        if successor == place.key or not self._renamed:
+        if successor == place.key or not self._behaviours.beta_zone_labels_translated:
             return within
         return np.where(columns.has(place.key), within, columns.has_one_of(successor, place.values))
 
