@@ -360,8 +360,8 @@ def _cell(record: Any, field: str, info: Any) -> str:
         return resource_list({name: amount for name, amount in some.items() if amount})
     if field == "pods":
         return str(len(value))
-    if field == "state" and getattr(record, "out_of_sync", ()):
-        return f"{value},OutOfSync({','.join(record.out_of_sync)})"
+    if field == "state" and (lost := getattr(record, "out_of_sync", None)):
+        return f"{value},OutOfSync({','.join(lost)})"
     if field == "request":
         return ",".join(f"{name}={amount}" for name, amount in value.items() if amount != "0")
     if isinstance(value, dict):
