@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command, group
 from .shell import note, style
 
 
 @command("branch create")
-@click.argument("name", metavar="NAME")
-@options.log
-@click.option(
-    "--at",
-    default="end",
-    show_default=True,
-    metavar="POINT",
-    help="Where to fork: a position, or a moment before which the log has no later event; the end "
-    "by default.",
-)
-@click.option(
-    "--branch", default="main", show_default=True, metavar="PARENT", help="The branch to continue."
-)
-def create(name: str, log: str, at: str, branch: str) -> None:
+def create(
+    name: Annotated[str, Field("", "NAME")],
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: Annotated[
+        str,
+        Field(
+            "Where to fork: a position, or a moment before which the log has no later event; the "
+            "end by default.",
+            "POINT",
+        ),
+    ] = "end",
+    branch: Annotated[str, Field("The branch to continue.", "PARENT")] = "main",
+) -> None:
     """Create a branch that shares its parent's past.
 
     It never changes that past.
@@ -40,9 +40,11 @@ def create(name: str, log: str, at: str, branch: str) -> None:
 
 
 @command("branch list")
-@options.log
-@options.text_wide_or_json
-def list_branches(log: str, output: str) -> None:
+def list_branches(
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    output: options.TextWideOrJson = "text",
+) -> None:
     """List the branches of a log."""
     import msgspec
 

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-
-import click
+from typing import Annotated
 
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.fields import Field
 from . import options
 from .command import command, group
 from .shell import note, shows_progress, style
 
 
 @command("checkpoint build")
-@options.log
-@options.cluster
-@options.branch
-@click.option(
-    "--release",
-    multiple=True,
-    metavar="RELEASE",
-    help="Also store the scheduler's cache of this release of Volcano; may be repeated. "
-    f"By default {DEFAULT_RELEASE}.",
-)
-@click.option("--no-beliefs", is_flag=True, help="Do not store the scheduler's cache.")
 def build(
-    log: str, cluster: str | None, branch: str, release: tuple[str, ...], no_beliefs: bool
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
+    release: Annotated[
+        tuple[str, ...],
+        Field(
+            "Also store the scheduler's cache of this release of Volcano; may be repeated. "
+            f"By default {DEFAULT_RELEASE}.",
+            "RELEASE",
+        ),
+    ] = (),
+    no_beliefs: Annotated[bool, Field("Do not store the scheduler's cache.")] = False,
 ) -> None:
     """Bring the index and the checkpoints up to the end of the log.
 
@@ -56,9 +57,11 @@ def build(
 
 
 @command("checkpoint list")
-@options.log
-@options.text_wide_or_json
-def list_checkpoints(log: str, output: str) -> None:
+def list_checkpoints(
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    output: options.TextWideOrJson = "text",
+) -> None:
     """List the checkpoints of a log."""
     from ...engine.log import open_log
     from ..belief.stored_belief import what_of
@@ -81,8 +84,10 @@ def list_checkpoints(log: str, output: str) -> None:
 
 
 @command("checkpoint drop")
-@options.log
-def drop(log: str) -> None:
+def drop(
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+) -> None:
     """Delete the index and all checkpoints.
 
     Both those of the cluster's state and those of the scheduler's cache. The events stay.

@@ -1,13 +1,14 @@
-"""How a function with options becomes a command of ``plinian``."""
+"""How a function becomes a command of ``plinian``: its parameters declare its options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from ..questions.fields import DeclaredField, declared_parameters
 from .examples import epilog_of
 from .shell import guarded
 
@@ -18,14 +19,91 @@ LINE = 100
 def command(name: str, *, hidden: bool = False) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command: its docstring is the help, and it ends as a shell expects.
 
+    Parameters that it takes by position are arguments, the others options.
+
     :param name: the full name, as in ``release list``; its examples are at the end of the help.
     """
 
     def make(function: Callable[..., None]) -> click.Command:
-        last = name.rpartition(" ")[2]
-        return click.command(last, epilog=epilog_of(name), hidden=hidden)(guarded(function))
+        last, end = name.rpartition(" ")[2], epilog_of(name)
+        params = [parameter_of(field) for field in declared_parameters(function)]
+        return click.command(last, params=params, epilog=end, hidden=hidden)(guarded(function))
 
     return make
+
+
+def parameter_of(field: DeclaredField) -> click.Parameter:
+    """Return the argument or the option of a command that a field is."""
+    about, name = field.about, field.about.name or field.name
+    given: dict[str, Any] = {"metavar": about.metavar or None, "type": _type_of(field)}
+    if about.choices:
+        what = "output form" if name == "output" else name.replace("_", " ")
+        given["callback"] = _one_of(what, about.choices)
+        given["metavar"] = about.metavar or f"[{'|'.join(about.choices)}]"
+    if field.is_argument:
+        return _argument(field, given)
+    option = f"--{name.replace('_', '-')}"
+    names = [option, *([f"-{about.short}"] if about.short else []), field.name]
+    if field.of is bool:
+        given = {"is_flag": True, "default": field.default, "hidden": about.is_hidden}
+        if field.default is None:
+            names[0] = f"{option}/--no-{name}"
+    elif field.of is int and not about.metavar:
+        given = {"count": True}
+    elif field.many or about.repeatable:
+        given |= {"multiple": True, "required": field.is_required}
+    elif field.is_required:
+        given["required"] = True
+    else:
+        is_shown = field.default not in {None, ""} and "by default" not in about.help
+        given |= {"default": field.default, "show_default": is_shown}
+    if about.variable:
+        given |= {"envvar": about.variable, "show_envvar": True}
+    return click.Option(names, help=about.help + _TO_COMPARE * about.repeatable, **given)
+
+
+_TO_COMPARE = " Repeatable, to compare."
+
+
+def _type_of(field: DeclaredField) -> Any:
+    """Return what reads a value of a field, as click has it."""
+    least, most = field.about.least, field.about.most
+    if field.of is Path:
+        return click.Path(path_type=Path)
+    if field.of is int and (least, most) != (None, None):
+        return click.IntRange(least, most)
+    return field.of if field.of is int else str
+
+
+def _argument(field: DeclaredField, given: Mapping[str, Any]) -> click.Argument:
+    """Return the argument of a field, which a command takes without a name.
+
+    :param given: what options of a value have, too.
+    """
+    about, more = field.about, {}
+    text = about.help
+    if about.in_words:
+        text = f"{about.help.removesuffix('.')}; KIND NAME works too."
+    if field.many or about.in_words:
+        more["nargs"] = -1
+    elif not field.is_required:
+        more["default"] = field.default
+    return click.Argument(
+        [field.name], required=field.is_required, help=text or None, **given, **more
+    )
+
+
+def _one_of(what: str, choices: Sequence[str]) -> Callable[..., Any]:
+    """Return what refuses values that are none of some. :param what: they are, in words."""
+
+    def check(_ctx: click.Context, _option: click.Parameter, given: Any) -> Any:
+        for value in given if isinstance(given, tuple) else (given,):
+            if value is not None and value not in choices:
+                known = f"{', '.join(choices[:-1])} or {choices[-1]}"
+                raise click.BadParameter(f"no {what} {value!r}; choose {known}")
+        return given
+
+    return check
 
 
 class Group(click.Group):
@@ -50,22 +128,30 @@ class Group(click.Group):
 
 
 def group_command(
-    name: str, function: Callable[..., None], end: str | None, *commands: click.Command
+    name: str,
+    function: Callable[..., None],
+    params: list[click.Parameter],
+    end: str | None,
+    *commands: click.Command,
 ) -> click.Command:
     """Return a function as a command that also has commands, as ``session`` has ``list``.
 
     :param function: it ends as a shell expects. :param end: of the help.
     """
 
-    @wraps(function)
     def run(**given: Any) -> None:
         if click.get_current_context().invoked_subcommand is None:
             function(**given)
 
-    made = click.group(name, cls=Group, epilog=end, invoke_without_command=True)(run)
-    for one in commands:
-        made.add_command(one)
-    return made
+    return Group(
+        name,
+        list(commands),
+        invoke_without_command=True,
+        params=params,
+        callback=run,
+        help=function.__doc__,
+        epilog=end,
+    )
 
 
 def group(name: str, about: str, *commands: click.Command) -> Group:

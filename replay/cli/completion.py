@@ -6,10 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
+from ..questions.fields import Field
 from .command import command
 
 BASH = """\
@@ -43,8 +44,9 @@ SCRIPTS: Mapping[str, str] = MappingProxyType({"bash": BASH, "zsh": ZSH, "fish":
 
 
 @command("completion")
-@click.argument("shell", metavar="SHELL", help="bash, zsh or fish.")
-def completion(shell: str) -> None:
+def completion(
+    shell: Annotated[str, Field("bash, zsh or fish.", "SHELL")],
+) -> None:
     r"""Print a completion script for a shell.
 
     It completes commands, options and their values: kinds, names of objects, namespaces and
@@ -63,11 +65,9 @@ def completion(shell: str) -> None:
 
 
 @command("__complete", hidden=True)
-@click.pass_context
-@click.argument("words", nargs=-1, required=True, help="The words typed so far.")
-def candidates(ctx: click.Context, words: tuple[str, ...]) -> None:
+def candidates(words: Annotated[tuple[str, ...], Field("The words typed so far.")]) -> None:
     """Print the candidates for the last word, one per line."""
-    answer(ctx.find_root().command, words)
+    answer(click.get_current_context().find_root().command, words)
 
 
 def answer(root: Any, words: Sequence[str]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command, group
 from .shell import note, style, write_lines
@@ -15,9 +15,11 @@ _INDEX_REBUILT_SINCE = "0004"
 
 
 @command("db info")
-@options.log
-@options.text_wide_or_json
-def info(log: str, output: str) -> None:
+def info(
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    output: options.TextWideOrJson = "text",
+) -> None:
     """Print where a log is and what it holds.
 
     Its location, size, branches and clusters.
@@ -37,9 +39,11 @@ def info(log: str, output: str) -> None:
 
 
 @command("db upgrade")
-@options.log
-@click.argument("revision", required=False, default="head", metavar="[REVISION]")
-def upgrade(log: str, revision: str) -> None:
+def upgrade(
+    revision: Annotated[str, Field("", "[REVISION]")] = "head",
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+) -> None:
     """Upgrade the tables to a schema revision; events do not change.
 
     By default to the newest one.
@@ -55,10 +59,12 @@ def upgrade(log: str, revision: str) -> None:
 
 
 @command("db downgrade")
-@click.argument("revision", metavar="REVISION", help="The schema revision to go back to.")
-@options.log
-@click.option("--yes", is_flag=True, help="Needed for base, which drops the whole log.")
-def downgrade(revision: str, log: str, yes: bool) -> None:
+def downgrade(
+    revision: Annotated[str, Field("The schema revision to go back to.", "REVISION")],
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    yes: Annotated[bool, Field("Needed for base, which drops the whole log.")] = False,
+) -> None:
     """Downgrade the tables to an older revision, for an older Plinian.
 
     Going back to base drops the log with everything in it, and needs --yes.

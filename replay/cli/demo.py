@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import serving
 from .command import command
 from .shell import note, shows_progress, style, write_lines
@@ -21,24 +20,21 @@ DEMO_LOG = "plinian-demo.db"
 
 
 @command("demo")
-@click.option(
-    "--log",
-    default=DEMO_LOG,
-    show_default=True,
-    metavar="FILE|URL",
-    help="Where to put the demo's log.",
-)
-@click.option(
-    "--files",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Only copy the recording's files into this folder, to try ingest with: watches, "
-    "an audit log, logs, a configuration.",
-)
-@click.option(
-    "--serve", "serves", is_flag=True, help="Open the recording in a browser, and serve it there."
-)
-def demo(log: str, files: Path | None, serves: bool) -> None:
+def demo(
+    *,
+    log: Annotated[str, Field("Where to put the demo's log.", "FILE|URL")] = DEMO_LOG,
+    files: Annotated[
+        Path | None,
+        Field(
+            "Only copy the recording's files into this folder, to try ingest with: watches, "
+            "an audit log, logs, a configuration.",
+            "DIR",
+        ),
+    ] = None,
+    serves: Annotated[
+        bool, Field("Open the recording in a browser, and serve it there.", name="serve")
+    ] = False,
+) -> None:
     """Look at an incident in a real recording.
 
     The recording comes with Plinian: in a cluster with Volcano 1.12.1 a node is drained, and

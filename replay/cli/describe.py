@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .object_arguments import ObjectQuery, look_for, wanted_of, warn_of_kinds
@@ -13,36 +13,26 @@ from .shell import fail, note, say, style, write_lines
 
 
 @command("describe")
-@click.argument(
-    "named",
-    nargs=-1,
-    required=True,
-    metavar="KIND/NAME...",
-    help="Objects; KIND NAME... works too, and KIND alone is all objects of the kind. "
-    "The beginning of a name is enough.",
-)
-@options.log
-@options.at
-@options.as_known_at
-@options.strict
-@options.namespace
-@options.all_namespaces
-@options.selector
-@options.field_selector
-@options.cluster
-@options.branch
 def describe(
-    named: tuple[str, ...],
-    log: str,
-    at: str,
-    as_known_at: str | None,
-    strict: bool,
-    namespace: str | None,
-    all_namespaces: bool,
-    selector: str,
-    field_selector: str,
-    cluster: str | None,
-    branch: str,
+    named: Annotated[
+        tuple[str, ...],
+        Field(
+            "Objects; KIND NAME... works too, and KIND alone is all objects of the kind. "
+            "The beginning of a name is enough.",
+            "KIND/NAME...",
+        ),
+    ],
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: options.At = options.END,
+    as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
+    namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
+    selector: options.Selector = "",
+    field_selector: options.FieldSelector = "",
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Describe objects as they were at a moment.
 

@@ -10,21 +10,15 @@ from .coverage_warnings import warn
 
 
 @command("digest")
-@options.log
-@options.at
-@options.as_known_at
-@options.strict
-@options.text_or_json
-@options.cluster
-@options.branch
 def digest(
-    log: str,
-    at: str,
-    as_known_at: str | None,
-    strict: bool,
-    output: str,
-    cluster: str | None,
-    branch: str,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: options.At = options.END,
+    as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
+    output: options.TextOrJson = "text",
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Print the digest of the state at a moment.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .coverage_warnings import first_of, warn
@@ -20,54 +19,41 @@ FORMS = "table|wide|ndjson|json"
 
 
 @command("events")
-@options.log
-@click.option(
-    "--kind",
-    multiple=True,
-    metavar="KIND",
-    help="Event kinds, as in pod.bound, pod.* or *.deleted; repeatable.",
-)
-@click.option(
-    "--object",
-    "objects",
-    multiple=True,
-    metavar="KIND[/NAME]|UID",
-    help="Only about these objects, as in pods, pod/train-0 or a uid; repeatable.",
-)
-@options.namespace
-@click.option("--source", metavar="NAME", help="Only from this input (its path or file name).")
-@click.option(
-    "--since", metavar="POINT", help="From this point on, inclusive: @7, rv:7, a time, -5m."
-)
-@click.option("--until", metavar="POINT", help="Up to this point, inclusive.")
-@click.option("--after", metavar="@POSITION", help="Only events appended after this position.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many events.")
-@click.option("--newest-first", is_flag=True, help="Print the last position first.")
-@click.option("--follow", is_flag=True, help="Wait for more events, until interrupted.")
-@click.option("--payload", is_flag=True, help="With -o ndjson or json: also print payloads.")
-@options.output(FORMS, default="table")
-@options.no_headers
-@options.strict
-@options.cluster
-@options.branch
 def events(
-    log: str,
-    kind: tuple[str, ...],
-    objects: tuple[str, ...],
-    namespace: str | None,
-    source: str | None,
-    since: str | None,
-    until: str | None,
-    after: str | None,
-    limit: int | None,
-    newest_first: bool,
-    follow: bool,
-    payload: bool,
-    output: str,
-    no_headers: bool,
-    strict: bool,
-    cluster: str | None,
-    branch: str,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    kind: Annotated[
+        tuple[str, ...],
+        Field("Event kinds, as in pod.bound, pod.* or *.deleted; repeatable.", "KIND"),
+    ] = (),
+    objects: Annotated[
+        tuple[str, ...],
+        Field(
+            "Only about these objects, as in pods, pod/train-0 or a uid; repeatable.",
+            "KIND[/NAME]|UID",
+            name="object",
+        ),
+    ] = (),
+    namespace: options.Namespace = None,
+    source: Annotated[
+        str | None, Field("Only from this input (its path or file name).", "NAME")
+    ] = None,
+    since: Annotated[
+        str | None, Field("From this point on, inclusive: @7, rv:7, a time, -5m.", "POINT")
+    ] = None,
+    until: Annotated[str | None, Field("Up to this point, inclusive.", "POINT")] = None,
+    after: Annotated[
+        str | None, Field("Only events appended after this position.", "@POSITION")
+    ] = None,
+    limit: Annotated[int | None, Field("At most this many events.", "N", least=0)] = None,
+    newest_first: Annotated[bool, Field("Print the last position first.")] = False,
+    follow: Annotated[bool, Field("Wait for more events, until interrupted.")] = False,
+    payload: Annotated[bool, Field("With -o ndjson or json: also print payloads.")] = False,
+    output: Annotated[str, Field("The output form.", FORMS, short="o")] = "table",
+    no_headers: options.NoHeaders = False,
+    strict: options.Strict = False,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """List the events of the log.
 

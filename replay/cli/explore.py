@@ -5,19 +5,19 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import click
 
 from ...engine.kubernetes.counts import counted
+from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.fields import Field
 from . import options
 from .assumption import check_confs, chosen
 from .command import command
 from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...engine.machine.state_search import Progress
     from ..explore.exploration import Exploration, SearchPlan
     from ..explore.explored_scenario import MachineCase
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..explore.story import Story
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
-DELAYS = 1
 MODELS = ("device-list", "device-list-as-compiled")
 ALL = "all"
 _EVERY_SECONDS = 5.0
@@ -42,192 +41,134 @@ class _Files(NamedTuple):
     branch: str | None
 
 
-def _one_of(*known: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    def check(_ctx: click.Context, option: click.Parameter, value: str | None) -> str | None:
-        if value is not None and value not in known:
-            raise click.BadParameter(f"no {option.name} {value!r}; choose {', '.join(known)}")
-        return value
-
-    return check
-
-
-def _delays(_ctx: click.Context, _option: click.Parameter, value: str) -> int | None:
-    if value == ALL:
-        return None
-    if not (value.isascii() and value.isdigit() and len(value) < 4):
-        raise click.BadParameter(f"{value!r} is no number of delays; write a number, or {ALL}")
-    return int(value)
-
-
-_FILE = click.Path(path_type=Path)
-
-
 @command("explore")
-@click.argument(
-    "case",
-    required=False,
-    type=_FILE,
-    metavar="[CASE]",
-    help="A scenario file with mode machine: what users write.",
-)
-@options.release
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Stop after about so many turns (walks: steps): the same result on every machine.",
-)
-@click.option(
-    "--budget",
-    metavar="DURATION",
-    help="Stop the search after this time, by default 60s, or 5m to try every order of a scenario; "
-    "trying the other releases comes on top.",
-)
-@click.option(
-    "--strategy",
-    default="exhaustive",
-    show_default=True,
-    callback=_one_of(*STRATEGIES),
-    metavar="|".join(STRATEGIES),
-    help="Try every order, or pick orders.",
-)
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    metavar="S",
-    help="The seed of orders that are picked.",
-)
-@click.option(
-    "--jobs",
-    "-j",
-    default=1,
-    show_default=True,
-    type=click.IntRange(min=1),
-    metavar="J",
-    help="Number of processes: for releases, and for walks, each with its seed from --seed on.",
-)
-@click.option(
-    "--invariant",
-    "invariants",
-    multiple=True,
-    metavar="ID",
-    help="Only violations of this invariant, as in I-04; repeatable.",
-)
-@click.option(
-    "--prompt",
-    default="none",
-    show_default=True,
-    metavar="NAMES",
-    help="Components that are never late in an exhaustive search, with commas between.",
-)
-@click.option(
-    "--delays",
-    default=str(DELAYS),
-    show_default=True,
-    callback=_delays,
-    metavar=f"N|{ALL}",
-    help="Of an exhaustive search: hold at most so many steps up in an order; all tries every "
-    "order.",
-)
-@click.option(
-    "--faults",
-    metavar="KINDS",
-    help="What may fail besides, and how often in a run, as in watch,request=2: watch (a watch "
-    "breaks), request (a request fails), restart (a process restarts), resync (an informer "
-    "delivers everything again). By default as the scenario says, else nothing.",
-)
-@click.option(
-    "--at",
-    metavar="POINT",
-    help="Begin at this moment of the log instead of with a scenario, with what existed then, and "
-    "with what users wrote afterwards.",
-)
-@click.option(
-    "--until",
-    default=options.END,
-    show_default=True,
-    metavar="POINT",
-    help="With --at: the last moment whose writes of users are taken.",
-)
-@click.option(
-    "--object",
-    "objects",
-    multiple=True,
-    metavar="KIND/NAME",
-    help="With --at: only writes of users to this object, and what belongs to it; repeatable.",
-)
-@click.option(
-    "--windows",
-    is_flag=True,
-    help="Search no orders: say how long after the write before it each write of a user ends "
-    "badly, if nothing else is late.",
-)
-@click.option(
-    "--replay",
-    metavar="TOKEN",
-    help="Run the order of a token again; as another release with --release.",
-)
-@click.option(
-    "--out",
-    type=_FILE,
-    metavar="DIR",
-    help="The folder for files about each anomaly: token, report, test, scenario.",
-)
-@click.option(
-    "--evidence", type=_FILE, metavar="FILE", help="Write a report of the first anomaly, Markdown."
-)
-@click.option(
-    "--pytest", type=_FILE, metavar="FILE", help="Write a test that runs the first anomaly again."
-)
-@click.option(
-    "--scenario",
-    type=_FILE,
-    metavar="FILE",
-    help="Write the scenario of the first anomaly, without writes that it does not need.",
-)
-@click.option(
-    "--branch",
-    metavar="NAME",
-    help="Write the first anomaly, or the run of --replay, to the log as this new branch.",
-)
-@options.log
-@click.option(
-    "--model",
-    callback=_one_of(*MODELS),
-    metavar="|".join(MODELS),
-    help="Explore a part of the scheduler's memory instead of a scenario, as --release says; all "
-    "is every release. As compiled: only the order of words that Go's compiler chose.",
-)
-@options.assume
-@options.text_wide_or_json
 def explore(
-    case: Path | None,
-    release: str,
-    steps: int | None,
-    budget: str | None,
-    strategy: str,
-    seed: int,
-    jobs: int,
-    invariants: tuple[str, ...],
-    prompt: str,
-    delays: int | None,
-    faults: str | None,
-    at: str | None,
-    until: str,
-    objects: tuple[str, ...],
-    windows: bool,
-    replay: str | None,
-    out: Path | None,
-    evidence: Path | None,
-    pytest: Path | None,
-    scenario: Path | None,
-    branch: str | None,
-    log: str,
-    model: str | None,
-    assume: bool,
-    output: str,
+    case: Annotated[
+        Path | None, Field("A scenario file with mode machine: what users write.", "[CASE]")
+    ] = None,
+    *,
+    release: options.Release = DEFAULT_RELEASE,
+    steps: Annotated[
+        int | None,
+        Field(
+            "Stop after about so many turns (walks: steps): the same result on every machine.",
+            "N",
+            least=1,
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        Field(
+            "Stop the search after this time, by default 60s, or 5m to try every order of a "
+            "scenario; trying the other releases comes on top.",
+            "DURATION",
+        ),
+    ] = None,
+    strategy: Annotated[
+        str, Field("Try every order, or pick orders.", "|".join(STRATEGIES), choices=STRATEGIES)
+    ] = "exhaustive",
+    seed: Annotated[int, Field("The seed of orders that are picked.", "S", least=0)] = 0,
+    jobs: Annotated[
+        int,
+        Field(
+            "Number of processes: for releases, and for walks, each with its seed from --seed on.",
+            "J",
+            short="j",
+            least=1,
+        ),
+    ] = 1,
+    invariants: Annotated[
+        tuple[str, ...],
+        Field("Only violations of this invariant, as in I-04; repeatable.", "ID", name="invariant"),
+    ] = (),
+    prompt: Annotated[
+        str,
+        Field(
+            "Components that are never late in an exhaustive search, with commas between.", "NAMES"
+        ),
+    ] = "none",
+    delays: Annotated[
+        str,
+        Field(
+            "Of an exhaustive search: hold at most so many steps up in an order; all tries every "
+            "order.",
+            f"N|{ALL}",
+        ),
+    ] = "1",
+    faults: Annotated[
+        str | None,
+        Field(
+            "What may fail besides, and how often in a run, as in watch,request=2: watch (a watch "
+            "breaks), request (a request fails), restart (a process restarts), resync (an informer "
+            "delivers everything again). By default as the scenario says, else nothing.",
+            "KINDS",
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        Field(
+            "Begin at this moment of the log instead of with a scenario, with what existed then, "
+            "and with what users wrote afterwards.",
+            "POINT",
+        ),
+    ] = None,
+    until: Annotated[
+        str, Field("With --at: the last moment whose writes of users are taken.", "POINT")
+    ] = options.END,
+    objects: Annotated[
+        tuple[str, ...],
+        Field(
+            "With --at: only writes of users to this object, and what belongs to it; repeatable.",
+            "KIND/NAME",
+            name="object",
+        ),
+    ] = (),
+    windows: Annotated[
+        bool,
+        Field(
+            "Search no orders: say how long after the write before it each write of a user ends "
+            "badly, if nothing else is late."
+        ),
+    ] = False,
+    replay: Annotated[
+        str | None,
+        Field("Run the order of a token again; as another release with --release.", "TOKEN"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Field("The folder for files about each anomaly: token, report, test, scenario.", "DIR"),
+    ] = None,
+    evidence: Annotated[
+        Path | None, Field("Write a report of the first anomaly, Markdown.", "FILE")
+    ] = None,
+    pytest: Annotated[
+        Path | None, Field("Write a test that runs the first anomaly again.", "FILE")
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        Field(
+            "Write the scenario of the first anomaly, without writes that it does not need.", "FILE"
+        ),
+    ] = None,
+    branch: Annotated[
+        str | None,
+        Field(
+            "Write the first anomaly, or the run of --replay, to the log as this new branch.",
+            "NAME",
+        ),
+    ] = None,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    model: Annotated[
+        str | None,
+        Field(
+            "Explore a part of the scheduler's memory instead of a scenario, as --release says; "
+            "all is every release. As compiled: only the order of words that Go's compiler chose.",
+            "|".join(MODELS),
+            choices=MODELS,
+        ),
+    ] = None,
+    assume: options.Assume = False,
+    output: options.TextWideOrJson = "text",
 ) -> None:
     """Search for an order of a cluster's steps that ends badly.
 
@@ -243,6 +184,7 @@ def explore(
     from ..explore.explore_task import asked_invariants, default_budget, prepared
     from ..explore.written_branch import check_branch
 
+    held_up = _number_of(delays)
     seconds = budget_seconds(budget or default_budget(strategy, of_log=at is not None))
     if model is not None and release == ALL:
         name = ALL
@@ -256,7 +198,7 @@ def explore(
     ids = asked_invariants(invariants)
     recorded = None if at is None else _Recorded(log, at, until, objects)
     read = _read(case, recorded, name, assume=assume)
-    plan = SearchPlan(name, strategy, seed, (), ids, steps, jobs, delays)
+    plan = SearchPlan(name, strategy, seed, (), ids, steps, jobs, held_up)
     world, plan = prepared(read, plan, prompt, faults)
     if windows:
         _write_windows(world, output)
@@ -266,6 +208,20 @@ def explore(
         result = recorded.compared(result)
     _write(world, result, output)
     _write_files(world, result, files)
+
+
+def _number_of(delays: str) -> int | None:
+    """Return how many steps are held up in an order, at most; None is all.
+
+    :raises UsageError: it is no number.
+    """
+    from ...engine.errors import UsageError
+
+    if delays == ALL:
+        return None
+    if not (delays.isascii() and delays.isdigit() and len(delays) < 4):
+        raise UsageError(f"{delays!r} is no number of delays", now=f"write a number, or {ALL}")
+    return int(delays)
 
 
 class _Recorded(NamedTuple):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .shell import note, shows_progress
@@ -20,45 +19,33 @@ if TYPE_CHECKING:
 
 
 @command("export")
-@click.argument("file", metavar="FILE", help="The file to write; - is standard output.")
-@options.log
-@click.option(
-    "--format",
-    "form",
-    metavar="ndjson|csv|parquet",
-    help="By default from the file's suffix: .ndjson, .jsonl, .csv, .parquet, .pq.",
-)
-@click.option(
-    "--what",
-    metavar="events|queues|nodes|pods|podgroups|timeline|simulator|kwok",
-    default="events",
-    show_default=True,
-    help="Events; a table of the state over time; a timeline of sessions and pods; or the state at "
-    "a moment for kube-scheduler-simulator or KWOK.",
-)
-@click.option(
-    "--at",
-    metavar="POINT",
-    help="The moment of simulator or kwok, as for get; by default the end.",
-)
-@click.option(
-    "--every",
-    metavar="DURATION",
-    default="10s",
-    show_default=True,
-    help="Of a table: the time between two samples.",
-)
-@options.cluster
-@options.branch
 def export(
-    file: str,
-    log: str,
-    form: str | None,
-    what: str,
-    at: str | None,
-    every: str,
-    cluster: str | None,
-    branch: str,
+    file: Annotated[str, Field("The file to write; - is standard output.", "FILE")],
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    form: Annotated[
+        str | None,
+        Field(
+            "By default from the file's suffix: .ndjson, .jsonl, .csv, .parquet, .pq.",
+            "ndjson|csv|parquet",
+            name="format",
+        ),
+    ] = None,
+    what: Annotated[
+        str,
+        Field(
+            "Events; a table of the state over time; a timeline of sessions and pods; or the "
+            "state at a moment for kube-scheduler-simulator or KWOK.",
+            "events|queues|nodes|pods|podgroups|timeline|simulator|kwok",
+        ),
+    ] = "events",
+    at: Annotated[
+        str | None,
+        Field("The moment of simulator or kwok, as for get; by default the end.", "POINT"),
+    ] = None,
+    every: Annotated[str, Field("Of a table: the time between two samples.", "DURATION")] = "10s",
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Write events, or the state over time or at a moment, for other programs.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .coverage_warnings import warn_unknown
@@ -37,76 +36,57 @@ FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
 
 
 @command("get")
-@click.argument(
-    "resources",
-    nargs=-1,
-    required=True,
-    metavar="KIND[,KIND] [NAME...]",
-    help="Kinds, or one kind and names, or any number of KIND/NAME. all is kubectl's "
-    "category, plus Volcano's jobs, podgroups and queues.",
-)
-@options.log
-@options.at
-@options.as_known_at
-@options.strict
-@options.namespace
-@options.all_namespaces
-@options.selector
-@options.field_selector
-@options.output(FORMS)
-@options.show_labels
-@options.label_columns
-@click.option("--sort-by", default="", metavar="JSONPATH", help="As in .metadata.name.")
-@options.no_headers
-@click.option(
-    "--ignore-not-found", is_flag=True, help="Exit with 0 if a named object does not exist."
-)
-@click.option(
-    "--watch", "-w", is_flag=True, help="Then print every change to them, until interrupted."
-)
-@click.option(
-    "--watch-only", is_flag=True, help="Like --watch, without the objects that exist at the moment."
-)
-@click.option(
-    "--output-watch-events",
-    "watch_events",
-    is_flag=True,
-    help="With a watch: print ADDED, MODIFIED or DELETED for each.",
-)
-@click.option(
-    "--clean",
-    is_flag=True,
-    help="With -o json or yaml: leave out what only this cluster has, as status, uid and owners, "
-    "so that the objects can be applied to another one.",
-)
-@options.plot
-@click.option("--node-names", is_flag=True, help="With --clean: keep the nodes of pods.")
-@options.cluster
-@options.branch
 def get(
-    resources: tuple[str, ...],
-    log: str,
-    at: str,
-    as_known_at: str | None,
-    strict: bool,
-    namespace: str | None,
-    all_namespaces: bool,
-    selector: str,
-    field_selector: str,
-    output: str,
-    show_labels: bool,
-    label_columns: tuple[str, ...],
-    sort_by: str,
-    no_headers: bool,
-    ignore_not_found: bool,
-    watch: bool,
-    watch_only: bool,
-    watch_events: bool,
-    clean: bool,
-    plot: bool,
-    node_names: bool,
-    cluster: str | None,
-    branch: str,
+    resources: Annotated[
+        tuple[str, ...],
+        Field(
+            "Kinds, or one kind and names, or any number of KIND/NAME. all is kubectl's "
+            "category, plus Volcano's jobs, podgroups and queues.",
+            "KIND[,KIND] [NAME...]",
+        ),
+    ],
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: options.At = options.END,
+    as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
+    namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
+    selector: options.Selector = "",
+    field_selector: options.FieldSelector = "",
+    output: Annotated[str, Field("The output form.", FORMS, short="o")] = "",
+    show_labels: Annotated[bool, Field("Print all labels in a last column.")] = False,
+    label_columns: Annotated[
+        tuple[str, ...], Field("Print columns for these labels; repeatable.", "LABEL", short="L")
+    ] = (),
+    sort_by: Annotated[str, Field("As in .metadata.name.", "JSONPATH")] = "",
+    no_headers: options.NoHeaders = False,
+    ignore_not_found: Annotated[
+        bool, Field("Exit with 0 if a named object does not exist.")
+    ] = False,
+    watch: Annotated[
+        bool, Field("Then print every change to them, until interrupted.", short="w")
+    ] = False,
+    watch_only: Annotated[
+        bool, Field("Like --watch, without the objects that exist at the moment.")
+    ] = False,
+    watch_events: Annotated[
+        bool,
+        Field(
+            "With a watch: print ADDED, MODIFIED or DELETED for each.", name="output_watch_events"
+        ),
+    ] = False,
+    clean: Annotated[
+        bool,
+        Field(
+            "With -o json or yaml: leave out what only this cluster has, as status, uid and "
+            "owners, so that the objects can be applied to another one."
+        ),
+    ] = False,
+    plot: options.Plot = False,
+    node_names: Annotated[bool, Field("With --clean: keep the nodes of pods.")] = False,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Show objects as they were at a moment.
 

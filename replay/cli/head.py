@@ -19,9 +19,11 @@ _GAP = 3
 
 
 @command("head")
-@options.log
-@options.text_wide_or_json
-def head(log: str, output: str) -> None:
+def head(
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    output: options.TextWideOrJson = "text",
+) -> None:
     """Print the hash of the end of each branch.
 
     The hash covers every event of the branch and of its past. Keep it in another place and check it

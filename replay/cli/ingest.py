@@ -3,77 +3,62 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .shell import shows_progress, style, write_lines
 
 
 @command("ingest")
-@click.argument(
-    "paths",
-    nargs=-1,
-    metavar="PATH...",
-    help="Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -.",
-)
-@options.log
-@click.option(
-    "--cluster",
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="The cluster that the inputs come from.",
-)
-@options.branch
-@click.option("--skip-malformed", is_flag=True, help="Skip and count malformed records.")
-@click.option(
-    "--partial-lists",
-    is_flag=True,
-    help="Lists are incomplete: an object that is not in a list may still exist.",
-)
-@click.option(
-    "--complete",
-    is_flag=True,
-    help="The inputs hold all objects of each kind that they hold any of: a backup, a must-gather.",
-)
-@click.option("--year", type=int, metavar="YEAR", help="The year of logs whose lines have none.")
-@click.option(
-    "--taken-at",
-    metavar="TIME[/TIME]",
-    help="When the inputs were fetched, for lists and dumps that do not say: a time, or "
-    "the times of request and answer.",
-)
-@click.option(
-    "--redact",
-    is_flag=True,
-    help="Leave out values that often hold secrets: of environment variables, "
-    "ConfigMaps, commands, log lines. docs/secrets.md lists them.",
-)
-@click.option(
-    "--no-checkpoint", is_flag=True, help="Do not index what was added; later commands are slower."
-)
-@click.option(
-    "--explain",
-    metavar="FILE:LINE",
-    help="Store nothing: show what one line of an input becomes, or why it is skipped.",
-)
-@options.text_wide_or_json
 def ingest(
-    paths: tuple[str, ...],
-    log: str,
-    cluster: str,
-    branch: str,
-    skip_malformed: bool,
-    partial_lists: bool,
-    complete: bool,
-    year: int | None,
-    taken_at: str | None,
-    redact: bool,
-    no_checkpoint: bool,
-    explain: str | None,
-    output: str,
+    paths: Annotated[
+        tuple[str, ...],
+        Field("Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -.", "PATH..."),
+    ] = (),
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    cluster: Annotated[str, Field("The cluster that the inputs come from.", "NAME")] = "default",
+    branch: options.Branch = options.MAIN,
+    skip_malformed: Annotated[bool, Field("Skip and count malformed records.")] = False,
+    partial_lists: Annotated[
+        bool, Field("Lists are incomplete: an object that is not in a list may still exist.")
+    ] = False,
+    complete: Annotated[
+        bool,
+        Field(
+            "The inputs hold all objects of each kind that they hold any of: a backup, a "
+            "must-gather."
+        ),
+    ] = False,
+    year: Annotated[int | None, Field("The year of logs whose lines have none.", "YEAR")] = None,
+    taken_at: Annotated[
+        str | None,
+        Field(
+            "When the inputs were fetched, for lists and dumps that do not say: a time, or "
+            "the times of request and answer.",
+            "TIME[/TIME]",
+        ),
+    ] = None,
+    redact: Annotated[
+        bool,
+        Field(
+            "Leave out values that often hold secrets: of environment variables, "
+            "ConfigMaps, commands, log lines. docs/secrets.md lists them."
+        ),
+    ] = False,
+    no_checkpoint: Annotated[
+        bool, Field("Do not index what was added; later commands are slower.")
+    ] = False,
+    explain: Annotated[
+        str | None,
+        Field(
+            "Store nothing: show what one line of an input becomes, or why it is skipped.",
+            "FILE:LINE",
+        ),
+    ] = None,
+    output: options.TextWideOrJson = "text",
 ) -> None:
     """Append files, folders and archives to a log.
 

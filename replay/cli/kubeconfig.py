@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options, serving
 from .command import command
 from .out_files import refuse_form
@@ -15,34 +15,30 @@ from .shell import note
 
 
 @command("kubeconfig")
-@options.log
-@click.option(
-    "--at",
-    "points",
-    multiple=True,
-    metavar="POINT",
-    help="A moment, which gets a context; repeatable. Without any, there is one context, for the "
-    "moment that the server serves.",
-)
-@serving.server
-@serving.its_token_file
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write to a new file that only its owner can read, in place of standard output.",
-)
-@options.cluster
-@options.branch
 def kubeconfig(
-    log: str,
-    points: tuple[str, ...],
-    server: str,
-    token_file: Path | None,
-    out: Path | None,
-    cluster: str | None,
-    branch: str,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    points: Annotated[
+        tuple[str, ...],
+        Field(
+            "A moment, which gets a context; repeatable. Without any, there is one context, for "
+            "the moment that the server serves.",
+            "POINT",
+            name="at",
+        ),
+    ] = (),
+    server: serving.Server = serving.DEFAULT_SERVER,
+    token_file: serving.ItsTokenFile = None,
+    out: Annotated[
+        Path | None,
+        Field(
+            "Write to a new file that only its owner can read, in place of standard output.",
+            "FILE",
+            short="o",
+        ),
+    ] = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Write a kubeconfig for the Kubernetes API of plinian serve: one context for each moment.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .reviews import REVIEWS, write_review
@@ -23,64 +24,53 @@ FORMS = "table|wide|json|yaml|name|github|sarif|junit"
 
 
 @command("lint")
-@click.argument(
-    "files",
-    nargs=-1,
-    metavar="[FILE...]",
-    help="Manifests (YAML or JSON, several documents, lists), scheduler configurations and "
-    "their ConfigMaps; folders; or -.",
-)
-@click.option(
-    "--at",
-    metavar="POINT",
-    help="Check the files against the cluster as a log has it at this point; without "
-    "files, check what is there. With --log alone it is the log's end; PLINIAN_LOG counts where "
-    "no files are given.",
-)
-@options.log
-@click.option(
-    "--release",
-    multiple=True,
-    metavar="RELEASE",
-    help="A release to check for, as in v1.12.1; all (the default) is all of Volcano's. "
-    "Repeatable.",
-)
-@click.option(
-    "--conf",
-    metavar="FILE",
-    help="The scheduler's configuration in force, if it is not among the files; it is checked too.",
-)
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="A rule to leave out; repeatable.")
-@click.option("--rules", is_flag=True, help="List the rules and check nothing.")
-@options.output(FORMS, default="table")
-@click.option(
-    "--namespace",
-    "-n",
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="The namespace of objects that have none.",
-)
-@options.assume
-@options.as_known_at
-@options.cluster
-@options.branch
 def lint(
-    files: tuple[str, ...],
-    at: str | None,
-    log: str,
-    release: tuple[str, ...],
-    conf: str | None,
-    strict: bool,
-    ignore: tuple[str, ...],
-    rules: bool,
-    output: str,
-    namespace: str,
-    assume: bool,
-    as_known_at: str | None,
-    cluster: str | None,
-    branch: str,
+    files: Annotated[
+        tuple[str, ...],
+        Field(
+            "Manifests (YAML or JSON, several documents, lists), scheduler configurations and "
+            "their ConfigMaps; folders; or -.",
+            "[FILE...]",
+        ),
+    ] = (),
+    *,
+    at: Annotated[
+        str | None,
+        Field(
+            "Check the files against the cluster as a log has it at this point; without "
+            "files, check what is there. With --log alone it is the log's end; PLINIAN_LOG counts "
+            "where no files are given.",
+            "POINT",
+        ),
+    ] = None,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    release: Annotated[
+        tuple[str, ...],
+        Field(
+            "A release to check for, as in v1.12.1; all (the default) is all of Volcano's. "
+            "Repeatable.",
+            "RELEASE",
+        ),
+    ] = (),
+    conf: Annotated[
+        str | None,
+        Field(
+            "The scheduler's configuration in force, if it is not among the files; it is checked "
+            "too.",
+            "FILE",
+        ),
+    ] = None,
+    strict: Annotated[bool, Field("Exit with 1 for warnings too.")] = False,
+    ignore: Annotated[tuple[str, ...], Field("A rule to leave out; repeatable.", "RULE")] = (),
+    rules: Annotated[bool, Field("List the rules and check nothing.")] = False,
+    output: Annotated[str, Field("The output form.", FORMS, short="o")] = "table",
+    namespace: Annotated[
+        str, Field("The namespace of objects that have none.", "NAME", short="n")
+    ] = "default",
+    assume: options.Assume = False,
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Check queues, jobs and configurations before applying them.
 

@@ -3,55 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options, serving
 from .command import command
 from .shell import note
 
-if TYPE_CHECKING:
-    from ..server.server_lines import Form, Level
-
 
 @command("mcp")
-@options.log
-@options.at
-@click.option(
-    "--http",
-    is_flag=True,
-    help="Serve over HTTP at /mcp, instead of over standard input and output.",
-)
-@serving.port
-@serving.listen
-@serving.token_file
-@serving.allow_host
-@serving.tls_cert
-@serving.tls_key
-@serving.tls_client_ca
-@serving.log_format
-@serving.log_level
-@options.release_or_image
-@options.cluster
-@options.branch
 def mcp(
-    log: str,
-    at: str,
-    http: bool,
-    port: int,
-    listen: str,
-    token_file: Path | None,
-    names: tuple[str, ...],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    tls_client_ca: Path | None,
-    form: Form | None,
-    level: Level,
-    release: str | None,
-    cluster: str | None,
-    branch: str,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: options.At = options.END,
+    http: Annotated[
+        bool, Field("Serve over HTTP at /mcp, instead of over standard input and output.")
+    ] = False,
+    port: serving.Port = serving.DEFAULT_PORT,
+    listen: serving.Listen = serving.DEFAULT_ADDRESS,
+    token_file: serving.TokenFile = None,
+    names: serving.AllowHost = (),
+    tls_cert: serving.TlsCert = None,
+    tls_key: serving.TlsKey = None,
+    tls_client_ca: serving.TlsClientCa = None,
+    form: serving.LogFormat = None,
+    level: serving.LogLevel = "info",
+    release: options.ReleaseOrImage = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Answer the questions of agents about a log, by the Model Context Protocol.
 

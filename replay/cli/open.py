@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .shell import shows_progress, style, write_lines
 
 
 @command("open")
-@click.argument("file", metavar="FILE", help="A pack, as plinian pack writes it.")
-@click.option(
-    "--map", "map_file", metavar="FILE", help="Show the original names, from this map of names."
-)
-@options.text_wide_or_json
 def open(  # noqa: A001 -- it is the command's name
-    file: str, map_file: str | None, output: str
+    file: Annotated[str, Field("A pack, as plinian pack writes it.", "FILE")],
+    *,
+    map_file: Annotated[
+        str | None, Field("Show the original names, from this map of names.", "FILE", name="map")
+    ] = None,
+    output: options.TextWideOrJson = "text",
 ) -> None:
     """Check a pack, run its session again, and compare with the expected answer.
 

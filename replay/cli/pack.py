@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
+from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .out_files import refuse_form
@@ -11,51 +13,31 @@ from .shell import note, shows_progress, style, write_lines
 
 
 @command("pack")
-@options.log
-@options.at
-@click.option(
-    "--around",
-    metavar="DURATION",
-    default="10m",
-    show_default=True,
-    help="How much time before and after the moment, as in 90s or 1h30m.",
-)
-@click.option(
-    "--out",
-    "-o",
-    required=True,
-    metavar="FILE",
-    help="The file to write, as in incident.plinian.",
-)
-@options.release
-@click.option("--ask", metavar="TEXT", default="", help="Your question; open shows it.")
-@click.option(
-    "--redact",
-    is_flag=True,
-    help="Also replace all names, and leave out free text; sessions decide the same.",
-)
-@click.option(
-    "--map",
-    "map_file",
-    metavar="FILE",
-    help="With --redact: where to write what the names were; by default beside the pack, with "
-    "the suffix .map.",
-)
-@options.as_known_at
-@options.cluster
-@options.branch
 def pack(
-    log: str,
-    at: str,
-    around: str,
-    out: str,
-    release: str,
-    ask: str,
-    redact: bool,
-    map_file: str | None,
-    as_known_at: str | None,
-    cluster: str | None,
-    branch: str,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: options.At = options.END,
+    around: Annotated[
+        str, Field("How much time before and after the moment, as in 90s or 1h30m.", "DURATION")
+    ] = "10m",
+    out: Annotated[str, Field("The file to write, as in incident.plinian.", "FILE", short="o")],
+    release: options.Release = DEFAULT_RELEASE,
+    ask: Annotated[str, Field("Your question; open shows it.", "TEXT")] = "",
+    redact: Annotated[
+        bool, Field("Also replace all names, and leave out free text; sessions decide the same.")
+    ] = False,
+    map_file: Annotated[
+        str | None,
+        Field(
+            "With --redact: where to write what the names were; by default beside the pack, with "
+            "the suffix .map.",
+            "FILE",
+            name="map",
+        ),
+    ] = None,
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Write the part of a log around a moment to one file, to send it to somebody.
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
-
+from ..questions.fields import Field
 from . import options, serving
 from .command import command
 
@@ -15,20 +13,21 @@ ACTIONS = ("play", "pause", "step", "to", "speed")
 
 
 @command("play")
-@click.argument(
-    "action",
-    required=False,
-    type=click.Choice(ACTIONS),
-    metavar="[ACTION]",
-    help="play [SPEED], pause, step (to the next change), to POINT, or speed SPEED. Without one, "
-    "where the server is.",
-)
-@click.argument("value", required=False, metavar="[SPEED|POINT]", help="As in 10x, or as --at.")
-@serving.server
-@serving.its_token_file
-@options.text_or_json
 def play(
-    action: str | None, value: str | None, server: str, token_file: Path | None, output: str
+    action: Annotated[
+        str | None,
+        Field(
+            "play [SPEED], pause, step (to the next change), to POINT, or speed SPEED. Without "
+            "one, where the server is.",
+            "[ACTION]",
+            choices=ACTIONS,
+        ),
+    ] = None,
+    value: Annotated[str | None, Field("As in 10x, or as --at.", "[SPEED|POINT]")] = None,
+    *,
+    server: serving.Server = serving.DEFAULT_SERVER,
+    token_file: serving.ItsTokenFile = None,
+    output: options.TextOrJson = "text",
 ) -> None:
     """Steer the moment that plinian serve serves to kubectl and other clients.
 

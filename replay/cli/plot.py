@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .out_files import refuse_form
@@ -13,49 +13,45 @@ from .shell import note, shows_progress
 
 
 @command("plot")
-@click.argument("what", metavar="queues|nodes|gang|sessions|waits", help="What to draw.")
-@click.argument(
-    "names",
-    nargs=-1,
-    metavar="[NAME…]",
-    help="Only these queues or nodes; of gang the job or PodGroup, as in job/train.",
-)
-@options.log
-@options.namespace
-@click.option(
-    "--from", "from_", metavar="POINT", help="Where to begin: @7, rv:7, a time, -5m, session:N."
-)
-@click.option("--to", metavar="POINT", help="Where to end.")
-@click.option(
-    "--resource",
-    metavar="NAME",
-    help="Of queues and nodes: the resource, as in memory or nvidia.com/gpu; by default cpu.",
-)
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    help="A .png, .svg or .html file; without it, the picture is drawn in characters.",
-)
-@click.option(
-    "--theme",
-    metavar="light|dark|auto",
-    help="Of a file. auto follows the reader's theme; by default PNG is light, others are auto.",
-)
-@options.cluster
-@options.branch
 def plot(
-    what: str,
-    names: tuple[str, ...],
-    log: str,
-    namespace: str | None,
-    from_: str | None,
-    to: str | None,
-    resource: str | None,
-    output: str | None,
-    theme: str | None,
-    cluster: str | None,
-    branch: str,
+    what: Annotated[str, Field("What to draw.", "queues|nodes|gang|sessions|waits")],
+    names: Annotated[
+        tuple[str, ...],
+        Field(
+            "Only these queues or nodes; of gang the job or PodGroup, as in job/train.", "[NAME…]"
+        ),
+    ] = (),
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    namespace: options.Namespace = None,
+    from_: Annotated[
+        str | None, Field("Where to begin: @7, rv:7, a time, -5m, session:N.", "POINT", name="from")
+    ] = None,
+    to: Annotated[str | None, Field("Where to end.", "POINT")] = None,
+    resource: Annotated[
+        str | None,
+        Field(
+            "Of queues and nodes: the resource, as in memory or nvidia.com/gpu; by default cpu.",
+            "NAME",
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        Field(
+            "A .png, .svg or .html file; without it, the picture is drawn in characters.",
+            "FILE",
+            short="o",
+        ),
+    ] = None,
+    theme: Annotated[
+        str | None,
+        Field(
+            "Of a file. auto follows the reader's theme; by default PNG is light, others are auto.",
+            "light|dark|auto",
+        ),
+    ] = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Draw the log over time, to a file or in the terminal.
 

@@ -7,12 +7,19 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import click
 import msgspec
 
-from ..questions.fields import DeclaredField, Door, PointText, declared_fields
+from ..questions.fields import (
+    DeclaredField,
+    Door,
+    Field,
+    PointText,
+    declared_fields,
+    declared_parameters,
+)
 from ..questions.question import (
     Question,
     QuestionOfMoment,
@@ -22,7 +29,7 @@ from ..questions.question import (
     unsaid,
 )
 from . import options
-from .command import group_command
+from .command import group_command, parameter_of
 from .coverage_warnings import (
     first_of,
     note_assumed,
@@ -41,16 +48,10 @@ if TYPE_CHECKING:
 Kind: TypeAlias = type[Question[Any]]
 
 _TEXT = "text|wide|json|yaml"
+_TABLES = "table|wide|json|yaml"
 
 _NOT_USUAL = frozenset({"assume", "strict", "progress", "jobs"})
 """Fields that few people need, which help shows after the output form, and what is no option."""
-
-
-class _Form(NamedTuple):
-    """How an answer is written."""
-
-    output: str
-    no_headers: bool
 
 
 def command_of(kind: Kind, *below: Kind) -> click.Command:
@@ -60,63 +61,63 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
 
     :param below: questions whose commands are below it, as ``session list`` is below ``session``.
     """
-    in_words = [field.name for field in declared_fields(kind) if field.about.in_words]
 
-    def run(
-        *,
-        log: str,
-        output: str,
-        inputs: tuple[str, ...] = (),
-        no_headers: bool = False,
-        exit_code: bool = False,
-        **given: Any,
-    ) -> None:
-        from .open_log import opened_or_read
-        from .pictures import check_plot
+    def run(**given: Any) -> None:
+        _run(kind, **given)
 
-        narrowed = {name: given.pop(name) for name in ("branch", "cluster", "as_known_at")}
-        plot = given.pop("plot", False) if kind.is_drawn else given.get("plot", False)
-        check_plot(output, plot=plot)
-        given |= {name: "/".join(given[name]) for name in in_words}
-        if "jobs" in given:
-            given["jobs"] = given["jobs"] or os.cpu_count() or 1
-        asked = kind.of_command(given)
-        _check_releases(asked)
-        log_of: AbstractContextManager[Any] = nullcontext()
-        if asked.needs_log:
-            log_of = opened_or_read(log, inputs, **narrowed)
-        with log_of as opened_log:
-            asked = _dated(asked, opened_log)
-            question, found = _ask(asked, opened_log, "" if inputs else log)
-            assumed = _assumed(asked)
-            _write(question, found, assumed, _Form(output, no_headers))
-            if plot:
-                _draw(question, found, opened_log, ", ".join(inputs) or log)
-        code = question.code(found, asked=exit_code)
-        if code:
-            sys.stdout.flush()
-            raise SystemExit(code)
-
-    ran = run if kind.needs_log else _without_log(kind)
-    ran.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
-    made: Callable[..., Any] = guarded(ran)
-    for option in reversed(_options(kind)):
-        made = option(made)
+    run.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
+    made: Callable[..., None] = guarded(run)
     name, end = kind.command.rpartition(" ")[2], epilog(kind.examples)
+    params = list(map(parameter_of, _parameters(kind)))
     if below:
-        return group_command(name, made, end, *map(command_of, below))
-    return click.command(name, epilog=end)(made)
+        return group_command(name, made, params, end, *map(command_of, below))
+    return click.command(name, params=params, epilog=end)(made)
 
 
-def _without_log(kind: Kind) -> Callable[..., None]:
-    """Return the function of a command that needs no log."""
+def _run(
+    kind: Kind,
+    /,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    inputs: options.Inputs = (),
+    exit_code: Annotated[bool, Field("")] = False,
+    plot: options.Plot = False,
+    output: Annotated[str, Field("")],
+    no_headers: options.NoHeaders = False,
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
+    **given: Any,
+) -> None:
+    """Ask a question of a log, and print the answer."""
+    from .open_log import opened_or_read
+    from .pictures import check_plot
 
-    def run(*, output: str, **given: Any) -> None:
-        nothing: Any = None
-        question, found = _ask(kind.of_command(given), nothing, "")
-        _write(question, found, {}, _Form(output, no_headers=False))
-
-    return run
+    check_plot(output, plot=plot)
+    for field in declared_fields(kind):
+        if field.about.in_words:
+            given[field.name] = "/".join(given[field.name])
+        if field.name == "plot":
+            given["plot"] = plot
+    if "jobs" in given:
+        given["jobs"] = given["jobs"] or os.cpu_count() or 1
+    asked = kind.of_command(given)
+    log_of: AbstractContextManager[Any] = nullcontext()
+    if asked.needs_log:
+        _check_releases(asked)
+        log_of = opened_or_read(
+            log, inputs, branch=branch, cluster=cluster, as_known_at=as_known_at
+        )
+    with log_of as opened_log:
+        asked = _dated(asked, opened_log)
+        question, found = _ask(asked, opened_log, "" if inputs else log)
+        _write(question, found, _assumed(asked), output, no_headers=no_headers)
+        if plot:
+            _draw(question, found, opened_log, ", ".join(inputs) or log)
+    code = question.code(found, asked=exit_code)
+    if code:
+        sys.stdout.flush()
+        raise SystemExit(code)
 
 
 def _check_releases(question: Question[Any]) -> None:
@@ -124,99 +125,51 @@ def _check_releases(question: Question[Any]) -> None:
 
     :raises UsageError: it is not known, and nothing may be assumed.
     """
-    if question.needs_log and isinstance(question, QuestionOfRelease):
+    if isinstance(question, QuestionOfRelease):
         for name in question.named_releases:
             taken(name, unsaid, assume=question.assume)
 
 
-def _options(kind: Kind) -> list[Callable[[Any], Any]]:
-    """Return the options of a command: what is asked, then the form, then what few people need."""
-    fields = declared_fields(kind)
-    names = {field.name for field in fields}
-    usual = [one for one in fields if one.has(Door.COMMAND) and one.name not in _NOT_USUAL]
-    own = [field for field in usual if not field.has(Door.PYTHON)]
-    if not kind.needs_log:
-        form = options.form(kind.forms, kind.wide_adds)
-        return [*map(_option, usual), form, *([options.assume] if "assume" in names else [])]
-    found = [
-        *(_option(field) for field in usual if field.is_required),
-        options.log,
-        *_usual(kind, [one for one in usual if not one.is_required and one not in own]),
-        "jobs" in names and options.jobs,
-        kind.exit_code and click.option("--exit-code", help=kind.exit_code, is_flag=True),
-        *map(_option, own),
-        kind.is_drawn and options.plot,
-        options.form(kind.forms or ("table|wide|json|yaml" if kind.is_table else _TEXT)),
-        kind.is_table and options.no_headers,
-        "assume" in names and options.assume,
-        options.as_known_at,
-        "strict" in names and options.strict,
-        options.cluster,
-        options.branch,
+def _parameters(kind: Kind) -> list[DeclaredField]:
+    """Return what a command takes: what is asked, then the form, then what few people need."""
+    shared = {one.name: one for one in declared_parameters(_run)}
+    fields = {one.name: one for one in declared_fields(kind)}
+    jobs, strict, assume = (fields.get(name) for name in ("jobs", "strict", "assume"))
+    usual = [
+        one for name, one in fields.items() if one.has(Door.COMMAND) and name not in _NOT_USUAL
     ]
-    return [option for option in found if option]
+    form = options.form(kind.forms or (_TABLES if kind.is_table else _TEXT), kind.wide_adds)
+    output = shared["output"]._replace(about=form, default=form.choices[0])
+    if not kind.needs_log:
+        return [*usual, output, *([assume] if assume else [])]
+    found = [
+        *(one for one in usual if one.is_required),
+        shared["log"],
+        *_with_inputs(usual, shared["inputs"] if kind.reads_inputs else None),
+        jobs and jobs._replace(about=options.JOBS, default=0),
+        kind.exit_code and shared["exit_code"]._replace(about=Field(kind.exit_code)),
+        *(one for one in usual if not one.has(Door.PYTHON)),
+        kind.is_drawn and shared["plot"],
+        output,
+        kind.is_table and shared["no_headers"],
+        assume,
+        shared["as_known_at"],
+        strict and strict._replace(about=options.STRICT),
+        shared["cluster"],
+        shared["branch"],
+    ]
+    return [one for one in found if isinstance(one, DeclaredField)]
 
 
-def _usual(kind: Kind, fields: Sequence[DeclaredField]) -> Iterator[Callable[[Any], Any]]:
-    """Yield the options of fields; files in place of a log follow the configuration."""
-    for field in fields:
-        yield _option(field)
-        if field.name == "conf" and kind.reads_inputs:
-            yield options.inputs
-
-
-def _option(field: DeclaredField) -> Callable[[Any], Any]:
-    """Return the option of a field, or its argument."""
-    about = field.about
-    if field.is_argument:
-        return _argument(field)
-    name = about.name or field.name
-    names = [f"--{name.replace('_', '-')}", *([f"-{about.short}"] if about.short else [])]
-    if field.of is bool:
-        hidden = about.is_hidden
-        return click.option(*names, field.name, help=about.help, is_flag=True, hidden=hidden)
-    if field.of is int and not about.metavar:
-        return click.option(*names, field.name, help=about.help, count=True)
-    shown: dict[str, Any] = {"metavar": about.metavar, "help": about.help}
-    if about.repeatable:
-        shown["help"] += " Repeatable, to compare."
-    if field.of is int:
-        shown["type"] = click.IntRange(about.least, about.most)
-    if about.choices:
-        shown["callback"] = _one_of(name, about.choices)
-    if field.is_required:
-        return click.option(*names, field.name, required=True, **shown)
-    if field.many or about.repeatable:
-        return click.option(*names, field.name, multiple=True, **shown)
-    is_shown = field.default not in {None, ""} and "by default" not in about.help
-    return click.option(*names, field.name, default=field.default, show_default=is_shown, **shown)
-
-
-def _argument(field: DeclaredField) -> Callable[[Any], Any]:
-    """Return the argument of a field, which a command takes without a name."""
-    about = field.about
-    given: dict[str, Any] = {"metavar": about.metavar, "help": about.help}
-    if about.in_words:
-        text = f"{about.help.removesuffix('.')}; KIND NAME works too."
-        given |= {"help": text, "nargs": -1, "required": True}
-    if not field.is_required:
-        given |= {"default": field.default, "required": False}
-    if field.many:
-        given["nargs"] = -1
-    return click.argument(field.name, **given)
-
-
-def _one_of(name: str, choices: Sequence[str]) -> Callable[..., Any]:
-    """Return what refuses values of an option that are none of some."""
-
-    def check(_ctx: click.Context, _option: click.Parameter, given: Sequence[str]) -> Sequence[str]:
-        for value in given:
-            if value not in choices:
-                known = f"{', '.join(choices[:-1])} or {choices[-1]}"
-                raise click.BadParameter(f"no {name} {value!r}; choose {known}")
-        return given
-
-    return check
+def _with_inputs(
+    usual: Sequence[DeclaredField], inputs: DeclaredField | None
+) -> Iterator[DeclaredField]:
+    """Yield the fields that Python has, too; files in place of a log follow the configuration."""
+    for field in usual:
+        if not field.is_required and field.has(Door.PYTHON):
+            yield field
+            if field.name == "conf" and inputs:
+                yield inputs
 
 
 def _dated(question: Question[Any], log: Log) -> Question[Any]:
@@ -283,25 +236,32 @@ def _assumed(question: Question[Any]) -> Mapping[str, Any]:
     return {"assumed": found} if found else {}
 
 
-def _write(question: Question[Any], found: Any, assumed: Mapping[str, Any], form: _Form) -> None:
+def _write(
+    question: Question[Any],
+    found: Any,
+    assumed: Mapping[str, Any],
+    output: str,
+    *,
+    no_headers: bool,
+) -> None:
     from ..render.documents import json_text, plain, write_yaml
 
-    is_document = form.output in {"json", "yaml"}
+    is_document = output in {"json", "yaml"}
     for text in (*question.notes(found), *(question.beside_document(found) if is_document else ())):
         note(text)
     if is_document:
         document = question.document(found)
         if assumed:
             document = {**plain(document), **assumed}
-        if form.output == "json":
+        if output == "json":
             sys.stdout.write(json_text(document, indent=2) + "\n")
         else:
             write_yaml(sys.stdout, [plain(document)], single=True)
-    elif form.output in REVIEWS:
-        write_review(question.review(found), form.output)
+    elif output in REVIEWS:
+        write_review(question.review(found), output)
     else:
         if question.is_table:
-            _write_tables(question, found, no_headers=form.no_headers)
+            _write_tables(question, found, no_headers=no_headers)
         else:
             write_lines(question.lines(found, style()))
         for text in question.beside_lines(found):

@@ -15,8 +15,10 @@ _QUESTIONS = ("releases", "behaviours", "release-diff")
 
 
 @command("release unproven")
-@options.text_wide_or_json
-def list_unproven(output: str) -> None:
+def list_unproven(
+    *,
+    output: options.TextWideOrJson = "text",
+) -> None:
     """List the behaviours that no recorded decision proves.
 
     And why there is none. Such a row rests on Volcano's source code alone.

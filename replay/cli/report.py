@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
-
-import click
+from typing import Annotated, NamedTuple
 
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.fields import Field
 from . import options
 from .assumption import check_confs, chosen, named_release
 from .command import command
@@ -20,63 +19,46 @@ _EXAMPLE = "plinian report -o report.html"
 
 
 @command("report")
-@options.log
-@options.at
-@click.option(
-    "--why",
-    "named",
-    multiple=True,
-    metavar="KIND/NAME",
-    help="Say why this pod, job, podgroup, queue or node waits; repeatable. By default, the "
-    "three jobs or PodGroups that wait longest.",
-)
-@click.option(
-    "--from",
-    "before",
-    metavar="POINT",
-    help="Compare with this earlier moment; by default two minutes before.",
-)
-@click.option(
-    "--page",
-    metavar="PAGE",
-    help="Write this page of plinian serve instead: its name and query, as in queues or "
-    "jobs?queue=gold, or its address.",
-)
-@click.option(
-    "--out",
-    "-o",
-    default="report.html",
-    show_default=True,
-    metavar="FILE",
-    help="The file to write; - is standard output.",
-)
-@options.namespace
-@click.option(
-    "--release",
-    metavar="RELEASE",
-    help="The release of Volcano; by default v1.12.1.",
-)
-@options.conf
-@options.assume
-@options.as_known_at
-@options.strict
-@options.cluster
-@options.branch
 def report(
-    log: str,
-    at: str,
-    named: tuple[str, ...],
-    before: str | None,
-    page: str | None,
-    out: str,
-    namespace: str | None,
-    release: str | None,
-    conf: Path | None,
-    assume: bool,
-    as_known_at: str | None,
-    strict: bool,
-    cluster: str | None,
-    branch: str,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: options.At = options.END,
+    named: Annotated[
+        tuple[str, ...],
+        Field(
+            "Say why this pod, job, podgroup, queue or node waits; repeatable. By default, the "
+            "three jobs or PodGroups that wait longest.",
+            "KIND/NAME",
+            name="why",
+        ),
+    ] = (),
+    before: Annotated[
+        str | None,
+        Field(
+            "Compare with this earlier moment; by default two minutes before.", "POINT", name="from"
+        ),
+    ] = None,
+    page: Annotated[
+        str | None,
+        Field(
+            "Write this page of plinian serve instead: its name and query, as in queues or "
+            "jobs?queue=gold, or its address.",
+            "PAGE",
+        ),
+    ] = None,
+    out: Annotated[
+        str, Field("The file to write; - is standard output.", "FILE", short="o")
+    ] = "report.html",
+    namespace: options.Namespace = None,
+    release: Annotated[
+        str | None, Field("The release of Volcano; by default v1.12.1.", "RELEASE")
+    ] = None,
+    conf: options.Conf = None,
+    assume: options.Assume = False,
+    as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Write all answers about one moment as one HTML page.
 

@@ -3,74 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options, serving
 from .command import command
 from .shell import note
 
-if TYPE_CHECKING:
-    from ..server.server_lines import Form, Level
-
 
 @command("serve")
-@options.log
-@options.at
-@serving.port
-@serving.listen
-@serving.token_file
-@serving.allow_host
-@serving.allow_origin
-@serving.tls_cert
-@serving.tls_key
-@serving.tls_client_ca
-@click.option(
-    "--play",
-    "speed",
-    metavar="SPEED",
-    help="Let the moment move on for kubectl and other clients, as in 10x: ten times faster than "
-    "it happened. plinian play steers it.",
-)
-@click.option(
-    "--shift-times",
-    metavar="TIME",
-    help="Move all times in the objects of the Kubernetes API, so that the served moment is at "
-    "TIME: ages are right for clients that count from their clock. now is when the server starts.",
-)
-@click.option(
-    "--writable",
-    is_flag=True,
-    help="Accept writes to the Kubernetes API, and append them to the branch of --branch.",
-)
-@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
-@serving.log_format
-@serving.log_level
-@options.release_or_image
-@options.cluster
-@options.branch
 def serve(
-    log: str,
-    at: str,
-    port: int,
-    listen: str,
-    token_file: Path | None,
-    names: tuple[str, ...],
-    origins: tuple[str, ...],
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    tls_client_ca: Path | None,
-    speed: str | None,
-    shift_times: str | None,
-    writable: bool,
-    show: bool,
-    form: Form | None,
-    level: Level,
-    release: str | None,
-    cluster: str | None,
-    branch: str,
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    at: options.At = options.END,
+    port: serving.Port = serving.DEFAULT_PORT,
+    listen: serving.Listen = serving.DEFAULT_ADDRESS,
+    token_file: serving.TokenFile = None,
+    names: serving.AllowHost = (),
+    origins: Annotated[
+        tuple[str, ...],
+        Field(
+            "A site whose pages may ask too, such as the address of Headlamp; repeatable.",
+            "URL",
+            name="allow-origin",
+        ),
+    ] = (),
+    tls_cert: serving.TlsCert = None,
+    tls_key: serving.TlsKey = None,
+    tls_client_ca: serving.TlsClientCa = None,
+    speed: Annotated[
+        str | None,
+        Field(
+            "Let the moment move on for kubectl and other clients, as in 10x: ten times faster "
+            "than it happened. plinian play steers it.",
+            "SPEED",
+            name="play",
+        ),
+    ] = None,
+    shift_times: Annotated[
+        str | None,
+        Field(
+            "Move all times in the objects of the Kubernetes API, so that the served moment is at "
+            "TIME: ages are right for clients that count from their clock. now is when the server "
+            "starts.",
+            "TIME",
+        ),
+    ] = None,
+    writable: Annotated[
+        bool,
+        Field("Accept writes to the Kubernetes API, and append them to the branch of --branch."),
+    ] = False,
+    show: Annotated[bool, Field("Open the page in a browser.", name="open")] = False,
+    form: serving.LogFormat = None,
+    level: serving.LogLevel = "info",
+    release: options.ReleaseOrImage = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Serve the past over HTTP: a page for browsers, an API for programs and kubectl.
 

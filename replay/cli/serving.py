@@ -7,11 +7,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import click
 
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.fields import Field
 from .shell import as_message, note
 
 if TYPE_CHECKING:
@@ -23,88 +24,61 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8001
 """Where a server listens if nothing else is said."""
 
-port = click.option(
-    "--port",
-    "-p",
-    default=DEFAULT_PORT,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    help="The port; 0 is any free one.",
-)
-listen = click.option(
-    "--listen",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="The address to listen on; one that other machines reach needs --token-file or "
-    "--tls-client-ca.",
-)
-token_file = click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A file with the token that every request must show.",
-)
-allow_host = click.option(
-    "--allow-host",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="A name by which the server may be addressed, beside localhost and addresses; repeatable.",
-)
-allow_origin = click.option(
-    "--allow-origin",
-    "origins",
-    multiple=True,
-    metavar="URL",
-    help="A site whose pages may ask too, such as the address of Headlamp; repeatable.",
-)
-tls_cert = click.option(
-    "--tls-cert",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The certificate of the server, in PEM: connections are encrypted.",
-)
-tls_key = click.option(
-    "--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The key of --tls-cert."
-)
-tls_client_ca = click.option(
-    "--tls-client-ca",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Accept only clients whose certificate one of these signed, in PEM.",
-)
-log_format = click.option(
-    "--log-format",
-    "form",
-    type=click.Choice(("text", "json")),
-    help="How a request and an error are written to standard error: a line of text, or of JSON; "
-    "text on a terminal, else JSON.",
-)
-log_level = click.option(
-    "--log-level",
-    "level",
-    type=click.Choice(("debug", "info", "warning", "error")),
-    default="info",
-    show_default=True,
-    help="The least important lines that are written: debug also has health checks and the files "
-    "of pages, info all other requests, warning those that the server could not answer, error only "
-    "its own errors.",
-)
-server = click.option(
-    "--server",
-    default="http://127.0.0.1:8001",
-    show_default=True,
-    metavar="URL",
-    help="The address that plinian serve prints.",
-)
-its_token_file = click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The file with the server's token, as for plinian serve.",
-)
+DEFAULT_ADDRESS = "127.0.0.1"
+DEFAULT_SERVER = "http://127.0.0.1:8001"
+
+Port: TypeAlias = Annotated[
+    int, Field("The port; 0 is any free one.", "PORT", short="p", least=0, most=65535)
+]
+Listen: TypeAlias = Annotated[
+    str,
+    Field(
+        "The address to listen on; one that other machines reach needs --token-file or "
+        "--tls-client-ca.",
+        "ADDRESS",
+    ),
+]
+TokenFile: TypeAlias = Annotated[
+    Path | None, Field("A file with the token that every request must show.", "FILE")
+]
+AllowHost: TypeAlias = Annotated[
+    tuple[str, ...],
+    Field(
+        "A name by which the server may be addressed, beside localhost and addresses; repeatable.",
+        "NAME",
+        name="allow-host",
+    ),
+]
+TlsCert: TypeAlias = Annotated[
+    Path | None,
+    Field("The certificate of the server, in PEM: connections are encrypted.", "FILE"),
+]
+TlsKey: TypeAlias = Annotated[Path | None, Field("The key of --tls-cert.", "FILE")]
+TlsClientCa: TypeAlias = Annotated[
+    Path | None,
+    Field("Accept only clients whose certificate one of these signed, in PEM.", "FILE"),
+]
+LogFormat: TypeAlias = Annotated[
+    Literal["text", "json"] | None,
+    Field(
+        "How a request and an error are written to standard error: a line of text, or of JSON; "
+        "text on a terminal, else JSON.",
+        name="log-format",
+    ),
+]
+LogLevel: TypeAlias = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    Field(
+        "The least important lines that are written: debug also has health checks and the files "
+        "of pages, info all other requests, warning those that the server could not answer, error "
+        "only its own errors.",
+        name="log-level",
+    ),
+]
+Server: TypeAlias = Annotated[str, Field("The address that plinian serve prints.", "URL")]
+ItsTokenFile: TypeAlias = Annotated[
+    Path | None, Field("The file with the server's token, as for plinian serve.", "FILE")
+]
 
 
 def open_in_browser(url: str) -> None:

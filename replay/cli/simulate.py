@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .assumption import chosen
 from .command import command
@@ -27,75 +26,58 @@ MANY = 50
 
 
 @command("simulate")
-@click.argument(
-    "cases",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="CASE...",
-    help="Scenario files (.case.json, also .gz .xz .zst).",
-)
-@click.option(
-    "--release",
-    multiple=True,
-    required=True,
-    metavar="RELEASE",
-    help="The release, as in v1.12.1, or hardened; all is every release of Volcano whose "
-    "sessions can be run. Repeatable, to compare.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The folder for results, as NAME.RELEASE.json.",
-)
-@click.option(
-    "--show", is_flag=True, help="Print what each session did; the default without --out."
-)
-@click.option(
-    "--step", type=click.IntRange(min=1), metavar="N", help="Print only what this session did."
-)
-@options.conf_with("A volcano-scheduler.conf instead of the scenarios' own, in every session.")
-@click.option(
-    "--patch",
-    multiple=True,
-    metavar="TYPE/NAME=JSON",
-    help="Change fields of an object of the scenarios, from its first version on: a "
-    "merge patch, as for kubectl patch. Repeatable.",
-)
-@click.option(
-    "--jobs",
-    "-j",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Number of processes; 0 is one per processor, or one for few scenarios.",
-)
-@click.option(
-    "--now",
-    metavar="TIME",
-    help="The current time of all sessions, in RFC 3339; by default a year after the "
-    "newest time in the scenario.",
-)
-@click.option(
-    "--scores/--no-scores",
-    default=None,
-    help="Keep every node's score for every pod; by default only of small clusters.",
-)
-@options.assume
 def simulate(
-    cases: tuple[Path, ...],
-    release: tuple[str, ...],
-    out: Path | None,
-    show: bool,
-    step: int | None,
-    conf: Path | None,
-    patch: tuple[str, ...],
-    jobs: int,
-    now: str | None,
-    scores: bool | None,
-    assume: bool,
+    cases: Annotated[
+        tuple[Path, ...], Field("Scenario files (.case.json, also .gz .xz .zst).", "CASE...")
+    ],
+    *,
+    release: Annotated[
+        tuple[str, ...],
+        Field(
+            "The release, as in v1.12.1, or hardened; all is every release of Volcano whose "
+            "sessions can be run. Repeatable, to compare.",
+            "RELEASE",
+        ),
+    ],
+    out: Annotated[
+        Path | None, Field("The folder for results, as NAME.RELEASE.json.", "DIR")
+    ] = None,
+    show: Annotated[bool, Field("Print what each session did; the default without --out.")] = False,
+    step: Annotated[int | None, Field("Print only what this session did.", "N", least=1)] = None,
+    conf: Annotated[
+        Path | None,
+        Field("A volcano-scheduler.conf instead of the scenarios' own, in every session.", "FILE"),
+    ] = None,
+    patch: Annotated[
+        tuple[str, ...],
+        Field(
+            "Change fields of an object of the scenarios, from its first version on: a "
+            "merge patch, as for kubectl patch. Repeatable.",
+            "TYPE/NAME=JSON",
+        ),
+    ] = (),
+    jobs: Annotated[
+        int,
+        Field(
+            "Number of processes; 0 is one per processor, or one for few scenarios.",
+            "N",
+            short="j",
+            least=0,
+        ),
+    ] = 0,
+    now: Annotated[
+        str | None,
+        Field(
+            "The current time of all sessions, in RFC 3339; by default a year after the "
+            "newest time in the scenario.",
+            "TIME",
+        ),
+    ] = None,
+    scores: Annotated[
+        bool | None,
+        Field("Keep every node's score for every pod; by default only of small clusters."),
+    ] = None,
+    assume: options.Assume = False,
 ) -> None:
     """Run scenarios as releases of Volcano would run them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 from . import options
 from .command import command
@@ -10,13 +11,13 @@ from .shell import style, write_lines
 
 
 @command("status")
-@options.log
-@options.table_json_or_yaml
-@options.as_known_at
-@options.cluster
-@options.branch
 def status(
-    log: str, output: str, as_known_at: str | None, cluster: str | None, branch: str
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    output: Annotated[str, options.form("table|wide|json|yaml")] = "table",
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = options.MAIN,
 ) -> None:
     """Show what a log holds and lacks.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.fields import Field
 from .command import command
 from .shell import note, say, style, write_lines
 
@@ -16,17 +15,22 @@ if TYPE_CHECKING:
 
 
 @command("step")
-@click.argument(
-    "run",
-    metavar="CASE|TOKEN",
-    help="A scenario file with mode machine, or a token, whose steps can be followed.",
-)
-@click.option(
-    "--release",
-    metavar="RELEASE",
-    help="The release of Volcano; by default the token's, or v1.12.1 for a scenario.",
-)
-def step(run: str, release: str | None) -> None:
+def step(
+    run: Annotated[
+        str,
+        Field(
+            "A scenario file with mode machine, or a token, whose steps can be followed.",
+            "CASE|TOKEN",
+        ),
+    ],
+    *,
+    release: Annotated[
+        str | None,
+        Field(
+            "The release of Volcano; by default the token's, or v1.12.1 for a scenario.", "RELEASE"
+        ),
+    ] = None,
+) -> None:
     """Walk through a run of a scenario by hand, one step at a time, forward and back.
 
     It lists the steps that can be made now, the natural one first, and reads from standard input

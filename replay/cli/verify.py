@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
-
+from ..questions.fields import Field
 from . import options
 from .command import command
 from .shell import note, shows_progress, style, write_lines
@@ -15,17 +15,20 @@ _SHORT = 32
 
 
 @command("verify")
-@options.log
-@options.text_or_json
-@click.option("--branch", metavar="NAME", help="Only this branch.")
-@click.option(
-    "--head",
-    "heads",
-    multiple=True,
-    metavar="HASH",
-    help="A hash that was kept in another place; the log must contain it. Repeatable.",
-)
-def verify(log: str, output: str, branch: str | None, heads: tuple[str, ...]) -> None:
+def verify(
+    *,
+    log: options.LogPlace = options.DEFAULT_LOG,
+    output: options.TextOrJson = "text",
+    branch: Annotated[str | None, Field("Only this branch.", "NAME")] = None,
+    heads: Annotated[
+        tuple[str, ...],
+        Field(
+            "A hash that was kept in another place; the log must contain it. Repeatable.",
+            "HASH",
+            name="head",
+        ),
+    ] = (),
+) -> None:
     """Check that the log has not changed since it was written.
 
     Recomputes every hash, lets the database check its own pages and indexes, and names the first

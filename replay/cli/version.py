@@ -12,8 +12,10 @@ from .command import command
 
 
 @command("version")
-@options.text_or_json
-def version(output: str) -> None:
+def version(
+    *,
+    output: options.TextOrJson = "text",
+) -> None:
     """Print versions: Plinian, Python, platform."""
     facts = _facts()
     if output == "json":

@@ -1,14 +1,21 @@
-"""What doors say of the fields of a question, and how they read its class."""
+"""What doors say of the fields of a question, and how they read its class.
+
+Commands that ask no question declare their options in the same way, in their signatures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Flag, auto
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
+    Literal,
     NamedTuple,
     TypeAlias,
     Union,
@@ -17,9 +24,10 @@ from typing import (
     get_type_hints,
 )
 
-import msgspec
-
 from .defaults import DEFAULT_RELEASE
+
+if TYPE_CHECKING:
+    import msgspec
 
 Names: TypeAlias = str | Sequence[str]
 """One name, or several."""
@@ -55,6 +63,7 @@ class Field(NamedTuple):
     :param in_words: commands take it as several words, too: ``KIND NAME``, and not ``KIND/NAME``.
     :param is_hidden: help does not show it. :param repeatable: the command takes several, of which
         :meth:`Question.of_command` makes another question.
+    :param variable: of the environment, which the command reads if the option is not given.
     """
 
     help: str
@@ -70,7 +79,11 @@ class Field(NamedTuple):
     in_words: bool = False
     repeatable: bool = False
     is_hidden: bool = False
+    variable: str = ""
 
+
+REQUIRED: Any = inspect.Parameter.empty
+"""Stands for the default of a field that must be given."""
 
 LAST_SESSION = Field("Only the last session opened by this moment.", metavar="POINT")
 UNTIL_SESSION = Field("Only sessions up to this point.", metavar="POINT")
@@ -110,29 +123,24 @@ STRICT = Field("Fail if the log does not know all that the question needs.")
 
 
 class DeclaredField(NamedTuple):
-    """A field of a question as its class declares it.
+    """A field of a question as its class declares it, or a parameter of a command's function.
 
-    :param name: in Python. :param of: the type of one value, as doors read it. :param default:
-        ``msgspec.NODEFAULT`` if it must be given. :param many: it may have several values.
-    :param is_named: it must be given by name, even if it must be given.
+    :param name: in Python. :param default: :data:`REQUIRED` if it must be given.
+    :param is_argument: the command takes it without a name.
+    :param of: the type of one value, as doors read it. :param many: it may have several values.
     """
 
     name: str
     about: Field
-    of: type
     default: Any
-    many: bool
-    is_named: bool
+    is_argument: bool
+    of: type = str
+    many: bool = False
 
     @property
     def is_required(self) -> bool:
         """Whether it must be given."""
-        return self.default is msgspec.NODEFAULT
-
-    @property
-    def is_argument(self) -> bool:
-        """Whether the command takes it without a name."""
-        return self.about.is_argument or (self.is_required and not self.is_named)
+        return self.default is REQUIRED
 
     def has(self, door: Door) -> bool:
         """Return whether a door has it."""
@@ -145,15 +153,27 @@ def declared_fields(kind: type[msgspec.Struct]) -> Sequence[DeclaredField]:
 
     A field without a :class:`Field` is not asked: the question finds it when it is prepared.
     """
-    hints = get_type_hints(kind, localns=_LATE, include_extras=True)
+    import msgspec  # noqa: PLC0415 -- commands that ask no question do without it
+
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     lacking = [msgspec.NODEFAULT] * (len(names) - len(defaults))
-    found = [
-        _declared(name, hints[name], default, is_named=name not in kind.__match_args__)
+    values = {
+        name: REQUIRED if default is msgspec.NODEFAULT else default
         for name, default in zip(names, [*lacking, *defaults], strict=True)
-        if get_origin(hints[name]) is Annotated
-    ]
-    return tuple(sorted(found, key=lambda field: not field.is_required))
+    }
+    arguments = {name for name in kind.__match_args__ if values[name] is REQUIRED}
+    found = _declared_in(kind, values, arguments)
+    return sorted(found, key=lambda field: not field.is_required)
+
+
+def declared_parameters(function: Callable[..., object]) -> Sequence[DeclaredField]:
+    """Return the parameters of a command that have a :class:`Field`.
+
+    Those that the function takes by position are arguments.
+    """
+    some = inspect.signature(function).parameters.values()
+    arguments = {one.name for one in some if one.kind is one.POSITIONAL_OR_KEYWORD}
+    return list(_declared_in(function, {one.name: one.default for one in some}, arguments))
 
 
 class PointText(str):
@@ -162,15 +182,32 @@ class PointText(str):
     __slots__ = ()
 
 
-def _declared(name: str, hint: Any, default: Any, *, is_named: bool) -> DeclaredField:
-    """Read ``Annotated[T, Field]``: T is a plain type, a list of one, or either or None."""
-    value, about = get_args(hint)
+def _declared_in(
+    made: object, values: Mapping[str, Any], arguments: Collection[str]
+) -> Iterator[DeclaredField]:
+    """Yield what a class or a function declares, in its order.
+
+    :param values: the defaults, by name. :param arguments: what commands take without a name.
+    """
+    hints = get_type_hints(made, localns=_LATE, include_extras=True)
+    for name, default in values.items():
+        if get_origin(hints.get(name)) is Annotated:
+            value, about = get_args(hints[name])
+            is_argument = about.is_argument or name in arguments
+            yield _declared(DeclaredField(name, about, default, is_argument), value)
+
+
+def _declared(field: DeclaredField, value: Any) -> DeclaredField:
+    """Return a field with the T of ``Annotated[T, Field]``: a plain type, a list, or either."""
     is_union = get_origin(value) in {Union, UnionType}
     kinds = [kind for kind in (get_args(value) if is_union else (value,)) if kind is not NoneType]
+    if get_origin(kinds[0]) is Literal:
+        return field._replace(about=field.about._replace(choices=get_args(kinds[0])))
     many = any(get_origin(kind) is not None for kind in kinds)
-    of = kinds[0] if len(kinds) == 1 and kinds[0] in {bool, int, PointText} else str
-    return DeclaredField(name, about, of, default, many, is_named)
+    of = (get_args(kinds[0]) or kinds)[0] if len(kinds) == 1 else str
+    return field._replace(many=many, of=of if of in _PLAIN else str)
 
 
+_PLAIN = frozenset({bool, int, Path, PointText})
 _LATE = MappingProxyType({"Conf": str, "ObjectName": str, "Point": PointText, "Progress": object})
 """What stands for types whose modules take long to load, by the names that fields use."""

@@ -19,9 +19,7 @@ from shared_parent import CONF, scenario
 import plinian
 import reference
 from plinian.engine import errors
-from plinian.replay.cli import options
 from plinian.replay.cli.main import app
-from plinian.replay.questions.defaults import DEFAULT_RELEASE
 from plinian.replay.questions.table import QUESTIONS, question_named
 
 Log = plinian.Log
@@ -138,10 +136,6 @@ def test_options_have_the_names_of_the_command_line(name: str) -> None:
             continue
         plain = UNLIKE.get(option, option.removeprefix("--").replace("-", "_"))
         assert {plain, f"{plain}s", f"{plain}es"} & known, f"{name} {option}"
-
-
-def test_what_is_taken_by_default_is_the_same() -> None:
-    assert DEFAULT_RELEASE == options.DEFAULT_RELEASE
 
 
 # -- the same content ---------------------------------------------------------------------------
