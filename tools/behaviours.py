@@ -46,6 +46,21 @@ recorded to do with the same input, which `tests/volcano/test_component_proofs.p
 `plinian release show RELEASE -o wide` shows this for one release, `plinian release diff A B` shows
 where two differ, each also for one subject (`--subject NAME`), and `plinian release unproven` lists
 the rows that rest on their source alone.
+
+What a release changed in an action is under the subject of its name, and under the subjects that it
+shares with others:
+
+| action | subjects |
+| --- | --- |
+| `enqueue` | `enqueue`, `queues`, `queue_tree` |
+| `allocate` | `allocate`, `filters`, `scores`, `gangs`, `topology`, `devices`, `queues`, `queue_tree` |
+| `backfill` | `backfill`, `filters`, `scores` |
+| `preempt` | `preempt`, `evictions`, `filters`, `scores`, `gangs` |
+| `reclaim` | `reclaim`, `evictions`, `filters`, `queues`, `queue_tree` |
+
+So `plinian release diff v1.13.0 v1.14.0 --subject reclaim --subject evictions` shows what v1.14.0
+changed for victims of other queues.
+
 Rows of `hardened`, Plinian's own release, claim nothing about Volcano: their source names the test
 that holds them.
 """

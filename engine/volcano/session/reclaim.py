@@ -25,6 +25,28 @@ class ReclaimUnit(StrEnum):
     """For a job, if it is pipelined then."""
 
 
+class ReclaimsFor(StrEnum):
+    """For which tasks a queue may reclaim."""
+
+    ALL = "all"
+    """Tasks whose requests are all within what it deserves."""
+    SOME = "some"
+    """Tasks of which any request is within what it deserves."""
+    SOME_WITHIN_CAPABILITY = "some within capability"
+    """The same within its capability; or within what a checked ancestor deserves."""
+
+
+class CapacityVictims(StrEnum):
+    """Which tasks a task may reclaim."""
+
+    OVER_DESERVED = "over deserved"
+    """Tasks of queues that hold more of any resource than they deserve."""
+    BY_DIMENSION = "by dimension"
+    """Tasks with a resource that the reclaimer requests and their queue has too much of."""
+    IN_ORDER_BY_DIMENSION = "in order by dimension"
+    """The same, least important first; also tasks whose queue's ancestors hold too much."""
+
+
 @subject
 class ReclaimBehaviours:
     """The action ``reclaim``: what differs between releases."""
@@ -94,4 +116,30 @@ class ReclaimBehaviours:
         since(FIRST, False).means("A pod that has just started may be reclaimed."),
         since("v1.12.0", True, pull=4123).means("A pod that has just started is not reclaimed."),
         source="plugins/cdp/cdp.go OnSessionOpen",
+    )
+
+    capacity_reclaims_for: ReclaimsFor = behaviour(
+        "With ``capacity``, for which tasks a queue may reclaim.",
+        since(FIRST, ReclaimsFor.ALL).means("A queue that deserves no more cpu reclaims no GPU."),
+        since("v1.13.1", ReclaimsFor.SOME, pull=4659).means(
+            "A queue reclaims if it deserves more of anything that the task needs."
+        ),
+        since("v1.15.0", ReclaimsFor.SOME_WITHIN_CAPABILITY, pull=5115).means(
+            "A queue reclaims only within its capability; an ancestor's deserved counts too."
+        ),
+        source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
+    )
+
+    capacity_victims: CapacityVictims = behaviour(
+        "With ``capacity``, which tasks a task may reclaim.",
+        since(FIRST, CapacityVictims.OVER_DESERVED).means(
+            "Pods of a queue are victims if it holds more of any resource than it deserves."
+        ),
+        since("v1.14.0", CapacityVictims.BY_DIMENSION, pull=4919).means(
+            "A task is a victim only for a resource of which its queue holds too much."
+        ),
+        since("v1.15.0", CapacityVictims.IN_ORDER_BY_DIMENSION, pull=5115).means(
+            "Of several victims, the least important are evicted first."
+        ),
+        source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
     )

@@ -15,7 +15,7 @@ from typing import ClassVar
 from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....volcano.conf import Arguments
-from ....volcano.session.queues import CapacityVictims, ReclaimsFor
+from ....volcano.session.reclaim import CapacityVictims, ReclaimsFor
 from ...framework.plugin_registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.session_outcome import StoppedByQueues

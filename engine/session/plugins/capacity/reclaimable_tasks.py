@@ -13,7 +13,7 @@ from types import MappingProxyType
 import msgspec
 
 from ....model.resource import INFINITY, ZERO, Resource
-from ....volcano.session.queues import CapacityVictims
+from ....volcano.session.reclaim import CapacityVictims
 from ...framework.framework_orders import victims_queue
 from ...framework.session import Session
 from ...framework.vote_details import Spares
