@@ -36,6 +36,11 @@ class CacheDifference(msgspec.Struct, frozen=True):
     belief: str | None
     since: int
 
+    @property
+    def object(self) -> str:
+        """The object as links name it, as in ``pod/ml/train-0``."""
+        return f"{self.kind.lower()}/{self.name}"
+
 
 class Drift(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """All differences at a moment, in order of kind, name and field.

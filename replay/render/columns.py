@@ -18,6 +18,7 @@ from ...engine.state.facts import (
     PodFact,
     PodGroupFact,
     QueueFact,
+    Resources,
 )
 from ...engine.state.log_coverage import Pair
 from ...engine.state.object_status import status_of
@@ -112,6 +113,15 @@ class TableContext:
     def held_unknown(self) -> bool:
         """Whether queues may hold more than the log knows: pods are theirs by PodGroups."""
         return self.pods_unknown or self.not_listed(PODGROUP, None)
+
+    def allocated_of(self, queue: str) -> Resources:
+        """Return what a queue and those below it hold."""
+        amounts = self.queues.allocated[self.queue_rows[queue]].tolist()
+        return not_zero(dict(zip(self.queues.resources, amounts, strict=True)))
+
+    def pods_of(self, queue: str) -> int:
+        """Return how many pods of a queue and of those below it are on nodes."""
+        return int(self.queues.pods[self.queue_rows[queue]])
 
     def queue_of(self, namespace: str, pod: PodFact) -> str:
         """Return the queue of a pod as a table has it."""
@@ -261,18 +271,17 @@ def _node_pods(one: ShownObject[NodeFact]) -> str:
 
 def _allocated(one: ShownObject[QueueFact]) -> str:
     """Return what a queue and those below it hold, but pods, which have a column."""
-    table, row = one.context.queues, one.context.queue_rows[one.name]
-    amounts = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
-    amounts.pop("pods", None)
+    held = one.context.allocated_of(one.name)
+    amounts = {name: amount for name, amount in held.items() if name != "pods"}
     return sure(resource_list(amounts), amounts, unknown=one.context.held_unknown)
 
 
 def _queue_pods(one: ShownObject[QueueFact]) -> str:
-    pods = int(one.context.queues.pods[one.context.queue_rows[one.name]])
+    pods = one.context.pods_of(one.name)
     return sure(str(pods), pods, unknown=one.context.held_unknown)
 
 
-def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
+def not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
     """Leave out zeros: only in a capability they are a limit."""
     return {name: amount for name, amount in amounts.items() if amount}
 
@@ -353,8 +362,8 @@ _QUEUES: Sequence[TextColumn[ShownObject[QueueFact]]] = (
     TextColumn("WEIGHT", lambda one: str(one.fact.weight)),
     TextColumn("PARENT", lambda one: one.fact.parent or NONE),
     TextColumn("CAPABILITY", lambda one: resource_list(one.fact.capability), keep=True),
-    TextColumn("DESERVED", lambda one: resource_list(_not_zero(one.fact.deserved))),
-    TextColumn("GUARANTEE", lambda one: resource_list(_not_zero(one.fact.guarantee))),
+    TextColumn("DESERVED", lambda one: resource_list(not_zero(one.fact.deserved))),
+    TextColumn("GUARANTEE", lambda one: resource_list(not_zero(one.fact.guarantee))),
     TextColumn("ALLOCATED+BELOW", _allocated, keep=True),
     TextColumn("PODS+BELOW", _queue_pods, keep=True),
     TextColumn("AGE", lambda one: one.age),

@@ -6,18 +6,17 @@ It has a template, as its facets and marks of phases are on no other page.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from ....engine.state.facts import JobFact, PodGroupFact
-from ....engine.state.truth_fold import Entry, Truth
-from ....engine.state.truth_tables import podgroup_members
+from ....engine.state.truth_fold import Entry
 from ...coverage.coverage import NotListed
 from ...facade.log import Log
 from ...logs.given_names import shortened, stem_of
 from ...moments.moment import Moment
-from ...render.amounts import age
+from ...render.columns import TableContext
 from .bounded import Some, number, some
 from .look import Look
 from .looks import look_of
@@ -92,7 +91,8 @@ class Jobs(msgspec.Struct, frozen=True, kw_only=True):
 def jobs(log: Log, look: Look) -> Jobs:
     """Return the jobs and PodGroups of a moment, those that wait first."""
     moment = log.moment(look.at)
-    found = sorted(_workloads(log.truth(moment), NotListed(log, moment)), key=_rank)
+    context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
+    found = sorted(_workloads(context), key=_rank)
     chosen = {name: look.get(name) for name in FACETS}
     named = [one for one in found if look.filter in one.name]
     return Jobs(
@@ -138,79 +138,46 @@ def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> F
     )
 
 
-def _workloads(truth: Truth, not_listed: NotListed) -> Iterator[Workload]:
+def _workloads(context: TableContext) -> Iterator[Workload]:
     """Yield each PodGroup with its job, then the jobs that have none."""
-    held = {(one.reference.namespace, one.reference.name): one for one in truth.of(*JOB)}
-    members = podgroup_members(truth)
-    groups = truth.of(*PODGROUP)
+    jobs = {(one.reference.namespace, one.reference.name): one for one in context.truth.of(*JOB)}
+    groups, with_group = context.truth.of(*PODGROUP), set()
     short = shortened(one.reference.name for one in groups)
-    taken = set()
-    for entry in groups:
-        place, name = entry.reference.namespace, entry.reference.name
-        job = held.get((place, stem_of(name)))
-        if job is not None:
-            taken.add((place, stem_of(name)))
-        pods = members.get((place, name), {})
-        made = _of_group(entry, job, pods, short.get(name, name), _age_at(truth))
-        yield _told(made, not_listed)
-    for key, entry in held.items():
-        if key not in taken:
-            yield _told(_of_job(entry, _age_at(truth)), not_listed)
+    for group in groups:
+        place, name = group.reference.namespace, group.reference.name
+        key = place, stem_of(name)
+        with_group.add(key)
+        yield _workload(context, short.get(name, name), jobs.get(key), group)
+    for key, job in jobs.items():
+        if key not in with_group:
+            yield _workload(context, "", job, None)
 
 
-def _told(made: Workload, not_listed: NotListed) -> Workload:
-    """Return a row that says whether it has no pods, or none that the log knows."""
-    unknown = not made.pods and not_listed(POD, made.namespace)
-    return msgspec.structs.replace(made, pods_unknown=unknown)
-
-
-def _age_at(truth: Truth) -> Callable[[Entry], str]:
-    return lambda entry: age(truth.when, entry.fact.created_at)
-
-
-def _of_group(
-    entry: Entry,
-    job: Entry | None,
-    pods: Mapping[str, int],
-    shown: str,
-    old: Callable[[Entry], str],
+def _workload(
+    context: TableContext, short: str, job: Entry | None, group: Entry | None
 ) -> Workload:
+    """Return a row. :param short: the name of a PodGroup without a job."""
+    entry = group or job
+    assert entry is not None, "there is at least one of them"
     fact, place = entry.fact, entry.reference.namespace
-    assert isinstance(fact, PodGroupFact), "the kind is PodGroup"
-    phase = fact.phase or NO_PHASE
+    assert isinstance(fact, PodGroupFact | JobFact), "the kind is PodGroup or Job"
+    name, phase = entry.reference.name, fact.phase or NO_PHASE
+    pods = context.members.get((place, name), {}) if group else {}
+    of_job = job.fact.phase if job and isinstance(job.fact, JobFact) else ""
     return Workload(
-        name=shown if job is None else job.reference.name,
+        name=job.reference.name if job else short,
         namespace=place,
-        job="" if job is None else f"job/{place}/{job.reference.name}",
-        podgroup=f"podgroup/{place}/{entry.reference.name}",
+        job=f"job/{place}/{job.reference.name}" if job else "",
+        podgroup=f"podgroup/{place}/{name}" if group else "",
         phase=phase,
-        job_phase=job.fact.phase if job and isinstance(job.fact, JobFact) else "",
+        job_phase=of_job if group else phase,
         queue=fact.queue or "default",
-        least=fact.min_member,
+        least=fact.min_member if isinstance(fact, PodGroupFact) else fact.min_available,
         pods=pods,
-        age=old(entry),
+        pods_unknown=not pods and context.not_listed(POD, place),
+        age=context.age_of(entry),
         waits=fact.phase in WAITING,
-        look=look_of(fact.phase or NO_PHASE),
-    )
-
-
-def _of_job(entry: Entry, old: Callable[[Entry], str]) -> Workload:
-    fact, reference = entry.fact, entry.reference
-    assert isinstance(fact, JobFact), "the kind is Job"
-    phase = fact.phase or NO_PHASE
-    return Workload(
-        name=reference.name,
-        namespace=reference.namespace,
-        job=f"job/{reference.namespace}/{reference.name}",
-        podgroup="",
-        phase=phase,
-        job_phase=phase,
-        queue=fact.queue or "default",
-        least=fact.min_available,
-        pods={},
-        age=old(entry),
-        waits=fact.phase in WAITING,
-        look=look_of(fact.phase or NO_PHASE),
+        look=look_of(phase),
     )
 
 

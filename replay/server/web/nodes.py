@@ -5,9 +5,9 @@ It has a template, as no other table has heads over heads, and both sides of a r
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,8 +16,6 @@ from ....engine.errors import UsageError
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import NodeFact
 from ....engine.state.object_status import status_of
-from ....engine.state.truth_fold import Truth
-from ....engine.state.truth_tables import NodeAmounts, node_table
 from ....engine.volcano.session.history import resolve
 from ...answers.amounts import in_order
 from ...belief.logged_drift import CacheDifference, Drift, both_at
@@ -27,6 +25,8 @@ from ...facade.log import Log
 from ...facade.options import release_of
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
+from ...render.amounts import UNKNOWN
+from ...render.columns import TableContext
 from ..reach import reach_cache
 from .bounded import Some, number, some
 from .look import Look
@@ -54,70 +54,40 @@ class NodeSide(msgspec.Struct, frozen=True, kw_only=True):
     unknown: bool = False
 
 
-class Differs(msgspec.Struct, frozen=True, kw_only=True):
-    """A difference between the two sides.
-
-    :param object: as links name it, as in ``pod/ml/train-0``. :param field: empty for the object.
-    :param truth: and ``belief``: None where it does not exist.
-    :param since: the position of the event that caused it.
-    """
-
-    object: str
-    field: str
-    truth: str | None
-    belief: str | None
-    since: int
-
-
 class NodeLine(msgspec.Struct, frozen=True, kw_only=True):
     """A node on both sides; None where it does not exist."""
 
     name: str
     truth: NodeSide | None
     belief: NodeSide | None
-    differences: tuple[Differs, ...]
+    differences: Sequence[CacheDifference]
 
 
-class HeatCell(msgspec.Struct, frozen=True, kw_only=True):
-    """A node in the heat map. :param level: a place among the levels, -1 if it has none of it.
-
-    :param unknown: its share is not known.
-    """
+class HeatCell(NamedTuple):
+    """A node in the heat map. :param level: a place among the levels, -1 if it has no share."""
 
     name: str
     level: int
-    percent: int
-    unknown: bool = False
-
-
-class ShareClass(msgspec.Struct, frozen=True, kw_only=True):
-    """A class of shares, and how many nodes are in it."""
-
-    label: str
-    nodes: int
+    share: str
 
 
 class NodesPage(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes of a moment, as the API server and the cache of a release held them.
 
     :param resource: that amounts are of. :param drifted: how many nodes differ.
+    :param levels: of the heat map that there are: their places, words and how many nodes.
     :param others: what differs besides nodes.
-    :param crashes: the panics of the scheduler up to then.
     """
 
     at: str
-    release: str
     resource: str
-    resources: tuple[str, ...]
-    only_drift: bool
-    name: str
+    resources: Sequence[str]
     nodes: int
     drifted: int
     lines: Some[NodeLine]
-    cells: tuple[HeatCell, ...]
-    levels: tuple[ShareClass, ...]
-    others: Some[Differs]
-    crashes: tuple[str, ...]
+    cells: Sequence[HeatCell]
+    levels: Sequence[tuple[int, str, int]]
+    others: Some[CacheDifference]
     not_known: tuple[str, ...]
     drift: Drift
 
@@ -126,7 +96,7 @@ def _json(found: NodesPage) -> Any:
     """Return both sides and their differences, as the commands print them."""
     return {
         "at": found.at,
-        "release": found.release,
+        "release": found.drift.release,
         "nodes": [_line_document(one) for one in found.lines.rows],
         "skip": found.lines.skip,
         "total": found.lines.total,
@@ -135,45 +105,53 @@ def _json(found: NodesPage) -> Any:
     }
 
 
-def _line_document(line: NodeLine) -> Any:
-    made: Any = msgspec.to_builtins(line)
-    return made
+def _line_document(line: NodeLine) -> dict[str, Any]:
+    differences = [
+        {
+            "object": one.object,
+            "field": one.field,
+            "truth": one.truth,
+            "belief": one.belief,
+            "since": one.since,
+        }
+        for one in line.differences
+    ]
+    return {**msgspec.to_builtins(line), "differences": differences}
 
 
 @page("nodes", template="nodes.html", title="Nodes", nav="Nodes", key="n", long=True, json=_json)
 def nodes(log: Log, look: Look) -> NodesPage:
-    """Return the nodes of both sides."""
+    """Return the nodes of both sides.
+
+    :raises UsageError: no node has the resource.
+    """
     moment = log.moment(look.at)
     reach_cache(log, moment, [look.release])
     behaviours = resolve(release_of(look.release, assume=False))
-    truth = log.truth(moment)
+    context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
     cache, drift = both_at(log.store, moment, behaviours)
-    unknown = NotListed(log, moment)(POD)
-    sides = _Sides(truth, cache, drift, look.get("resource", "cpu"), unknown=unknown)
-    lines = list(sides.lines())
+    sides = _Sides(context, cache, look.get("resource", "cpu"))
+    lines = list(sides.lines(drift.differences))
+    others = [one for one in drift.differences if one.kind != NODE[1]]
     shown = [
         one
         for one in lines
         if (one.differences or look.get("show") != DRIFTED) and look.filter in one.name
     ]
-    cells = tuple(sides.cells())
+    cells = list(sides.cells())
     counts = Counter(one.level for one in cells)
     return NodesPage(
         at=look.at,
-        release=drift.release,
         resource=sides.resource,
-        resources=tuple(sides.resources),
-        only_drift=look.get("show") == DRIFTED,
-        name=look.filter,
+        resources=sides.resources,
         nodes=len(lines),
         drifted=sum(bool(one.differences) for one in lines),
         lines=some(shown, number(look, "skip")),
         cells=cells[:MOST_CELLS],
-        levels=tuple(
-            ShareClass(label=one.label, nodes=counts[place]) for place, one in enumerate(LEVELS)
-        ),
-        others=some(list(sides.others()), number(look, "more")),
-        crashes=tuple(drift.crashes),
+        levels=[
+            (level, one.label, counts[level]) for level, one in enumerate(LEVELS) if counts[level]
+        ],
+        others=some(others, number(look, "more")),
         not_known=gaps(log, moment, (NODE, POD)),
         drift=drift,
     )
@@ -185,24 +163,12 @@ class _Sides:
     :raises UsageError: no node has it.
     """
 
-    def __init__(
-        self,
-        truth: Truth,
-        cache: SchedulerCache,
-        drift: Drift,
-        resource: str,
-        *,
-        unknown: bool,
-    ) -> None:
-        """Compare them.
-
-        :param unknown: there may be pods that the log does not know.
-        """
-        self._cache, self.resource, self._unknown = cache, resource, unknown
-        self._table: NodeAmounts = node_table(truth)
+    def __init__(self, context: TableContext, cache: SchedulerCache, resource: str) -> None:
+        self._context, self._cache, self.resource = context, cache, resource
+        self._table, self._unknown = context.nodes, context.pods_unknown
         self._facts = {
             one.reference.name: one.fact
-            for one in truth.of(*NODE)
+            for one in context.truth.of(*NODE)
             if isinstance(one.fact, NodeFact)
         }
         known = {name for fact in self._facts.values() for name in fact.allocatable}
@@ -211,48 +177,42 @@ class _Sides:
             raise UsageError(
                 f"no node has {resource!r}", now=f"choose from: {', '.join(self.resources)}"
             )
-        self._drift = list(map(_differs, drift.differences))
-        self._of_node: dict[str, list[Differs]] = {}
-        for one in self._drift:
-            if one.object.startswith("node/"):
-                self._of_node.setdefault(one.object.partition("/")[2], []).append(one)
 
-    def lines(self) -> Iterator[NodeLine]:
-        """Yield the nodes of either side, by name."""
-        rows = {name: row for row, name in enumerate(self._table.names)}
-        for name in sorted({*rows, *self._cache.nodes}):
+    def lines(self, differences: Iterable[CacheDifference]) -> Iterator[NodeLine]:
+        """Yield the nodes of either side, by name, with those of the differences that they have."""
+        of_node = defaultdict[str, list[CacheDifference]](list)
+        for one in differences:
+            if one.kind == NODE[1]:
+                of_node[one.name].append(one)
+        for name in sorted({*self._facts, *self._cache.nodes}):
             yield NodeLine(
                 name=name,
-                truth=self._truth(name, rows[name]) if name in rows else None,
-                belief=self._belief(name),
-                differences=tuple(self._of_node.get(name, ())),
+                truth=self._truth(name) if name in self._facts else None,
+                belief=self._belief(name) if name in self._cache.nodes else None,
+                differences=of_node[name],
             )
-
-    def others(self) -> Iterator[Differs]:
-        """Yield the differences that are not of nodes."""
-        return (one for one in self._drift if not one.object.startswith("node/"))
 
     def cells(self) -> Iterator[HeatCell]:
         """Yield the nodes of the API server, by name."""
-        for row, name in enumerate(self._table.names):
-            used, total = self._amounts(row)
-            unknown = self._unknown and not used
-            if not total or unknown:
-                yield HeatCell(name=name, level=-1, percent=0, unknown=unknown)
+        for name in self._table.names:
+            used, total = self._amounts(name)
+            if self._unknown and not used:
+                yield HeatCell(name, -1, UNKNOWN)
             else:
-                share = used / total
-                yield HeatCell(name=name, level=level_of(share), percent=round(100 * share))
+                share = used / total if total else 0.0
+                yield HeatCell(name, level_of(share) if total else -1, f"{round(100 * share)}%")
 
-    def _amounts(self, row: int) -> tuple[float, float]:
-        table = self._table
+    def _amounts(self, name: str) -> tuple[float, float]:
+        """Return how much of the resource is used of a node, and how much is allocatable."""
+        table, row = self._table, self._context.node_rows[name]
         if self.resource not in table.resources:
             return 0.0, 0.0
         column = table.resources.index(self.resource)
         return float(table.used[row, column]), float(table.allocatable[row, column])
 
-    def _truth(self, name: str, row: int) -> NodeSide:
-        used, total = self._amounts(row)
-        pods = int(self._table.pods[row])
+    def _truth(self, name: str) -> NodeSide:
+        used, total = self._amounts(name)
+        pods = int(self._table.pods[self._context.node_rows[name]])
         return NodeSide(
             state=status_of(self._facts[name]),
             pods=pods,
@@ -261,10 +221,8 @@ class _Sides:
             allocatable=short_amount(self.resource, total),
         )
 
-    def _belief(self, name: str) -> NodeSide | None:
-        node = self._cache.nodes.get(name)
-        if node is None:
-            return None
+    def _belief(self, name: str) -> NodeSide:
+        node = self._cache.nodes[name]
         amounts = {
             what: short_amount(self.resource, getattr(node, what).get(self.resource))
             for what in ("used", "allocatable", "idle")
@@ -272,16 +230,6 @@ class _Sides:
         unknown = self._unknown and not node.tasks
         state = node.reason or ("Skipped" if node.skipped else "Ready")
         return NodeSide(state=state, pods=len(node.tasks), unknown=unknown, **amounts)
-
-
-def _differs(one: CacheDifference) -> Differs:
-    return Differs(
-        object=f"{one.kind.lower()}/{one.name}",
-        field=one.field,
-        truth=one.truth,
-        belief=one.belief,
-        since=one.since,
-    )
 
 
 PAGES = (nodes,)

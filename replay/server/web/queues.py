@@ -5,19 +5,20 @@ It has a template: its table is a tree, with a picture in each row.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import msgspec
 
 from ....engine.kubernetes.amount_texts import short_amount
-from ....engine.state.facts import PodFact, PodGroupFact, QueueFact
-from ....engine.state.truth_fold import Truth
-from ....engine.state.truth_tables import queue_by_podgroup
+from ....engine.state.facts import PodGroupFact, QueueFact, Resources
+from ....engine.state.truth_tables import queue_parents, queues_from
 from ...answers.amounts import in_order
 from ...coverage.coverage import NotListed
 from ...facade.log import Log
 from ...render.amounts import UNKNOWN
+from ...render.columns import TableContext, not_zero
 from ...series.queue_totals import Tree
 from .bounded import Some, number, some
 from .look import Look
@@ -26,7 +27,6 @@ from .page import page
 
 AMOUNTS = ("allocated", "inqueue", "deserved", "capability", "guarantee")
 _LIMITS = ("capability", "deserved", "guarantee")
-_ENDED = frozenset({"Succeeded", "Failed"})
 _QUOTAS = ("requests.", "limits.", "count/")
 """How a PodGroup writes what quotas count: the same amounts under other names."""
 
@@ -83,7 +83,8 @@ class QueuesPage(msgspec.Struct, frozen=True, kw_only=True):
 def queues(log: Log, look: Look) -> QueuesPage:
     """Return the tree of queues."""
     moment = log.moment(look.at)
-    tree = _Queues(log.truth(moment), NotListed(log, moment))
+    context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
+    tree = _Queues(context)
     return QueuesPage(
         queues=len(tree.facts),
         lines=some(list(tree.lines()), number(look, "skip")),
@@ -94,70 +95,65 @@ def queues(log: Log, look: Look) -> QueuesPage:
 class _Queues:
     """The queues of a moment, and what is in them."""
 
-    def __init__(self, truth: Truth, not_listed: NotListed) -> None:
-        groups = not_listed(PODGROUP)
-        self._unknown = {"allocated": groups or not_listed(POD), "inqueue": groups}
+    def __init__(self, context: TableContext) -> None:
+        self._context = context
+        self._unknown = {
+            "allocated": context.held_unknown,
+            "inqueue": context.not_listed(PODGROUP, None),
+        }
         self.facts = {
             entry.reference.name: entry.fact
-            for entry in truth.of(*QUEUE)
+            for entry in context.truth.of(*QUEUE)
             if isinstance(entry.fact, QueueFact)
         }
-        self._phases = dict[tuple[str, str], int]()
-        self._held, self._reserved = dict[str, Tree](), dict[str, Tree]()
-        self._shape = Tree()  # and in it, how many pods there are
-        for name, fact in self.facts.items():
-            self._shape.put(name, fact)
-        self._add_pods(truth)
-        self._add_groups(truth)
+        self._parents = queue_parents(context.truth)
+        self._phases = Counter[tuple[str, str]]()
+        self._reserved = defaultdict[str, dict[str, float]](dict)
+        for entry in context.truth.of(*PODGROUP):
+            if isinstance(entry.fact, PodGroupFact):
+                self._add(entry.fact)
 
-    def _tree(self, trees: dict[str, Tree], resource: str) -> Tree:
-        if resource not in trees:
-            trees[resource] = Tree()
-            for name, fact in self.facts.items():
-                trees[resource].put(name, fact)
-        return trees[resource]
-
-    def _add_pods(self, truth: Truth) -> None:
-        queue_of = queue_by_podgroup(truth)
-        for entry in truth.of(*POD):
-            fact = entry.fact
-            if not isinstance(fact, PodFact) or not fact.node or fact.phase in _ENDED:
-                continue
-            queue = queue_of.get((entry.reference.namespace, fact.podgroup), fact.queue)
-            self._shape.add(queue, 1)
-            for resource, amount in fact.requests.items():
-                self._tree(self._held, resource).add(queue, amount)
-
-    def _add_groups(self, truth: Truth) -> None:
-        for entry in truth.of(*PODGROUP):
-            fact = entry.fact
-            if not isinstance(fact, PodGroupFact):
-                continue
-            key = (fact.queue or "default", fact.phase or "Pending")
-            self._phases[key] = self._phases.get(key, 0) + 1
-            if fact.phase == "Inqueue":
-                for resource, amount in fact.min_resources.items():
-                    self._tree(self._reserved, resource).add(key[0], amount)
+    def _add(self, group: PodGroupFact) -> None:
+        """Count a PodGroup; if it is enqueued, its queue and those above reserve something."""
+        queue, phase = group.queue or "default", group.phase or "Pending"
+        self._phases[queue, phase] += 1
+        for name in queues_from(queue, self._parents) if phase == "Inqueue" else ():
+            reserved = self._reserved[name]
+            for resource, amount in group.min_resources.items():
+                reserved[resource] = reserved.get(resource, 0.0) + amount
 
     def lines(self) -> Iterator[QueueLine]:
         """Yield a line for each resource that a queue has, or one if it has none."""
-        for depth, name in self._shape.walk():
-            names = in_order(self._resources(name)) or [""]
-            for place, resource in enumerate(names):
-                yield self._line(name, depth, resource, first=not place)
+        tree = Tree()
+        for name, fact in self.facts.items():
+            tree.put(name, fact)
+        for depth, name in tree.walk():
+            amounts = self._amounts(name)
+            known = {one for some in amounts.values() for one in some} - {"pods"}
+            names = in_order(one for one in known if not one.startswith(_QUOTAS))
+            for place, resource in enumerate(names or [""]):
+                held = {
+                    what: some.get(resource, 0.0)
+                    for what, some in amounts.items()
+                    if resource in some or (resource and what in self._unknown)
+                }
+                yield self._line(name, depth, resource, held, first=not place)
 
-    def _resources(self, name: str) -> set[str]:
-        """Return the resources of which a queue has or may have something."""
+    def _amounts(self, name: str) -> Mapping[str, Resources]:
+        """Return the amounts of a queue that there are, in the order of the columns."""
         fact = self.facts[name]
-        promised = (*fact.deserved.items(), *fact.guarantee.items())
-        found = {*fact.capability, *(one for one, much in promised if much)}
-        for trees in (self._held, self._reserved):
-            found |= {one for one, tree in trees.items() if tree.total(name)}
-        return {one for one in found - {"pods"} if not one.startswith(_QUOTAS)}
+        return {
+            "allocated": self._context.allocated_of(name),
+            "inqueue": not_zero(self._reserved[name]),
+            "deserved": not_zero(fact.deserved),
+            "capability": fact.capability,
+            "guarantee": not_zero(fact.guarantee),
+        }
 
-    def _line(self, name: str, depth: int, resource: str, *, first: bool) -> QueueLine:
-        fact = self.facts[name]
-        amounts = self._amounts(name, resource)
+    def _line(
+        self, name: str, depth: int, resource: str, amounts: Resources, *, first: bool
+    ) -> QueueLine:
+        fact, pods = self.facts[name], self._context.pods_of(name)
         held, limit = amounts.get("allocated", 0.0), fact.capability.get(resource)
         full = limit is not None and held >= limit
         taken = held + amounts.get("inqueue", 0.0)
@@ -169,10 +165,10 @@ class _Queues:
             missing=bool(fact.parent) and fact.parent not in self.facts,
             state=fact.state,
             weight=fact.weight,
-            pods=(pods := int(self._shape.total(name))),
+            pods=pods,
             pods_unknown=not pods and self._unknown["allocated"],
-            waiting=self._phases.get((name, "Pending"), 0),
-            enqueued=self._phases.get((name, "Inqueue"), 0),
+            waiting=self._phases[name, "Pending"],
+            enqueued=self._phases[name, "Inqueue"],
             resource=resource,
             amounts=self._texts(resource, amounts),
             shares=_shares(amounts),
@@ -180,20 +176,6 @@ class _Queues:
             reserved=limit is not None and taken >= limit and not full,
             above=tuple(self._above(name, resource)),
         )
-
-    def _amounts(self, name: str, resource: str) -> dict[str, float]:
-        """Return the amounts of a resource, those that there are, in the order of the columns."""
-        if not resource:
-            return {}
-        trees = {"allocated": self._held, "inqueue": self._reserved}
-        found = {
-            what: some[resource].total(name) if resource in some else 0.0
-            for what, some in trees.items()
-        }
-        fact = self.facts[name]
-        limits = {what: getattr(fact, what).get(resource) for what in AMOUNTS[2:]}
-        limits = {what: one for what, one in limits.items() if one or what == "capability"}
-        return found | {what: amount for what, amount in limits.items() if amount is not None}
 
     def _texts(self, resource: str, amounts: Mapping[str, float]) -> Mapping[str, str]:
         """Return amounts as texts; none is not known where the log does not know what there is."""
@@ -211,19 +193,12 @@ class _Queues:
             own = getattr(fact, what).get(resource)
             if not own:
                 continue
-            for parent in self._parents(name):
-                theirs = getattr(self.facts[parent], what).get(resource)
-                if theirs is not None:
-                    if own > theirs:
-                        amount = short_amount(resource, theirs)
-                        yield ExceededLimit(what=what, parent=parent, amount=amount)
-                    break
-
-    def _parents(self, name: str) -> Iterator[str]:
-        seen = {name}
-        while (name := self.facts[name].parent) in self.facts and name not in seen:
-            seen.add(name)
-            yield name
+            above = (one for one in queues_from(name, self._parents)[1:] if one in self.facts)
+            limits = ((one, getattr(self.facts[one], what).get(resource)) for one in above)
+            parent, limit = next((one for one in limits if one[1] is not None), ("", own))
+            if own > limit:
+                amount = short_amount(resource, limit)
+                yield ExceededLimit(what=what, parent=parent, amount=amount)
 
 
 def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
