@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
-from ...pages.blocks import blocks_html
+from ....engine.errors import PlinianError
+from ...pages.blocks import blocks_html, words
 from ...pages.templates import rendered
-from ...render.blocks import Block, Drawn, Marked, Section
+from ...render.blocks import Block, Drawn, Marked, Section, Sentence, Words
 from ...render.tables import Table
 from .bounded import MOST_ROWS, number, some
 from .look import Look
@@ -17,20 +19,21 @@ from .look import Look
 T = TypeVar("T")
 
 
-def answer(
-    look: Look,
-    heading: str,
-    sections: Iterable[Section],
-    *,
-    badge: Marked | None = None,
-    when: str = "",
-) -> dict[str, Any]:
-    """Return what the template ``answer.html`` shows.
+class BlockPage(NamedTuple):
+    """A page of blocks: the template ``answer.html`` shows it.
 
-    :param badge: stands beside the heading. :param when: stands there instead of the moment.
+    :param sections: returns what it says. :param data: its twin: a result, or plain data.
+    :param when: stands beside the heading instead of the moment, and ``badge`` after it.
+    :param assumed: and ``not_known``: what it must say beside its answer, as sentences.
     """
-    blocks = page_blocks(look, sections)
-    return {"heading": heading, "badge": badge, "when": when or f"at {look.at}", "blocks": blocks}
+
+    heading: str
+    sections: Callable[[], Iterable[Section]]
+    data: Any
+    when: str | None = None
+    badge: Marked | None = None
+    assumed: Sequence[str] = ()
+    not_known: Sequence[str] = ()
 
 
 def page_blocks(look: Look, sections: Iterable[Section]) -> Markup:
@@ -54,4 +57,14 @@ def _paged(look: Look, block: Block) -> Iterator[Block]:
 def paged(look: Look, rows: Sequence[T], what: str) -> tuple[Sequence[T], Drawn]:
     """Return some rows, and links to those before and after; the query says which by their name."""
     shown = some(rows, number(look, what))
-    return shown.rows, Drawn(rendered("pager.html", look=look, rows=shown, what=what))
+    return shown.rows, drawn(look, "pager.html", rows=shown, what=what)
+
+
+def drawn(look: Look, template: str, **values: Any) -> Drawn:
+    """Return a part that has a template, in which ``words`` makes links."""
+    return Drawn(rendered(template, look=look, words=partial(words, links=look), **values))
+
+
+def fault_sentence(fault: PlinianError) -> Sentence:
+    """Return why there is no answer, and what to do."""
+    return Sentence(Words(Marked(fault.what, "bad"), f" {fault.now}"), "panic")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from ....engine.invariants.invariant import Invariant
 from ....engine.invariants.violation_timeline import Breach
 from ....engine.kubernetes.counts import counted
 from ....engine.kubernetes.units import SECOND_US
-from ...facade.documents import document
 from ...facade.log import Log
 from ...invariants.check_report import CheckReport
 from ...invariants.check_task import ALL, chosen_invariants
@@ -31,7 +28,7 @@ from ...render.blocks import (
 from ...render.check import check_table
 from ...render.tables import TextColumn, table_of
 from ..reach import reach_all, reach_cache
-from .blocks import answer
+from .blocks import BlockPage
 from .look import Look
 from .notes import sentences
 from .page import page
@@ -42,40 +39,53 @@ if TYPE_CHECKING:
 EAGER = 20_000
 """A log with at most so many events is checked without being asked to."""
 
-WHOLE, MOMENT = "log", "moment"
+MOMENT = "moment"
 
 
-class CheckPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found.
+@page(
+    "check",
+    "Invariants",
+    nav="Invariants",
+    key="i",
+    long=True,
+    runs=lambda look: look.get("run") == "yes",
+)
+def check(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
+    """Check the log up to the moment, or the moment alone; long logs only on demand.
 
-    :param over: the whole log, or one moment. :param wanted: only violations of this invariant are
-        shown; empty is all. :param report: None if nothing was checked yet.
+    :raises UsageError: there is no invariant of that name.
     """
-
-    over: str
-    wanted: str
-    report: CheckReport | None
-    not_known: tuple[str, ...]
-
-
-def _json(found: CheckPage) -> Any:
-    """Return the report as the command prints it; null if nothing was checked."""
-    return None if found.report is None else document(found.report)
-
-
-def _shown(found: CheckPage, look: Look) -> Mapping[str, Any]:
-    is_whole, run = found.over == WHOLE, look.get("run")
-    chips = [
-        chip("the log up to here", chosen=is_whole, over=None, violations=None, run=run),
-        chip("this moment alone", chosen=not is_whole, over=MOMENT, violations=None),
-    ]
-    found_blocks = _not_run(look) if found.report is None else _found(found.report, found.wanted)
-    sections = (
-        Section([ItemList([ListedItem(one) for one in chips], "chips"), *found_blocks]),
-        Section([_invariants(found.report)], "All invariants"),
+    name = look.get("invariant")
+    wanted = chosen_invariants([name])[0].id if name else ""
+    alone = look.get("over") == MOMENT
+    report = None
+    if look.get("run") == "yes" or look.position <= EAGER:
+        at, until = (look.at, None) if alone else (None, look.at)
+        if alone:
+            reach_cache(log, log.moment(look.at), [look.release])
+        else:
+            reach_all(log, "violations", f"plinian check --until {look.at}")
+        progress = None if watch is None else partial(watch.report, "Events are checked.")
+        report = log.check(at=at, until=until, release=look.release, progress=progress)
+    return BlockPage(
+        "Invariants",
+        lambda: _sections(report, look, wanted),
+        report,
+        when=f"{'at' if alone else 'up to'} {look.at}",
+        not_known=() if report is None else sentences(report.not_known),
     )
-    before = "at" if found.over == MOMENT else "up to"
-    return answer(look, "Invariants", sections, when=f"{before} {look.at}")
+
+
+def _sections(report: CheckReport | None, look: Look, wanted: str) -> Iterator[Section]:
+    """Yield what was checked, what was found, and all invariants."""
+    alone, run = look.get("over") == MOMENT, look.get("run")
+    chips = [
+        chip("the log up to here", chosen=not alone, over=None, violations=None, run=run),
+        chip("this moment alone", chosen=alone, over=MOMENT, violations=None),
+    ]
+    violations = _not_run(look) if report is None else _violations(report, wanted)
+    yield Section([ItemList([ListedItem(one) for one in chips], "chips"), *violations])
+    yield Section([_invariants(report)], "All invariants")
 
 
 def _not_run(look: Look) -> Iterator[Block]:
@@ -90,7 +100,7 @@ def _not_run(look: Look) -> Iterator[Block]:
     yield CommandLine(f"plinian check --until {look.at}")
 
 
-def _found(report: CheckReport, wanted: str) -> Iterator[Block]:
+def _violations(report: CheckReport, wanted: str) -> Iterator[Block]:
     """Yield the violations, and how many were left out."""
     shown = [one for one in report.violations if not wanted or one.invariant.id == wanted]
     settle = f"{report.settle / SECOND_US:g} s"
@@ -136,38 +146,3 @@ def _result(report: CheckReport | None, one: Invariant) -> str:
 
 def _count(breaches: Sequence[Breach], invariant: Invariant) -> int:
     return sum(one.invariant.id == invariant.id for one in breaches)
-
-
-@page(
-    "check",
-    template="answer.html",
-    title="Invariants",
-    nav="Invariants",
-    key="i",
-    long=True,
-    runs=lambda look: look.get("run") == "yes",
-    json=_json,
-    show=_shown,
-)
-def check(log: Log, look: Look, watch: WorkWatch | None = None) -> CheckPage:
-    """Check the log up to the moment, or the moment alone; long logs only on demand.
-
-    :raises UsageError: there is no invariant of that name.
-    """
-    name = look.get("invariant")
-    wanted = chosen_invariants([name])[0].id if name else ""
-    over = MOMENT if look.get("over") == MOMENT else WHOLE
-    report = None
-    if look.get("run") == "yes" or look.position <= EAGER:
-        at, until = (look.at, None) if over == MOMENT else (None, look.at)
-        if over == MOMENT:
-            reach_cache(log, log.moment(look.at), [look.release])
-        else:
-            reach_all(log, "violations", f"plinian check --until {look.at}")
-        progress = None if watch is None else partial(watch.report, "Events are checked.")
-        report = log.check(at=at, until=until, release=look.release, progress=progress)
-    not_known = () if report is None else sentences(report.not_known)
-    return CheckPage(over=over, wanted=wanted, report=report, not_known=not_known)
-
-
-PAGES = (check,)

@@ -1,159 +1,70 @@
-"""The page of two sessions side by side: other releases, other configurations, other moments."""
+"""The page of two sessions side by side: other releases, other configurations, other moments.
+
+Their steps have a template: of steps that differ, each side has its own numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any
-
-import msgspec
+from itertools import takewhile, zip_longest
+from typing import NamedTuple
 
 from ....engine.kubernetes.counts import counted
+from ....engine.volcano.releases import RELEASES as KNOWN
 from ...compare.compared_sessions import Comparison
 from ...compare.decisions import CONTEXT
-from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.moment import Moment
-from ...pages.templates import rendered
-from ...render.blocks import Block, Drawn, Folded, Section, Sentence, Words, here_ref
+from ...render.blocks import Block, Folded, Ref, Section, Sentence, Words, here_ref, joined
 from ...render.comparison import behaviour_table, consulted_table, decision_table
 from ...render.session import panic_lines
 from ..reach import reach_cache
-from .blocks import answer
+from .blocks import BlockPage, drawn
 from .bounded import MOST_ROWS, Some, number, some
+from .forms import FormField, choices_of, form
 from .look import Look
 from .notes import sentences
 from .page import page
-from .session import BUILT_IN, StepNames, StepShown, assumptions, chosen_conf, names_at, numbered
+from .session import BUILT_IN, StepNames, StepShown, assumptions, chosen_conf, names_at, step_of
+from .site import releases
 
 MOST_ALIGNED = 1500
 """So many steps of each side after the first difference are matched; further ones go in order."""
 
 RELEASES, CONFS, MOMENTS = "releases", "confs", "moments"
+SAME, NUMBERS, DIFFERENT = "same", "numbers-differ", "differs"
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class Pair(NamedTuple):
     """A step of each side; None where a side has none.
 
-    :param same: everything; ``numbers_differ``: nothing but what was compared differs.
-    :param first: the first difference.
+    :param alike: whether it is the same, other numbers were compared, or more differs.
+    :param first: it is the first difference.
     """
 
     left: StepShown | None
     right: StepShown | None
-    same: bool
-    numbers_differ: bool
-    first: bool
+    alike: str
+    first: bool = False
 
 
-class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
+class SideBySide(NamedTuple):
     """Two sessions.
 
-    :param what: differs between them: releases, configurations or moments.
-    :param pairs: of their steps; ``shown`` are those to show.
+    :param what: differs between them: releases, configurations or moments. :param versus: the
+        other side of it. :param labels: what distinguishes the sessions. :param pairs: of steps.
     """
 
     what: str
     versus: str
-    pairs: tuple[Pair, ...]
-    shown: tuple[Pair, ...]
-    assumed: tuple[str, ...]
-    not_known: tuple[str, ...]
+    labels: tuple[str, str]
+    pairs: Sequence[Pair]
     comparison: Comparison
 
 
-def _json(found: SideBySide) -> Any:
-    """Return the comparison as the command prints it."""
-    return document(found.comparison)
-
-
-def _shown(found: SideBySide, look: Look) -> Mapping[str, Any]:
-    labels = _labels(found.comparison)
-    return answer(look, " beside ".join(labels), _sections(found, look, labels))
-
-
-def _labels(found: Comparison) -> tuple[str, str]:
-    """Return what distinguishes the two sessions."""
-    return found.sides[0].label, found.sides[-1].label
-
-
-def _sections(found: SideBySide, look: Look, labels: tuple[str, str]) -> Iterator[Section]:
-    """Yield the decisions that differ, the steps of both sides, and what makes the difference."""
-    compared = found.comparison
-    panics = panic_lines((one.label, one.answer.result) for one in compared.sides)
-    known = ", with what is in the log" if found.not_known else ""
-    same = Sentence(f"Both decide the same{known}.", "blank")
-    decisions = decision_table(compared.decisions, labels) if compared.decisions else same
-    texts = [Sentence(text.rstrip(), "panic") for text in panics]
-    yield Section([*texts, decisions], "Decisions that differ")
-    yield Section([*_said(found, labels), *_steps(found, look, labels)], "Steps")
-    if compared.consulted:
-        title = "Behaviours that were checked at the first difference"
-        yield Section([consulted_table(compared.consulted)], title)
-    here = {each.behaviour for each in compared.consulted}
-    others = [one for one in compared.behaviours if one.behaviour in {*compared.asked} - here]
-    if others:
-        title = f"Other behaviours that differ, and that these sessions checked: {len(others)}"
-        releases = [side.answer.release for side in compared.sides]
-        yield Section([Folded(title, [behaviour_table(others, releases)])])
-    rest = len(compared.behaviours) - len(here) - len(others)
-    if found.what == RELEASES and rest > 0:
-        yield Section([Sentence(f"{rest} other behaviours differ, and had no effect here.", "cut")])
-
-
-def _said(found: SideBySide, labels: tuple[str, str]) -> Iterator[Sentence]:
-    """Yield where the steps of both sides first differ, and what makes the difference there."""
-    sides = found.comparison.sides
-    steps, others = (len(one.answer.result.trace) for one in (sides[0], sides[-1]))
-    first = _first(found.pairs)
-    if first is None:
-        do = "The only step does" if steps == 1 else f"All {steps} steps do"
-        numbers = ", and no step compares other numbers" if len(found.shown) == 0 else ""
-        yield Sentence(f"{do} the same{numbers}.")
-        return
-    step = here_ref(f"step {first + 1}", place="difference")
-    of = f", of {counted(steps, 'step')} of {labels[0]} and {others} of {labels[1]}."
-    kept = " Of two moments only the steps around it are kept." if found.what == MOMENTS else ""
-    yield Sentence(Words("The first difference is ", step, f"{of}{kept}"))
-    causes = " or ".join(
-        f"{one.behaviour} ({one.values[0]} → {one.values[-1]})"
-        for one in found.comparison.consulted
-        if one.decides
-    )
-    if causes:
-        yield Sentence(f"What makes the difference there: {causes}.")
-
-
-def _first(pairs: Sequence[Pair]) -> int | None:
-    """Return the place of the first difference; None if there is none."""
-    return next((place for place, one in enumerate(pairs) if one.first), None)
-
-
-def _steps(found: SideBySide, look: Look, labels: tuple[str, str]) -> Iterator[Block]:
-    """Yield the steps side by side: a picture, in which those that differ stand out."""
-    if not found.shown:
-        return
-    first = _first(found.shown)
-    is_whole = len(found.shown) == len(found.pairs)
-    begin = max(0, first - CONTEXT) if first is not None and is_whole else 0
-    part = some(found.shown, number(look, "skip", begin))
-    yield Drawn(rendered("pairs.html", look=look, labels=labels, pairs=part))
-    following = _next_difference(found.shown, part)
-    if following is not None:
-        yield Sentence(here_ref("Next difference ▶", skip=str(following)))
-
-
-@page(
-    "compare",
-    template="compare.html",
-    title="Side by side",
-    nav="Side by side",
-    key="v",
-    long=True,
-    json=_json,
-    show=_shown,
-)
-def compare(log: Log, look: Look) -> SideBySide:
+@page("compare", "Side by side", nav="Side by side", key="v", long=True)
+def compare(log: Log, look: Look) -> BlockPage:
     """Run the session of the moment twice.
 
     ``vs`` of the query is another moment; ``vs_conf=built-in`` another configuration; else
@@ -173,17 +84,93 @@ def compare(log: Log, look: Look) -> SideBySide:
         found = log.compare(at=moment, releases=look.release, confs=confs, trace=True)
     else:
         found = log.compare(at=moment, releases=[versus, look.release], trace=True)
-    pairs = _pairs(found, names_at(log, moment))
-    only = look.get("only") == "differences"
-    return SideBySide(
-        what=what,
-        versus=versus,
-        pairs=tuple(pairs),
-        shown=tuple(one for one in pairs if not (only and one.same)),
+    labels = (found.sides[0].label, found.sides[-1].label)
+    sides = SideBySide(what, versus, labels, _pairs(found, names_at(log, moment)), found)
+    return BlockPage(
+        " beside ".join(labels),
+        lambda: _sections(sides, look),
+        found,
         assumed=assumptions(log, moment, own=False, release=look.release),
         not_known=sentences(found.not_known),
-        comparison=found,
     )
+
+
+def _sections(found: SideBySide, look: Look) -> Iterator[Section]:
+    """Yield the decisions that differ, the steps of both sides, and what makes the difference."""
+    compared, labels = found.comparison, found.labels
+    panics = panic_lines((one.label, one.answer.result) for one in compared.sides)
+    known = ", with what is in the log" if compared.not_known else ""
+    same = Sentence(f"Both decide the same{known}.", "blank")
+    decisions = decision_table(compared.decisions, labels) if compared.decisions else same
+    texts = [Sentence(text.rstrip(), "panic") for text in panics]
+    yield Section([_form(found, look)])
+    yield Section([*texts, decisions], "Decisions that differ")
+    yield Section(list(_steps(found, look)), "Steps")
+    if compared.consulted:
+        title = "Behaviours that were checked at the first difference"
+        yield Section([consulted_table(compared.consulted)], title)
+    here = {each.behaviour for each in compared.consulted}
+    others = [one for one in compared.behaviours if one.behaviour in {*compared.asked} - here]
+    if others:
+        title = f"Other behaviours that differ, and that these sessions checked: {len(others)}"
+        names = [side.answer.release for side in compared.sides]
+        yield Section([Folded(title, [behaviour_table(others, names)])])
+    rest = len(compared.behaviours) - len(here) - len(others)
+    if found.what == RELEASES and rest > 0:
+        yield Section([Sentence(f"{rest} other behaviours differ, and had no effect here.", "cut")])
+
+
+def _form(found: SideBySide, look: Look) -> Block:
+    others = choices_of(one for one in releases() if one != look.release)
+    ticked = {"checked": ""} if look.get("only") == "differences" else {}
+    fields = [
+        FormField("Beside", "vs_release", found.versus, others),
+        FormField("only differences", "only", "differences", {}, {"type": "checkbox", **ticked}),
+    ]
+    text = "the built-in configuration"
+    links = [here_ref(text, vs_conf=BUILT_IN, vs_release=None, with_=None, skip=None)]
+    if look.versus is not None:
+        text = f"the session at @{look.versus}"
+        links.append(here_ref(text, vs_conf=None, with_=MOMENTS, skip=None))
+    if found.what == RELEASES:
+        links.append(Ref("how the releases differ", "behaviours", vs_release=found.versus))
+    drops = ("vs_conf", "with", "decisions")
+    return form(look, "Compare", fields, drops=drops, after=Words(*joined(links, " ")))
+
+
+def _steps(found: SideBySide, look: Look) -> Iterator[Block]:
+    """Yield where the steps of both sides first differ, why, and the steps side by side."""
+    pairs, labels, sides = found.pairs, found.labels, found.comparison.sides
+    if look.get("only") == "differences":
+        pairs = [one for one in pairs if one.alike != SAME]
+    steps, others = (len(one.answer.result.trace) for one in (sides[0], sides[-1]))
+    first = _first(found.pairs)
+    if first is None:
+        do = "The only step does" if steps == 1 else f"All {steps} steps do"
+        numbers = "" if pairs else ", and no step compares other numbers"
+        yield Sentence(f"{do} the same{numbers}.")
+    else:
+        step = here_ref(f"step {first + 1}", place="difference")
+        of = f", of {counted(steps, 'step')} of {labels[0]} and {others} of {labels[1]}."
+        kept = " Of two moments only the steps around it are kept." if found.what == MOMENTS else ""
+        yield Sentence(Words("The first difference is ", step, f"{of}{kept}"))
+        consulted = [one for one in found.comparison.consulted if one.decides]
+        causes = (f"{one.behaviour} ({one.values[0]} → {one.values[-1]})" for one in consulted)
+        if consulted:
+            yield Sentence(f"What makes the difference there: {' or '.join(causes)}.")
+    if pairs:
+        is_whole = len(pairs) == len(found.pairs)
+        begin = max(0, first - CONTEXT) if first is not None and is_whole else 0
+        part = some(pairs, number(look, "skip", begin))
+        yield drawn(look, "pairs.html", labels=labels, pairs=part)
+        following = _next_difference(pairs, part)
+        if following is not None:
+            yield Sentence(here_ref("Next difference ▶", skip=str(following)))
+
+
+def _first(pairs: Sequence[Pair]) -> int | None:
+    """Return the place of the first difference; None if there is none."""
+    return next((place for place, one in enumerate(pairs) if one.first), None)
 
 
 def _reach(log: Log, moment: Moment, look: Look, what: str, versus: str) -> None:
@@ -206,8 +193,6 @@ def _versus(look: Look) -> tuple[str, str]:
 
 def _before(release: str) -> str:
     """Return the release before another in the list; the next one if it is the first."""
-    from ....engine.volcano.releases import RELEASES as KNOWN  # noqa: PLC0415
-
     names = [str(one) for one in KNOWN if not one.ours]
     if release not in names:
         return names[-1]
@@ -217,17 +202,14 @@ def _before(release: str) -> str:
 def _pairs(found: Comparison, names: StepNames) -> list[Pair]:
     """Return the steps of both sides, matched."""
     left, right = (
-        numbered(side.answer.result.trace, names) for side in (found.sides[0], found.sides[-1])
+        [step_of(*one, names) for one in enumerate(side.answer.result.trace, start=1)]
+        for side in (found.sides[0], found.sides[-1])
     )
-    alike = next(
-        (place for place, pair in enumerate(zip(left, right, strict=False)) if _differ(*pair)),
-        min(len(left), len(right)),
-    )
-    pairs = [_pair(one, other) for one, other in zip(left[:alike], right[:alike], strict=True)]
+    both = zip(left, right, strict=False)
+    alike = sum(1 for _ in takewhile(lambda pair: not _differ(*pair), both))
+    pairs = [_pair(*both) for both in zip(left[:alike], right[:alike], strict=True)]
     rest = [_pair(*both) for both in _matched(left[alike:], right[alike:])]
-    if rest:
-        rest[0] = msgspec.structs.replace(rest[0], first=True)
-    return pairs + rest
+    return [*pairs, *(one._replace(first=not place) for place, one in enumerate(rest))]
 
 
 def _differ(one: StepShown, other: StepShown) -> bool:
@@ -241,9 +223,8 @@ def _place(step: StepShown) -> tuple[Hashable, ...]:
 
 def _pair(one: StepShown | None, other: StepShown | None) -> Pair:
     if one is None or other is None or _differ(one, other):
-        return Pair(left=one, right=other, same=False, numbers_differ=False, first=False)
-    numbers = one.numbers != other.numbers
-    return Pair(left=one, right=other, same=not numbers, numbers_differ=numbers, first=False)
+        return Pair(one, other, DIFFERENT)
+    return Pair(one, other, SAME if one.numbers == other.numbers else NUMBERS)
 
 
 def _matched(
@@ -253,26 +234,13 @@ def _matched(
     one, other = left[:MOST_ALIGNED], right[:MOST_ALIGNED]
     found = SequenceMatcher(None, [*map(_place, one)], [*map(_place, other)], autojunk=False)
     for _, a, b, c, d in found.get_opcodes():
-        yield from _beside(one[a:b], other[c:d])
-    yield from _beside(left[MOST_ALIGNED:], right[MOST_ALIGNED:])
-
-
-def _beside(
-    left: Sequence[StepShown], right: Sequence[StepShown]
-) -> Iterator[tuple[StepShown | None, StepShown | None]]:
-    for place in range(max(len(left), len(right))):
-        yield (
-            left[place] if place < len(left) else None,
-            right[place] if place < len(right) else None,
-        )
+        yield from zip_longest(one[a:b], other[c:d])
+    yield from zip_longest(left[MOST_ALIGNED:], right[MOST_ALIGNED:])
 
 
 def _next_difference(shown: Sequence[Pair], part: Some[Pair]) -> int | None:
     """Return what to skip to see the next difference after the rows that are shown."""
     for place in range(part.end, len(shown)):
-        if not shown[place].same:
+        if shown[place].alike != SAME:
             return max(0, min(place - CONTEXT, len(shown) - MOST_ROWS))
     return None
-
-
-PAGES = (compare,)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-import msgspec
+from collections.abc import Iterator
 
 from ....engine.kubernetes.counts import counted
 from ....engine.kubernetes.resources import plural_of
-from ...facade.documents import document
 from ...facade.log import Log
 from ...histories.diff import Diff
 from ...histories.diff_counts import counted_by_kind
 from ...pages.change import begun, counts_text, holdings, objects_drawn, objects_of
 from ...render.blocks import Block, ItemList, ListedItem, Section, Sentence, Words, chip, here_ref
-from .blocks import answer, paged
+from .blocks import BlockPage, paged
+from .forms import FormField, form
 from .look import Look
 from .notes import filled_in, sentences
 from .page import page
@@ -24,27 +21,28 @@ BEFORE = 100
 """How many positions before the moment the other one is, if none is chosen."""
 
 
-class DifferencePage(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs between two positions."""
+@page("diff", "What changed", nav="Diff", key="d")
+def difference(log: Log, look: Look) -> BlockPage:
+    """Return what differs between the moment and the one of ``vs``, whichever comes first."""
+    other = max(0, look.position - BEFORE) if look.versus is None else look.versus
+    low, high = sorted((look.position, other))
+    found = log.diff(f"@{low}", f"@{high}")
+    title = "A position, a time, rv:NUMBER, session:NUMBER, -5m or end"
+    typed = {"size": "20", "spellcheck": "false", "autocomplete": "off", "title": title}
+    field = FormField(f"Compare {look.at} with", "vs", f"@{other}", attributes=typed)
+    times = f"{found.before.shown or ''} → {found.after.shown or ''}"
+    chosen = form(look, "Show", [field], drops=("kind", "objects"), after=times)
+    return BlockPage(
+        "What changed",
+        lambda: _sections(found, look, chosen),
+        found,
+        when=f"from @{low} to @{high}",
+        not_known=(*sentences(found.not_known), *filled_in(log, log.moment(f"@{high}"))),
+    )
 
-    before: int
-    after: int
-    not_known: tuple[str, ...]
-    diff: Diff
 
-
-def _json(found: DifferencePage) -> Any:
-    """Return the difference as the command prints it."""
-    return document(found.diff)
-
-
-def _shown(found: DifferencePage, look: Look) -> Mapping[str, Any]:
-    when = f"from @{found.before} to @{found.after}"
-    return answer(look, "What changed", _sections(found.diff, look), when=when)
-
-
-def _sections(found: Diff, look: Look) -> Iterator[Section]:
-    first: list[Block] = []
+def _sections(found: Diff, look: Look, chosen: Block) -> Iterator[Section]:
+    first = [chosen]
     if look.versus is None:
         usual = "No position was chosen, so it is compared with the one 100 before."
         first.append(Sentence(usual, "remark"))
@@ -86,28 +84,3 @@ def _objects(found: Diff, look: Look, kind: str) -> Iterator[Block]:
     rows, pager = paged(look, objects, "objects")
     yield objects_drawn(rows, look)
     yield pager
-
-
-@page(
-    "diff",
-    template="difference.html",
-    title="What changed",
-    nav="Diff",
-    key="d",
-    json=_json,
-    show=_shown,
-)
-def difference(log: Log, look: Look) -> DifferencePage:
-    """Return what differs between the moment and the one of ``vs``, whichever comes first."""
-    other = max(0, look.position - BEFORE) if look.versus is None else look.versus
-    low, high = sorted((look.position, other))
-    found = log.diff(f"@{low}", f"@{high}")
-    return DifferencePage(
-        before=low,
-        after=high,
-        not_known=(*sentences(found.not_known), *filled_in(log, log.moment(f"@{high}"))),
-        diff=found,
-    )
-
-
-PAGES = (difference,)

@@ -21,6 +21,7 @@ from ..settings import ServerSettings
 from ..withheld import Withheld
 from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, inputs_of, look_up
 from .assets import assets
+from .blocks import BlockPage, page_blocks
 from .page import Page
 from .pages import PAGES
 
@@ -29,17 +30,19 @@ _PLACE = re.compile(r"/@(?P<point>[^/]+)(?P<rest>/.*)?")
 
 def html_of(page: Page, found: PageAnswer) -> str:
     """Return a page as HTML; inputs are named without their folders."""
-    return _withheld(found, rendered(page.template, **_values(page, found)))
+    return _withheld(found, rendered(page.template, **_values(found)))
 
 
 def part_of(page: Page, found: PageAnswer, part: str) -> str:
     """Return a part of a page as HTML, as :func:`html_of` does."""
-    return _withheld(found, rendered_block(page.template, part, **_values(page, found)))
+    return _withheld(found, rendered_block(page.template, part, **_values(found)))
 
 
-def _values(page: Page, found: PageAnswer) -> dict[str, Any]:
-    more = {} if page.show is None else page.show(found.record, found.look)
-    return {"page": found.record, "look": found.look, "site": found.site, **more}
+def _values(found: PageAnswer) -> dict[str, Any]:
+    values = {"page": found.record, "look": found.look, "site": found.site}
+    if isinstance(found.record, BlockPage):
+        values["blocks"] = page_blocks(found.look, found.record.sections())
+    return values
 
 
 def _withheld(found: PageAnswer, text: object) -> str:

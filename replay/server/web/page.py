@@ -1,4 +1,4 @@
-"""Declares pages: a path, the function that gives the data, and the template that shows it."""
+"""Declares pages: a path, the function that gives what a page says, and how it is shown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import msgspec
 from ...facade.documents import document
 from ...facade.log import Log
 from ...render.documents import plain
+from .blocks import BlockPage
 from .look import Look
 
 Data = Callable[..., Any]
-"""Takes the log, the look, and the parts of the path by name; returns a typed record."""
+"""Takes the log, the look, and the parts of the path by name; returns blocks or a typed record."""
 
 
 class Page(NamedTuple):
@@ -21,9 +22,9 @@ class Page(NamedTuple):
 
     :param path: below the position, as in ``nodes`` or ``{kind}/{key:path}``; ``""`` is the
         timeline.
-    :param template: in ``replay/pages/templates``. It extends ``site.html`` and gets ``page`` (the
-        record), ``look`` and ``site``.
     :param title: what the page shows; the position and the log follow in the title of the window.
+    :param template: in ``replay/pages/templates``. It extends ``site.html`` and gets ``page`` (the
+        record), ``look`` and ``site``; that of blocks also gets ``blocks``.
     :param nav: its name in the navigation; empty if it is not there. :param key: opens it after
         ``g``.
     :param long: it may take more than half a second, as sessions do.
@@ -31,34 +32,34 @@ class Page(NamedTuple):
     :param runs: whether a look is answered in the background, as its query says: the page shows
         how far the work is, and a button to stop it. The data then gets a ``watch``, to which it
         reports.
-    :param show: returns more values for the template, such as parts made by ``replay/pages``.
     :param json: returns the data as JSON; by default the fields of the record.
     """
 
     path: str
-    template: str
     title: str
     data: Data
+    template: str = "answer.html"
     nav: str = ""
     key: str = ""
     long: bool = False
     panes: Sequence[str] = ()
     long_panes: Sequence[str] = ()
     runs: Callable[[Look], bool] | None = None
-    show: Callable[[Any, Look], Mapping[str, Any]] | None = None
     json: Callable[[Any], Any] | None = None
 
     def document(self, record: Any) -> Any:
         """Return the data as JSON."""
+        if isinstance(record, BlockPage):
+            return document(record.data)
         return plain_of(record) if self.json is None else plain(self.json(record))
 
 
-def page(path: str, *, template: str, title: str, **options: Any) -> Callable[[Data], Page]:
+def page(path: str, title: str, **options: Any) -> Callable[[Data], Page]:
     """Make a page of the function that gives its data; ``PAGES`` lists it.
 
     :param options: the other fields of :class:`Page`.
     """
-    return lambda data: Page(path, template, title, data, **options)
+    return lambda data: Page(path, title, data, **options)
 
 
 def plain_of(value: Any) -> Any:

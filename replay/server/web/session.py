@@ -1,27 +1,37 @@
-"""The page of one session: what it decides, and every step; or two sessions side by side."""
+"""The page of one session: what it decides, and every step; or two sessions side by side.
+
+Its steps have a template: a step refuses, or compares any numbers.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-import msgspec
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from ....engine.session.framework.trace import StepOutcome, TraceStep
 from ....engine.state.truth_fold import Truth
-from ...facade.documents import document
 from ...facade.log import Log
 from ...logs.assumptions import assumptions_at
 from ...logs.logged_confs import ConfText, has_no_conf
 from ...moments.moment import Moment
-from ...render.blocks import Ref, Section, Sentence, Words, here_ref, joined
+from ...render.blocks import (
+    Block,
+    Ref,
+    Section,
+    Sentence,
+    Words,
+    here_ref,
+    joined,
+    object_ref,
+)
 from ...render.session import number_text, session_tables
 from ...sessions.session_answer import SessionRun
 from ...sessions.step_words import compared_in, outcome_text
 from ..reach import reach_cache
-from .blocks import answer
-from .bounded import Some, number, some
+from .blocks import BlockPage, drawn
+from .bounded import number, some
+from .forms import FormField, form
 from .look import Look
 from .notes import POD, PODGROUP, QUEUE, file_name, sentences
 from .page import page
@@ -32,11 +42,10 @@ BUILT_IN = "built-in"
 _REFUSALS = frozenset({StepOutcome.OVERUSED, StepOutcome.REJECT, StepOutcome.STAYS_PENDING})
 
 
-class StepShown(msgspec.Struct, frozen=True, kw_only=True):
+class StepShown(NamedTuple):
     """A step of a session.
 
-    :param number: from 1. :param about: the objects in words, and ``objects`` as links name them;
-        empty where no object has the name.
+    :param number: from 1. :param about: the objects; those that exist are links.
     :param numbers: what was compared: names and amounts. :param refuses: it holds something up.
     """
 
@@ -44,46 +53,35 @@ class StepShown(msgspec.Struct, frozen=True, kw_only=True):
     action: str
     what: str
     about: tuple[str, ...]
-    objects: tuple[str, ...]
     by: str
     outcome: str
     numbers: tuple[tuple[str, str], ...]
     refuses: bool
 
 
-class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """An action, and how many steps it made."""
+@page("session", "Session", nav="Session", key="o", long=True)
+def session(log: Log, look: Look) -> BlockPage:
+    """Run the session of the moment, as a release would.
 
-    action: str
-    steps: int
-
-
-class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A session.
-
-    :param action: and ``about``: of the steps that are shown; empty is all.
+    :raises UsageError: the release is not known.
     """
-
-    counts: tuple[Count, ...]
-    action: str
-    about: str
-    steps: Some[StepShown]
-    assumed: tuple[str, ...]
-    not_known: tuple[str, ...]
-    answer: SessionRun
-
-
-def _json(found: SessionPage) -> Any:
-    """Return the session as the command prints it with ``--trace``."""
-    return document(found.answer)
-
-
-def _shown(found: SessionPage, look: Look) -> Mapping[str, Any]:
-    return answer(look, f"Session of {found.answer.release}", _sections(found.answer, look))
+    moment = log.moment(look.at)
+    reach_cache(log, moment, [look.release])
+    own = look.get("conf") == BUILT_IN
+    conf = chosen_conf(own=own)
+    found = log.session(at=moment, release=look.release, conf=conf, trace=True).without_cache()
+    names = names_at(log, moment)
+    return BlockPage(
+        f"Session of {found.release}",
+        lambda: _sections(found, look, names),
+        found,
+        assumed=assumptions(log, moment, own=own, release=found.release),
+        not_known=sentences(found.not_known),
+    )
 
 
-def _sections(found: SessionRun, look: Look) -> Iterator[Section]:
-    """Yield what the session decides; the page has its steps below."""
+def _sections(found: SessionRun, look: Look, names: StepNames) -> Iterator[Section]:
+    """Yield what the session decides, and its steps."""
     release, panic = found.release, found.result.panic
     said: list[Sentence] = []
     if panic is not None:
@@ -106,50 +104,35 @@ def _sections(found: SessionRun, look: Look) -> Iterator[Section]:
     yield Section([decisions if decisions.rows else nothing], decisions.title)
     if waiting.rows:
         yield Section([waiting], waiting.title)
+    yield Section(list(_steps(found, look, names)), "Steps")
 
 
-@page(
-    "session",
-    template="session.html",
-    title="Session",
-    nav="Session",
-    key="o",
-    long=True,
-    json=_json,
-    show=_shown,
-)
-def session(log: Log, look: Look) -> SessionPage:
-    """Run the session of the moment, as a release would.
-
-    :raises UsageError: the release is not known.
-    """
-    moment = log.moment(look.at)
-    reach_cache(log, moment, [look.release])
-    own = look.get("conf") == BUILT_IN
-    conf = chosen_conf(own=own)
-    found = log.session(at=moment, release=look.release, conf=conf, trace=True).without_cache()
-    result, names = found.result, names_at(log, moment)
-    action, about = look.get("action"), look.get("about").strip()
+def _steps(found: SessionRun, look: Look, names: StepNames) -> Iterator[Block]:
+    """Yield the steps of an action, about an object."""
+    trace, action, about = found.result.trace, look.get("action"), look.get("about").strip()
+    counts = Counter(one.action for one in trace)
+    actions = {one: f"{one} ({many})" for one, many in counts.items() if one}
+    fields = [
+        FormField("Action", "action", action, {"": "all", **actions}),
+        FormField("About", "about", about, {}, {"size": "24"}),
+    ]
+    every = here_ref("Show all", action=None, about=None, skip=None)
+    yield form(look, "Show", fields, after=every if action or about else "")
     steps = [
         (place, one)
-        for place, one in enumerate(result.trace, start=1)
+        for place, one in enumerate(trace, start=1)
         if (not action or one.action == action) and about in " ".join(one.about)
     ]
-    part = some(steps, number(look, "skip"))
-    counts = Counter(one.action for one in result.trace)
-    return SessionPage(
-        counts=tuple(Count(action=one, steps=many) for one, many in counts.items()),
-        action=action,
-        about=about,
-        steps=Some(
-            rows=tuple(step_of(place, one, names) for place, one in part.rows),
-            skip=part.skip,
-            total=part.total,
-        ),
-        assumed=assumptions(log, moment, own=own, release=found.release),
-        not_known=sentences(found.not_known),
-        answer=found,
-    )
+    if steps:
+        part = some(steps, number(look, "skip"))
+        shown = [step_of(*one, names) for one in part.rows]
+        yield drawn(look, "steps.html", part=part, steps=shown)
+    elif action or about:
+        wanted = f"{f' action {action}' if action else ''}{f' about “{about}”' if about else ''}"
+        more = "A job has steps under the name of its PodGroup."
+        yield Sentence(f"No step fits:{wanted}. {more}", "blank")
+    else:
+        yield Sentence("The session made no step.", "blank")
 
 
 def chosen_conf(*, own: bool) -> ConfText | None:
@@ -176,15 +159,15 @@ class StepNames:
             truth.names(*kind) for kind in (QUEUE, POD, PODGROUP)
         )
 
-    def object(self, name: str) -> str:
-        """Return an object as links name it; empty if there is none."""
+    def ref(self, name: str) -> str:
+        """Return a name; it leads to its object if there is one."""
         place, slash, rest = name.partition("/")
         if not slash:
-            return f"queue/{name}" if ("", name) in self._queues else ""
+            return object_ref(f"queue/{name}", name) if ("", name) in self._queues else name
         for kind, names in (("pod", self._pods), ("podgroup", self._podgroups)):
             if (place, rest) in names:
-                return f"{kind}/{name}"
-        return ""
+                return object_ref(f"{kind}/{name}", name)
+        return name
 
 
 def names_at(log: Log, moment: Moment) -> StepNames:
@@ -202,8 +185,7 @@ def step_of(place: int, one: TraceStep, names: StepNames) -> StepShown:
         number=place,
         action=one.action,
         what=one.what,
-        about=one.about,
-        objects=tuple(map(names.object, one.about)),
+        about=tuple(map(names.ref, one.about)),
         by=one.by,
         outcome=outcome_text(one),
         numbers=tuple(
@@ -218,11 +200,3 @@ def _refuses(one: TraceStep) -> bool:
     if one.outcome is StepOutcome.PASSING:
         return not one.many
     return one.outcome in _REFUSALS or one.named == "Unschedulable"
-
-
-def numbered(steps: Sequence[TraceStep], names: StepNames) -> list[StepShown]:
-    """Return the steps of a session for a page."""
-    return [step_of(place, one, names) for place, one in enumerate(steps, start=1)]
-
-
-PAGES = (session,)

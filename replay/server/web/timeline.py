@@ -6,10 +6,10 @@ It is no page of blocks: scripts replace its parts, and its rows move with the p
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
+from markupsafe import Markup
 
 from ...facade.log import Log
 from ...pages.why_sections import why_part
@@ -35,21 +35,26 @@ class TimelinePage(msgspec.Struct, frozen=True, kw_only=True):
     pane: Pane | None
     command: str
 
+    @property
+    def panes(self) -> Sequence[str]:
+        """The panes that the panel can show."""
+        return PANES
 
-def _more(found: TimelinePage, _look: Look) -> Mapping[str, Any]:
-    why = None if found.pane is None else found.pane.why
-    return {"panes": PANES, "why": None if why is None else why_part(why, "why")}
+    @property
+    def why(self) -> Markup | None:
+        """The answer that the panel shows; None if it shows another pane."""
+        why = None if self.pane is None else self.pane.why
+        return None if why is None else why_part(why, "why")
 
 
 @page(
     "",
+    "Timeline",
     template="timeline-page.html",
-    title="Timeline",
     nav="Timeline",
     key="t",
     panes=PANES,
     long_panes=LONG_PANES,
-    show=_more,
 )
 def timeline(log: Log, look: Look) -> TimelinePage:
     """Return the timeline at a position."""

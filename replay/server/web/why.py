@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -39,7 +39,7 @@ from ...render.why import event_table, reasons_section, since_blocks, step_rows
 from ...render.would_help import help_sections
 from ...what_if.help import WouldHelp
 from ..reach import reach_cache
-from .blocks import answer
+from .blocks import BlockPage
 from .look import Look
 from .notes import file_name, filled_in, sentences
 from .page import page
@@ -75,44 +75,49 @@ class OtherReleases(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class WhyPage(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer.
+@page("why/{kind}/{key:path}", "Why", long=True)
+def why(log: Log, look: Look, kind: str, key: str) -> BlockPage:
+    """Return why an object waits; ``help`` and ``others`` of the query ask for more.
 
-    :param now: the time of the moment; None if it is not known.
-    :param help: and ``others``: None if it was not asked for.
-    :param can_help: changes can be tried.
-    :param question: what other releases are asked; empty if there is nothing to ask.
+    :raises ObjectNotFound: there is no such object at that moment.
+    :raises UsageError: it is no pod, job, podgroup, queue or node.
     """
+    moment, named = log.moment(look.at), f"{kind}/{key}"
+    reach_cache(log, moment, [look.release])
+    found = log.why(named, at=moment, release=look.named_release)
+    asked, now = found.asked, log.truth(moment).time
+    can_help = bool(found.waits) and asked.kind in {"pod", "job", "podgroup"}
+    question = _question(found) if can_help else None
+    helping, others = None, None
+    if can_help and look.get("help") == "yes":
+        budget, release = HELP_BUDGET, look.release
+        helping = log.what_would_help(named, at=moment, release=release, budget=budget)
+    if question is not None and look.get("others") == "yes":
+        others = tuple(_others(LogSubject(log, moment), question))
 
-    why: Why
-    now: int | None
-    can_help: bool
-    help: WouldHelp | None
-    question: str
-    others: tuple[OtherReleases, ...] | None
-    assumed: tuple[str, ...]
-    not_known: tuple[str, ...]
+    def sections() -> Iterator[Section]:
+        yield from _sections(found, now)
+        if can_help:
+            yield from _help(helping)
+        if question is not None:
+            title = "In other releases, on the same snapshot"
+            yield Section(_other_blocks(others, question, look.release), title, "others")
+        yield from _evidence(found)
+
+    more = {} if helping is None else {"would_help": document(helping)}
+    more |= {} if others is None else {"other_releases": msgspec.to_builtins(others)}
+    return BlockPage(
+        f"Why {asked.kind}/{asked.name}",
+        sections,
+        {**document(found), **more} if more else found,
+        badge=badge(found),
+        assumed=tuple(line for line in asked.assumed if line != unnamed(asked.release)),
+        not_known=(*sentences(found.not_known), *filled_in(log, moment)),
+    )
 
 
-def _json(found: WhyPage) -> Any:
-    """Return the answer as the command prints it, with what else was asked for."""
-    more: dict[str, Any] = {}
-    if found.help is not None:
-        more["would_help"] = document(found.help)
-    if found.others is not None:
-        more["other_releases"] = msgspec.to_builtins(found.others)
-    return {**document(found.why), **more}
-
-
-def _shown(found: WhyPage, look: Look) -> Mapping[str, Any]:
-    asked = found.why.asked
-    heading = f"Why {asked.kind}/{asked.name}"
-    return answer(look, heading, _sections(found, look), badge=badge(found.why))
-
-
-def _sections(found: WhyPage, look: Look) -> Iterator[Section]:
-    """Yield the answer in the order in which a person asks on."""
-    why = found.why
+def _sections(why: Why, now: int | None) -> Iterator[Section]:
+    """Yield the answer. :param now: the time of the moment; None if it is not known."""
     name = f"{why.asked.kind}/{why.asked.name}"
     about = object_ref(name, f"All about {name}")
     session = Ref(f"the session of {why.asked.release}", "session", about=why.asked.name)
@@ -121,24 +126,21 @@ def _sections(found: WhyPage, look: Look) -> Iterator[Section]:
     yield Section([Sentence(why.sentence, "sentence"), place])
     if why.chain:
         yield reasons_section(why)
-    bar = list(_stretches(why, found.now))
+    bar = list(_stretches(why, now))
     drawn = [Drawn(rendered("stretches.html", stretches=bar))] if bar else []
     yield Section([*drawn, *since_blocks(why)], "Since when, and did the reason change?")
     if why.made_by:
         yield Section([event_table("OBJECT", why.made_by, MADE_BY)], "Made so by")
-    if found.can_help:
-        yield from _help(found.help)
-    if found.question:
-        title = "In other releases, on the same snapshot"
-        yield Section(_other_blocks(found, look), title, "others")
-    folded: list[Block] = []
+
+
+def _evidence(why: Why) -> Iterator[Section]:
+    """Yield the steps and the events that the answer rests on."""
     if why.steps:
         title = f"Steps of the session about it: {len(why.steps)}"
-        folded.append(Folded(title, [step_rows(why.steps)]))
+        yield Section([Folded(title, [step_rows(why.steps)])])
     if why.events:
         title = f"Events that the answer rests on: {len(why.events)}"
-        folded.append(Folded(title, [event_table("RESTS ON", why.events, RESTS_ON)]))
-    yield Section(folded)
+        yield Section([Folded(title, [event_table("RESTS ON", why.events, RESTS_ON)])])
 
 
 def _help(found: WouldHelp | None) -> Iterator[Section]:
@@ -155,8 +157,10 @@ def _help(found: WouldHelp | None) -> Iterator[Section]:
     yield from others
 
 
-def _other_blocks(found: WhyPage, look: Look) -> Sequence[Block]:
-    if found.others is None:
+def _other_blocks(
+    others: Sequence[OtherReleases] | None, question: SessionClaim, release: str
+) -> Sequence[Block]:
+    if others is None:
         text = "Run the session as every release"
         button = here_ref(text, "button", "others", others="yes")
         return [Sentence(Words(button, " It takes a session for each of them."))]
@@ -166,53 +170,16 @@ def _other_blocks(found: WhyPage, look: Look) -> Sequence[Block]:
             "ANSWER", lambda one: Marked(*(("yes", "good") if one.holds else ("no", "bad")))
         ),
         TextColumn("RESULT", lambda one: one.text),
-        TextColumn("COMPARE", lambda one: _beside(one, look.release)),
+        TextColumn("COMPARE", lambda one: _beside(one, release)),
     )
-    table = table_of(columns, found.others, "Answers of releases")
-    return [Sentence(f"Asked: {found.question}?"), table]
+    table = table_of(columns, others, "Answers of releases")
+    return [Sentence(f"Asked: {question}?"), table]
 
 
 def _beside(one: OtherReleases, release: str) -> str:
     if one.last == release:
         return ""
     return Ref(f"{one.last} beside {release}", "compare", vs_release=one.last)
-
-
-@page(
-    "why/{kind}/{key:path}",
-    template="answer.html",
-    title="Why",
-    long=True,
-    json=_json,
-    show=_shown,
-)
-def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
-    """Return why an object waits; ``help`` and ``others`` of the query ask for more.
-
-    :raises ObjectNotFound: there is no such object at that moment.
-    :raises UsageError: it is no pod, job, podgroup, queue or node.
-    """
-    moment, named = log.moment(look.at), f"{kind}/{key}"
-    reach_cache(log, moment, [look.release])
-    found = log.why(named, at=moment, release=look.named_release)
-    waits = bool(found.waits) and found.asked.kind in {"pod", "job", "podgroup"}
-    helps = waits and look.get("help") == "yes"
-    question = _question(found) if waits else None
-    asks = question is not None and look.get("others") == "yes"
-    return WhyPage(
-        why=found,
-        now=log.truth(moment).time,
-        can_help=waits,
-        help=log.what_would_help(named, at=moment, release=look.release, budget=HELP_BUDGET)
-        if helps
-        else None,
-        question="" if question is None else str(question),
-        others=tuple(_others(LogSubject(log, moment), question))
-        if question is not None and asks
-        else None,
-        assumed=tuple(line for line in found.asked.assumed if line != unnamed(found.asked.release)),
-        not_known=(*sentences(found.not_known), *filled_in(log, moment)),
-    )
 
 
 def _stretches(found: Why, now: int | None) -> Iterator[BarStretch]:
@@ -255,6 +222,3 @@ def _others(subject: LogSubject, question: SessionClaim) -> Iterator[OtherReleas
     for said, some in groupby(answers, key=lambda one: one[1]):
         same = [name for name, _ in some]
         yield OtherReleases(releases=spans(same), last=same[-1], holds=said.holds, text=said.text)
-
-
-PAGES = (why,)

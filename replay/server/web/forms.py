@@ -1,0 +1,56 @@
+"""Forms of pages: what a person fills in is in the query, and what the form lacks stays there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...render.blocks import Drawn
+from .blocks import drawn
+from .look import Look
+
+
+class FormField(NamedTuple):
+    """A field of a form.
+
+    :param name: in the query. :param value: the present one.
+    :param choices: the values to choose from, with their texts; else any text can be typed.
+    :param attributes: more attributes of the element.
+    """
+
+    label: str
+    name: str
+    value: str
+    choices: Mapping[str, str] = MappingProxyType({})
+    attributes: Mapping[str, str] = MappingProxyType({})
+
+
+def choices_of(values: Iterable[str], none: str = "") -> dict[str, str]:
+    """Return values as choices. :param none: the text of another one, which is empty."""
+    return {**({"": none} if none else {}), **{one: one for one in values}}
+
+
+def form(
+    look: Look,
+    button: str,
+    fields: Sequence[FormField],
+    *,
+    drops: Iterable[str] = (),
+    after: str = "",
+    attributes: Mapping[str, str] = MappingProxyType({}),
+) -> Drawn:
+    """Return a form.
+
+    :param button: the text of its button. :param drops: more names that it takes from the query.
+    :param after: words behind the button. :param attributes: of the form.
+    """
+    return drawn(
+        look,
+        "form.html",
+        button=button,
+        fields=fields,
+        without={"skip", "part", *drops, *(one.name for one in fields)},
+        after=after,
+        attributes=attributes,
+    )
