@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
+import tempfile
 from collections.abc import Generator, Iterator
 from itertools import count
 from pathlib import Path
@@ -22,6 +24,12 @@ from postgres import NoPostgres, server_url, stop_server
 
 _SCHEMAS = count(1)
 
+MEMORY = Path("/dev/shm")
+"""A folder in memory, on many machines."""
+
+ROOM = 2**31
+"""Bytes that all tests together have room in."""
+
 LOADED = (
     *("writers", "plinian.replay.cli.main", "plinian.replay.render.summary"),
     *("plinian.replay.truth.truth", "plinian.replay.render.progress"),
@@ -36,12 +44,29 @@ settings.load_profile("plinian")
 
 
 def pytest_configure() -> None:
-    """Take interrupts as in a terminal, also where tests run in the background of a shell.
+    """Prepare this process, and those that it starts.
 
-    A shell makes what it starts in the background ignore them, and processes inherit that.
+    They take interrupts as in a terminal, also where tests run in the background of a shell: it
+    makes what it starts there ignore them, and processes inherit that. And they keep what they
+    compile: hundreds of processes would each compile Plinian, and each worker all tests.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    _write_to_memory()
+
+
+def _write_to_memory() -> None:
+    """Put what tests write where nobody waits for a disk, if there is room and no other wish.
+
+    Tests make thousands of logs and wait for all their writes. They kill writers, not machines.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    memory = os.statvfs(MEMORY)
+    if memory.f_bavail * memory.f_frsize > ROOM and not memory.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
 @pytest.hookimpl(wrapper=True)
