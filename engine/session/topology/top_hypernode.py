@@ -31,7 +31,7 @@ def session_tree(snapshot: Snapshot, behaviours: Behaviours) -> HyperNodes:
 def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
     """Return a tree with a virtual root: a hypernode of all nodes, above all without a parent."""
     names = frozenset(nodes)
-    tier = max([1, *(each + 1 for each in tree.by_tier)])
+    tier = _tier_above(tree)
     top = HyperNode(metadata=Metadata(name=CLUSTER_TOP), spec=HyperNodeSpec(tier=tier))
     infos = {name: info.clone() for name, info in tree.infos.items()}
     for info in infos.values():
@@ -48,8 +48,16 @@ def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
 
 
 def top_tier(tree: HyperNodes) -> int:
-    """Return the tier of the hypernode that has all nodes."""
-    return tree.infos[CLUSTER_TOP].tier
+    """Return the tier of the hypernode that has all nodes.
+
+    A search for causes mixes behaviours of two releases. So a tree may lack that hypernode.
+    """
+    top = tree.infos.get(CLUSTER_TOP)
+    return _tier_above(tree) if top is None else top.tier
+
+
+def _tier_above(tree: HyperNodes) -> int:
+    return max([1, *(tier + 1 for tier in tree.by_tier)])
 
 
 def allowed_tier(
