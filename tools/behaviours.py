@@ -56,10 +56,11 @@ shares with others:
 | `allocate` | `allocate`, `filters`, `scores`, `gangs`, `topology`, `devices`, `queues`, `queue_tree` |
 | `backfill` | `backfill`, `filters`, `scores` |
 | `preempt` | `preempt`, `evictions`, `filters`, `scores`, `gangs` |
-| `reclaim` | `reclaim`, `evictions`, `filters`, `queues`, `queue_tree` |
+| `reclaim` | `reclaim`, `evictions`, `filters`, `gangs`, `devices`, `queues`, `queue_tree` |
 
-So `plinian release diff v1.13.0 v1.14.0 --subject reclaim --subject evictions` shows what v1.14.0
-changed for victims of other queues.
+So `plinian release diff v1.13.0 v1.14.0 --subject reclaim --subject evictions` begins with which
+pods v1.14.0 reclaims for which queues. All actions also depend on `pods`, `nodes` and
+`configuration`.
 
 Rows of `hardened`, Plinian's own release, claim nothing about Volcano: their source names the test
 that holds them.

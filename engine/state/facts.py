@@ -4,8 +4,8 @@ A fact is decoded from an object's payload once and stored, as a small msgpack a
 sidecar and in checkpoints, both of which can be rebuilt at any time. Resources are in Volcano's
 units (cpu and scalars in milli, memory in bytes), times in microseconds since 1970 UTC.
 
-Fields may only be added at the end, together with a new :data:`VERSION`. The last one of every
-fact, ``misread``, says that something of it could not be read: a field has a type, or a resource an
+A field that is added, removed or moved needs a new :data:`VERSION`. The last one of every fact,
+``misread``, says that something of it could not be read: a field has a type, or a resource an
 amount, that no API server stores.
 """
 

@@ -20,8 +20,10 @@ _SAID = 160
 def explanation_lines(found: Explanation, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield what a line becomes: its format, its record, and the events or why it is skipped."""
     without = "".join(f", read without {removed}" for removed in found.removed)
-    begins = "on this line" if found.record == found.line else f"on line {found.record}"
-    record = f"begins {begins}" if found.record else "no record begins on this line or before it"
+    record = "no record begins on this line or before it"
+    if found.record:
+        record = f"begins on line {found.record}, and this line continues it"
+        record = "begins on this line" if found.record == found.line else record
     yield from pair_lines(
         [
             ("line", f"{found.source}:{found.line}"),

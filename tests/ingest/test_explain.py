@@ -131,3 +131,10 @@ def test_the_command_prints_it_and_stores_nothing(tmp_path: Path) -> None:
     both = run(app, ["ingest", str(path), "--explain", f"{path}:2"])
     assert both.exit_code == 2
     assert run(app, ["ingest"]).exit_code == 2
+
+
+def test_a_line_that_continues_another_one_is_said_to(tmp_path: Path) -> None:
+    path = tmp_path / "scheduler.log"
+    path.write_text(KLOG)
+    ran = CliRunner().invoke(app, ["ingest", "--explain", f"{path}:4", "--year", "2026"])
+    assert "begins on line 3, and this line continues it" in ran.output

@@ -246,7 +246,11 @@ def _observed_at(
             return parse_time(stamp[1].decode())
         return calendar.time(header, line)
     except ValueError as fault:
-        context.reject(f"no such time: {fault}", line=line, now="is the year right (--year)?")
+        context.reject(
+            f"no such time: {fault}",
+            line=line,
+            now="is the year right (--year)? --skip-malformed leaves such lines out",
+        )
         return None
 
 
