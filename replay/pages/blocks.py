@@ -16,14 +16,18 @@ from .templates import breakable, rendered
 MOST_ROWS = 40
 """Rows of a table in a page without a server; it has no further pages."""
 
+_ELEMENTS = ("code", "kbd", "time")
+
 
 class PageLinks(Protocol):
     """Where words of a page lead."""
 
-    def link(self, path: str = "", *, at: int | None = None, **query: str | int | None) -> str:
+    def link(
+        self, path: str = "", *, at: int | str | None = None, **query: str | int | None
+    ) -> str:
         """Return the link to another page."""
 
-    def here(self, *, at: int | None = None, **query: str | int | None) -> str:
+    def here(self, *, at: int | str | None = None, **query: str | int | None) -> str:
         """Return the link to the same page with other values in its query."""
 
 
@@ -69,8 +73,11 @@ def cell(text: str, links: PageLinks | None) -> Markup:
 def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
     """Return words as a link, or set off, if they are."""
     if isinstance(text, Marked):
-        tag = "strong" if text.look else "span"
-        made = _attributes({"class": text.look, "id": text.place})
+        tag, named = ("strong", text.look) if text.look else ("span", "")
+        if text.look in _ELEMENTS:
+            tag, named = text.look, ""
+        time = str(text) if tag == "time" else ""
+        made = _attributes({"class": named, "id": text.place, "datetime": time})
         return Markup("<{0}{1}>{2}</{0}>").format(tag, made, shown)
     if not isinstance(text, Ref) or links is None:
         return shown

@@ -21,8 +21,8 @@ from ..render.tables import NONE, Table
 _JOINT = re.compile(r"(?<=[,/;])")
 _STEP = re.compile(r"(?<=[./])|(?=\[)")
 _FOLDER = Path(__file__).with_name("templates")
-_AMOUNT = r"[0-9][0-9.,]*[A-Za-z]{0,2}"
-_NUMBER = re.compile(rf"[~≥@+-]?(?:rv:)?{_AMOUNT}(?:/{_AMOUNT})?")
+_AMOUNT = r"[0-9][0-9.,]* ?[A-Za-z]{0,2}"
+_NUMBER = re.compile(rf"(?:≥ |[~≥@+-])?(?:rv:)?{_AMOUNT}(?:/{_AMOUNT})?")
 
 
 @cache

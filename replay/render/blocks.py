@@ -27,13 +27,13 @@ class Ref(str):
 
     :ivar path: of the page, as in ``pod/ml/train-0``; empty for the timeline; None is the same page
         with other values in its query.
-    :ivar at: the position to look at; None stays at the same. :ivar query: of the page, by name.
+    :ivar at: the point to look at; None stays at the same. :ivar query: of the page, by name.
     :ivar look: the style of the link. :ivar hint: what it shows. :ivar place: in the page.
     """
 
     __slots__ = ("at", "hint", "look", "path", "place", "query")
     path: str | None
-    at: int | None
+    at: int | str | None
     query: dict[str, str | None]
     look: str
     hint: str
@@ -44,7 +44,7 @@ class Ref(str):
         text: str,
         path: str | None = "",
         *,
-        at: int | None = None,
+        at: int | str | None = None,
         look: str = "",
         hint: str = "",
         place: str = "",
@@ -60,7 +60,8 @@ class Ref(str):
 class Marked(str):
     """Words that stand out on a page.
 
-    :ivar look: how, as in ``bad``. :ivar place: what a link to this place of the page names.
+    :ivar look: how, as in ``bad``; ``code``, ``kbd`` and ``time`` are elements of HTML.
+    :ivar place: what a link to this place of the page names.
     """
 
     __slots__ = ("look", "place")
@@ -188,12 +189,14 @@ Block: TypeAlias = "str | Line | Sentence | CommandLine | ItemList | Table | Fol
 class Section(NamedTuple):
     """Blocks that belong together, with a blank line before the next one.
 
-    :param title: a page shows it. :param id: its place in a page.
+    :param title: a page shows it, and not the titles of tables below it. :param id: its place in a
+        page. :param captions: the titles of tables are shown, as nothing else says what they are.
     """
 
     blocks: Sequence[Block]
     title: str = ""
     id: str = ""
+    captions: bool = True
 
 
 def few(table: Table, most: int | None, advice: str = "-o json") -> list[Block]:

@@ -34,7 +34,7 @@ class Table(NamedTuple):
     :param shorten: columns whose long words a narrow terminal shortens before it leaves any out.
     :param title: what a page says that it shows.
     :param pages: what a page calls its rows; it shows them a page at a time. Empty: only the first.
-    :param total: how many rows there are, if some are left out.
+    :param total: how many rows there are, if some are left out. :param look: its style on a page.
     """
 
     headers: Sequence[str]
@@ -44,6 +44,7 @@ class Table(NamedTuple):
     title: str = ""
     pages: str = ""
     total: int = 0
+    look: str = ""
 
     def first(self, rows: int | None) -> Table:
         """Return the table with at most this many rows; None is all."""

@@ -2,85 +2,112 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
-from ...compare.releases import BehaviourDiff, ReleaseBehaviour, ReleaseLine
-from ...facade.documents import document
+from ...compare.releases import ReleaseLine
 from ...facade.log import Log
-from ...facade.releases import behaviours as held_by
-from ...facade.releases import release_diff, releases
-from .bounded import Some, number, some
+from ...facade.releases import behaviours as behaviours_of
+from ...facade.releases import release_diff
+from ...facade.releases import releases as release_lines
+from ...questions.behaviours import PARTS
+from ...render.blocks import CHOSEN, Section, Sentence, Words, here_ref
+from ...render.tables import NONE, Table, TextColumn, table_of
+from .blocks import BlockPage, paged
+from .forms import FormField, choices_of, form
 from .look import Look
 from .page import page
-
-PARTS = ("session", "cache", "controllers")
-
-
-class BehavioursPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Either what two releases do differently, or the behaviours of one.
-
-    :param lines: of the releases. :param subject: the chosen one; empty is all.
-    """
-
-    release: str
-    versus: str
-    part: str
-    subject: str
-    name: str
-    subjects: tuple[str, ...]
-    releases: tuple[ReleaseLine, ...]
-    differences: Some[BehaviourDiff]
-    held: Some[ReleaseBehaviour]
+from .site import releases
 
 
-def _json(found: BehavioursPage) -> Any:
-    """Return what the commands ``release diff`` and ``release show`` print, and the releases."""
-    return {
-        "release": found.release,
-        "vs_release": found.versus,
-        "releases": document(list(found.releases)),
-        "differences": document(list(found.differences.rows)),
-        "behaviours": document(list(found.held.rows)),
-        "skip": max(found.differences.skip, found.held.skip),
-        "total": found.differences.total + found.held.total,
-    }
-
-
-@page(
-    "behaviours",
-    template="behaviours.html",
-    title="Behaviours",
-    nav="Behaviours",
-    key="b",
-    json=_json,
-)
-def behaviours(log: Log, look: Look) -> BehavioursPage:  # noqa: ARG001 -- releases are of no log
+@page("behaviours", "Behaviours", nav="Behaviours", key="b")
+def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases are of no log
     """Return the behaviours of the release, or its differences from ``vs_release``.
 
     :raises UsageError: there is no such release, part or subject.
     """
+    release, text = look.release, look.filter
     part, subject, versus = (look.get(name) for name in ("part_of", "subject", "vs_release"))
-    parts, subjects = [part] if part else [], [subject] if subject else []
-    differences: list[BehaviourDiff] = []
-    held: list[ReleaseBehaviour] = []
-    if versus:
-        differences = release_diff(versus, look.release, parts=parts, subjects=subjects)
-    else:
-        held = held_by(look.release, parts=parts, subjects=subjects)
-    text, skip = look.filter, number(look, "skip")
-    return BehavioursPage(
-        release=look.release,
-        versus=versus,
-        part=part,
-        subject=subject,
-        name=text,
-        subjects=tuple(sorted({one.subject for one in held_by(look.release)})),
-        releases=tuple(reversed(releases())),
-        differences=some([one for one in differences if text in one.behaviour], skip),
-        held=some([one for one in held if text in one.behaviour], skip),
+    every = behaviours_of(release)
+    chosen: Mapping[str, Any] = {
+        "parts": [part] if part else [],
+        "subjects": [subject] if subject else [],
+    }
+    found: Sequence[Any] = (
+        release_diff(versus, release, **chosen) if versus else behaviours_of(release, **chosen)
+    )
+    named = [one for one in found if text in one.behaviour]
+    shown, pager = paged(look, named, "behaviours", name="skip")
+    lines = list(reversed(release_lines()))
+
+    def sections() -> Iterator[Section]:
+        others = choices_of((one for one in releases() if one != release), "no other release")
+        subjects = choices_of(sorted({one.subject for one in every}), "all")
+        fields = [
+            FormField("Compared with", "vs_release", versus, others),
+            FormField("Part", "part_of", part, choices_of(PARTS, "all")),
+            FormField("Subject", "subject", subject, subjects),
+            FormField("Name has", "q", text, attributes={"size": "12"}),
+        ]
+        columns = _difference_columns(versus, release) if versus else _COLUMNS
+        title = "Behaviours that differ" if versus else "Behaviours"
+        table = table_of(columns, shown.rows, title)._replace(look="behaviours")
+        rows = [table, pager] if named else [nothing()]
+        yield Section([form(look, "Show", fields), *rows], captions=False)
+        yield Section([_releases(lines, release)], "Releases, newest first")
+
+    def nothing() -> Sentence:
+        text = "No behaviour fits. "
+        if versus:
+            text = f"No behaviour that fits differs between {versus} and {release}. "
+        return Sentence(
+            Words(text, here_ref("Show all", part_of=None, subject=None, q=None)), "blank"
+        )
+
+    data = {
+        "behaviours": () if versus else shown.rows,
+        "differences": shown.rows if versus else (),
+        "release": release,
+        "releases": lines,
+        "skip": shown.skip,
+        "total": shown.total,
+        "vs_release": versus,
+    }
+    heading = f"{versus} → {release}" if versus else f"Behaviours of {release}"
+    return BlockPage(heading, sections, data, when="")
+
+
+_COLUMNS: Sequence[TextColumn[Any]] = (
+    TextColumn("BEHAVIOUR", lambda one: one.behaviour),
+    TextColumn("PART", lambda one: one.part),
+    TextColumn("VALUE", lambda one: one.value),
+    TextColumn("WHAT IT MEANS", lambda one: one.why),
+    TextColumn("SINCE", lambda one: ", ".join(one.since)),
+    TextColumn("PROVEN BY", lambda one: one.proof or NONE),
+)
+
+
+def _difference_columns(versus: str, release: str) -> Sequence[TextColumn[Any]]:
+    return (
+        *_COLUMNS[:2],
+        TextColumn(versus, lambda one: one.values[0]),
+        TextColumn(release, lambda one: one.values[-1]),
+        TextColumn("WHAT CHANGES", lambda one: one.why),
+        _COLUMNS[4],
+        TextColumn("SOURCE", lambda one: one.pull or one.source),
     )
 
 
-PAGES = (behaviours,)
+def _releases(lines: Sequence[ReleaseLine], release: str) -> Table:
+    """Return how many behaviours each release changed, and links to what they are."""
+    rows = []
+    for one, before in zip(lines, [*lines[1:], None], strict=True):
+        many = sum(map(len, one.changed.values()))
+        look = CHOSEN if one.name == release else ""
+        name = here_ref(one.name, look, release=one.name, vs_release=None, skip=None)
+        since = ""
+        if before is not None and many:
+            text = f"what changed since {before.name}"
+            since = here_ref(text, release=one.name, vs_release=before.name, skip=None)
+        rows.append((name, str(many), since))
+    return Table(("RELEASE", "CHANGED FROM THE ONE BEFORE", "COMPARE"), rows, title="Releases")

@@ -13,7 +13,7 @@ from ...pages.blocks import blocks_html, words
 from ...pages.templates import rendered
 from ...render.blocks import Block, Drawn, Marked, Section, Sentence, Words
 from ...render.tables import Table
-from .bounded import MOST_ROWS, number, some
+from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
 
 T = TypeVar("T")
@@ -36,28 +36,34 @@ class BlockPage(NamedTuple):
     not_known: Sequence[str] = ()
 
 
-def page_blocks(look: Look, sections: Iterable[Section]) -> Markup:
-    """Return sections as HTML."""
+def page_blocks(look: Look, sections: Iterable[Section], *, level: int = 2) -> Markup:
+    """Return sections as HTML. :param level: of their headings."""
     shown = (
         section._replace(blocks=[part for one in section.blocks for part in _paged(look, one)])
         for section in sections
     )
-    return blocks_html(shown, look, most=MOST_ROWS)
+    return blocks_html(shown, look, level=level, most=MOST_ROWS)
 
 
 def _paged(look: Look, block: Block) -> Iterator[Block]:
     if not isinstance(block, Table) or not block.pages:
         yield block
         return
-    rows, pager = paged(look, block.rows, block.pages)
-    yield block._replace(rows=rows)
+    shown, pager = paged(look, block.rows, block.pages)
+    yield block._replace(rows=shown.rows)
     yield pager
 
 
-def paged(look: Look, rows: Sequence[T], what: str) -> tuple[Sequence[T], Drawn]:
-    """Return some rows, and links to those before and after; the query says which by their name."""
-    shown = some(rows, number(look, what))
-    return shown.rows, drawn(look, "pager.html", rows=shown, what=what)
+def paged(
+    look: Look, rows: Sequence[T], what: str, *, name: str = "", usual: int = 0
+) -> tuple[Some[T], Drawn]:
+    """Return some rows, and links to those before and after.
+
+    :param name: in the query, of how many are before them; by default it is what they are.
+    :param usual: how many are before them, if the query does not say it.
+    """
+    shown = some(rows, number(look, name or what, usual))
+    return shown, drawn(look, "pager.html", rows=shown, what=what, name=name or what)
 
 
 def drawn(look: Look, template: str, **values: Any) -> Drawn:
@@ -68,3 +74,8 @@ def drawn(look: Look, template: str, **values: Any) -> Drawn:
 def fault_sentence(fault: PlinianError) -> Sentence:
     """Return why there is no answer, and what to do."""
     return Sentence(Words(Marked(fault.what, "bad"), f" {fault.now}"), "panic")
+
+
+def fault_data(fault: PlinianError) -> dict[str, dict[str, str]]:
+    """Return the same for the twin of a page."""
+    return {"error": {"now": fault.now, "what": fault.what}}

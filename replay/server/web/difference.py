@@ -81,6 +81,6 @@ def _objects(found: Diff, look: Look, kind: str) -> Iterator[Block]:
     if not objects:
         yield Sentence(f"No {kind or 'object'} differs.", "blank")
         return
-    rows, pager = paged(look, objects, "objects")
-    yield objects_drawn(rows, look)
+    shown, pager = paged(look, objects, "objects")
+    yield objects_drawn(shown.rows, look)
     yield pager

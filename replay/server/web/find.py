@@ -6,17 +6,30 @@ came. The palette of ``Ctrl+K`` shows the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
-
-import msgspec
+from typing import NamedTuple
 
 from ....engine.errors import PlinianError
 from ....engine.events import Reference
 from ...facade.log import Log
 from ...moments.times import known_text
 from ...objects.kind_names import plain_name
+from ...render.blocks import (
+    Block,
+    ItemList,
+    ListedItem,
+    Marked,
+    Ref,
+    Section,
+    Sentence,
+    Words,
+    joined,
+    object_ref,
+)
 from ...render.events import object_text
+from .blocks import BlockPage
+from .forms import FormField, form
 from .look import Look
 from .notes import JOB, NODE, POD, PODGROUP, QUEUE
 from .page import Page, page
@@ -32,40 +45,19 @@ _FIRST = (JOB, PODGROUP, QUEUE, NODE, POD)
 """Kinds in the order in which people look for them; others follow."""
 
 
-class FoundObject(msgspec.Struct, frozen=True, kw_only=True):
-    """An object. :param name: as links name it, as in ``pod/ml/train-0``."""
-
-    name: str
-    link: str
-
-
-class FoundPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the navigation."""
-
-    name: str
-    link: str
-
-
-class FoundMoment(msgspec.Struct, frozen=True, kw_only=True):
-    """A moment. :param time: of the state at the position; empty if it is not known."""
-
-    position: int
-    time: str
-    link: str
-
-
-class Find(msgspec.Struct, frozen=True, kw_only=True):
+class Find(NamedTuple):
     """What a text may mean.
 
-    :param moment: None if the text is no moment of the log.
+    :param moment: None if the text is no moment of the log; ``time`` is that of the state there.
     :param objects: whose names begin with the text. :param more: how many are not listed.
     :param gone: the objects do not exist at the moment of the page, but did or will at others.
     """
 
     text: str
-    moment: FoundMoment | None
-    pages: tuple[FoundPage, ...]
-    objects: tuple[FoundObject, ...]
+    moment: Ref | None
+    time: str
+    pages: Sequence[Ref]
+    objects: Sequence[Ref]
     more: int
     gone: bool
 
@@ -73,41 +65,87 @@ class Find(msgspec.Struct, frozen=True, kw_only=True):
 def find_among(pages: Sequence[Page]) -> Page:
     """Return the page that finds objects, moments, and these pages."""
 
-    @page("find", template="find.html", title="Find")
-    def find(log: Log, look: Look) -> Find:
+    @page("find", "Find")
+    def find(log: Log, look: Look) -> BlockPage:
         text = look.filter[:LONGEST]
         names, gone = _objects(log, look, text.lower()) if text else ([], False)
         listed = nsmallest(MOST_OBJECTS, names, key=lambda one: _rank(one, text.lower()))
-        return Find(
-            text=text,
-            moment=_moment(log, look, text) if text else None,
-            pages=tuple(_pages(pages, look, text.lower())),
-            objects=tuple(
-                FoundObject(name=name, link=look.object(name)) for name in map(object_text, listed)
-            ),
-            more=len(names) - len(listed),
-            gone=gone,
+        position = _position(log, look, text) if text else None
+        found = Find(
+            text,
+            None
+            if position is None
+            else Ref(f"@{position}", look.get("page").strip("/"), at=position),
+            "" if position is None else known_text(time_at(log, position)),
+            [
+                Ref(one.nav, one.path)
+                for one in pages
+                if one.nav and text.lower() in f"{one.nav} {one.title}".lower()
+            ],
+            [object_ref(object_text(one)) for one in listed],
+            len(names) - len(listed),
+            gone,
         )
+        return BlockPage("Find", lambda: _sections(found, look), _data(found, look))
 
     return find
 
 
-def _moment(log: Log, look: Look, text: str) -> FoundMoment | None:
+def _data(found: Find, look: Look) -> Mapping[str, object]:
+    """Return what the palette of a browser shows."""
+
+    def linked(some: Sequence[Ref]) -> list[dict[str, str]]:
+        return [{"name": str(one), "link": look.link(one.path or "")} for one in some]
+
+    moment, at = None, found.moment
+    if at is not None:
+        moment = {"position": at.at, "time": found.time, "link": look.link(at.path or "", at=at.at)}
+    pages, objects = linked(found.pages), linked(found.objects)
+    listed = {"text": found.text, "moment": moment, "pages": pages, "objects": objects}
+    return {**listed, "more": found.more, "gone": found.gone}
+
+
+def _sections(found: Find, look: Look) -> Iterator[Section]:
+    typed = {"size": "32", "spellcheck": "false", "autocomplete": "off", "autofocus": ""}
+    field = FormField("Object, page or moment", "q", found.text, attributes=typed)
+    searches = {"role": "search", "aria-label": "Find"}
+    yield Section([form(look, "Find", [field], attributes=searches), Sentence(_HINT, "cut")])
+    if found.moment is not None:
+        yield Section([Sentence(Words(found.moment, f" {found.time}"))], "Moment")
+    if found.text:
+        blocks = _listed(found.objects, "No object has a name that begins so.")
+        if found.more:
+            blocks.append(Sentence(f"{found.more} more: type more of the name.", "cut"))
+        yield Section(blocks, f"Objects{' of other moments' if found.gone else ''}")
+    yield Section(_listed(found.pages, "No page has this name."), "Pages")
+
+
+def _listed(some: Sequence[Ref], nothing: str) -> list[Block]:
+    items = [ListedItem(one) for one in some]
+    return [ItemList(items, "found") if items else Sentence(nothing, "blank")]
+
+
+_HINT = Words(
+    "The begin of a name, as in ",
+    *joined((Marked("train", "code"), Marked("pod/train", "code"))),
+    " or ",
+    Marked("pod/ml/train", "code"),
+    "; a page, as in ",
+    Marked("queues", "code"),
+    "; a moment, as in ",
+    *joined((Marked("@1042", "code"), Marked("-90s", "code"))),
+    " (before the end) or a time.",
+)
+
+
+def _position(log: Log, look: Look, text: str) -> int | None:
+    """Return the position of a moment; None if it is none of the log."""
     point = text.removeprefix("@")
     try:
         position = fixed_position(point, look.last)
-        if position is None:
-            position = position_of(log, point)
+        return position_of(log, point) if position is None else position
     except PlinianError:
         return None
-    link = look.link(look.get("page").strip("/"), at=position)
-    return FoundMoment(position=position, time=known_text(time_at(log, position)), link=link)
-
-
-def _pages(pages: Sequence[Page], look: Look, text: str) -> Iterator[FoundPage]:
-    for one in pages:
-        if one.nav and text in f"{one.nav} {one.title}".lower():
-            yield FoundPage(name=one.nav, link=look.link(one.path))
 
 
 def _objects(log: Log, look: Look, text: str) -> tuple[list[Reference], bool]:

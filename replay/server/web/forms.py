@@ -38,19 +38,22 @@ def form(
     *,
     drops: Iterable[str] = (),
     after: str = "",
+    adds: Mapping[str, str] = MappingProxyType({}),
     attributes: Mapping[str, str] = MappingProxyType({}),
 ) -> Drawn:
     """Return a form.
 
     :param button: the text of its button. :param drops: more names that it takes from the query.
-    :param after: words behind the button. :param attributes: of the form.
+    :param after: words behind the button. :param adds: what it adds to the query.
+    :param attributes: of the form.
     """
     return drawn(
         look,
         "form.html",
         button=button,
         fields=fields,
-        without={"skip", "part", *drops, *(one.name for one in fields)},
+        adds=adds,
+        without={"skip", "part", *adds, *drops, *(one.name for one in fields)},
         after=after,
         attributes=attributes,
     )

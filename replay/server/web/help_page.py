@@ -1,10 +1,12 @@
-"""The page of help: what each page answers, and what the words mean."""
+"""The page of help: what each page answers, and what the words mean.
+
+It has a template: it shows the navigation of the site.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-
-import msgspec
 
 from ...facade.log import Log
 from .look import Look
@@ -29,23 +31,7 @@ WORDS = MappingProxyType(
 """What the words of the pages mean."""
 
 
-class Word(msgspec.Struct, frozen=True, kw_only=True):
-    """A word, and what it means."""
-
-    word: str
-    meaning: str
-
-
-class Help(msgspec.Struct, frozen=True, kw_only=True):
-    """The words of the pages."""
-
-    words: tuple[Word, ...]
-
-
-@page("help", template="help.html", title="Help", nav="Help", key="h")
-def help_page(log: Log, look: Look) -> Help:  # noqa: ARG001 -- it is the same everywhere
+@page("help", "Help", template="help.html", nav="Help", key="h")
+def help_page(log: Log, look: Look) -> Mapping[str, object]:  # noqa: ARG001 -- no log is read
     """Return the words of the pages."""
-    return Help(words=tuple(Word(word=word, meaning=text) for word, text in WORDS.items()))
-
-
-PAGES = (help_page,)
+    return {"words": [{"word": word, "meaning": text} for word, text in WORDS.items()]}

@@ -128,14 +128,16 @@ class Look(NamedTuple):
             found.append(f"There is no pane {pane}; there is {', '.join(panes)}.")
         return found
 
-    def here(self, *, at: int | None = None, **changes: str | int | None) -> str:
+    def here(self, *, at: int | str | None = None, **changes: str | int | None) -> str:
         """Return the link to this page with another position or other values.
 
         :param changes: values by name; None and empty ones are left out. ``from_`` is ``from``.
         """
         return self._link(self.path, at, dict(self.query), changes)
 
-    def link(self, path: str = "", *, at: int | None = None, **changes: str | int | None) -> str:
+    def link(
+        self, path: str = "", *, at: int | str | None = None, **changes: str | int | None
+    ) -> str:
         """Return the link to another page, with the values that all pages share."""
         return self._link(path, at, self._shared, changes)
 
@@ -148,7 +150,11 @@ class Look(NamedTuple):
         return {name: value for name, value in self.query if name in SHARED}
 
     def _link(
-        self, path: str, at: int | None, kept: dict[str, str], changes: dict[str, str | int | None]
+        self,
+        path: str,
+        at: int | str | None,
+        kept: dict[str, str],
+        changes: dict[str, str | int | None],
     ) -> str:
         for name in (MISSED, "standalone"):
             kept.pop(name, None)

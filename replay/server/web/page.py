@@ -50,7 +50,8 @@ class Page(NamedTuple):
     def document(self, record: Any) -> Any:
         """Return the data as JSON."""
         if isinstance(record, BlockPage):
-            return document(record.data)
+            data = record.data
+            return plain_of(data) if isinstance(data, dict) else document(data)
         return plain_of(record) if self.json is None else plain(self.json(record))
 
 

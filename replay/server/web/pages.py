@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import behaviours, help_page, jobs, nodes, one_object, over_time, queues, races, sessions
+from . import jobs, nodes, one_object, over_time, queues
+from .behaviours import behaviours
 from .blame import blame
 from .check import check
 from .compare import compare
 from .difference import difference
 from .find import find_among
+from .help_page import help_page
 from .page import Page
+from .races import races
 from .session import session
+from .sessions import sessions
 from .timeline import timeline
 from .what_if import what_if
 from .why import why
@@ -19,8 +23,8 @@ from .why import why
 _NAMED: Sequence[Page] = (
     timeline,
     *(page for pages in (jobs, queues, nodes, over_time) for page in pages.PAGES),
-    *(why, blame, *sessions.PAGES, session, compare, difference, what_if, check),
-    *(*behaviours.PAGES, *races.PAGES, *help_page.PAGES),
+    *(why, blame, sessions, session, compare),
+    *(difference, what_if, check, behaviours, races, help_page),
 )
 
 PAGES: Sequence[Page] = (*_NAMED, find_among(_NAMED), *one_object.PAGES)

@@ -1,20 +1,33 @@
 """The page of races: a bounded search from the moment, and one order beside the natural one.
 
-It has a template: two orders are drawn in lanes, and a script goes through them.
+Orders have a template: they are drawn in lanes, and a script goes through them.
 """
 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
+from markupsafe import Markup
 
 from ....engine.errors import PlinianError
 from ....engine.kubernetes.counts import counted
-from ...facade.documents import document
 from ...facade.log import Log
+from ...render.blocks import (
+    Block,
+    CommandLine,
+    Drawn,
+    Marked,
+    Section,
+    Sentence,
+    Words,
+    here_ref,
+)
 from ...render.simulation import spans
+from .assets import assets
+from .blocks import BlockPage, drawn, fault_data, fault_sentence, page_blocks
+from .forms import FormField, choices_of, form
 from .look import Look
 from .page import page
 
@@ -29,20 +42,7 @@ BUDGETS = ("5s", "10s", "30s", "60s", "2m")
 """How long a search may take in a browser; the command takes any time."""
 
 
-class FoundAnomaly(msgspec.Struct, frozen=True, kw_only=True):
-    """An anomaly of a search."""
-
-    invariant: str
-    sentence: str
-    in_log: str
-    steps: int
-    breaks: str
-    holds: str
-    cure: str
-    token: str
-
-
-class SearchForm(msgspec.Struct, frozen=True, kw_only=True):
+class SearchForm(NamedTuple):
     """What to search for."""
 
     objects: str
@@ -50,44 +50,7 @@ class SearchForm(msgspec.Struct, frozen=True, kw_only=True):
     strategy: str
     budget: str
     seed: str
-
-
-class Races(msgspec.Struct, frozen=True, kw_only=True):
-    """A search, or one order.
-
-    :param fault: why there is no answer, and ``now`` what to do.
-    :param interrupted: a person stopped the search; what was found by then is here.
-    :param nothing: why nothing was searched; empty if something was.
-    :param assumed: what the search had to assume about the log.
-    :param orders: pictures of the order of the token, and of the natural one.
-    :param command: gives the same in a terminal.
-    """
-
-    form: SearchForm
-    budgets: tuple[str, ...]
-    strategies: tuple[str, ...]
-    fault: str
-    now: str
-    searched: bool
-    complete: bool
-    interrupted: bool
-    states: int
-    turns: int
-    more: int
-    nothing: str
-    assumed: tuple[str, ...]
-    found: tuple[FoundAnomaly, ...]
     token: str
-    orders: tuple[Any, ...]
-    command: str
-    result: Any
-
-
-def _json(found: Races) -> Any:
-    """Return what the command prints; null if nothing was asked."""
-    if found.fault:
-        return {"error": {"what": found.fault, "now": found.now}}
-    return None if found.result is None else document(found.result)
 
 
 def _searches(look: Look) -> bool:
@@ -95,57 +58,108 @@ def _searches(look: Look) -> bool:
     return look.get("run") == "yes" and not look.get("token").strip()
 
 
-@page(
-    "races",
-    template="races.html",
-    title="Races",
-    nav="Races",
-    key="r",
-    long=True,
-    runs=_searches,
-    json=_json,
-)
-def races(log: Log, look: Look, watch: WorkWatch | None = None) -> Races:
+@page("races", "Races", nav="Races", key="r", long=True, runs=_searches)
+def races(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
-    from ...explore.exploration import STRATEGIES, Exploration  # noqa: PLC0415
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much
-    from ...render.race import nothing_searched  # noqa: PLC0415
     from .orders import orders_of  # noqa: PLC0415
 
-    form, token = _form(look), look.get("token").strip()
+    asked = _asked(look)
     result: Exploration | Replay | None = None
-    fault, now = "", ""
+    fault: PlinianError | None = None
     try:
-        if token:
-            result = replay(token, look.get("release") or None)
+        if asked.token:
+            result = replay(asked.token, look.get("release") or None)
         elif _searches(look):
-            result = _searched(log, look, form, watch)
+            result = _searched(log, look, asked, watch)
     except PlinianError as wrong:
-        fault, now = wrong.what, wrong.now
-    search = result if isinstance(result, Exploration) else None
-    return Races(
-        form=form,
-        budgets=BUDGETS,
-        strategies=STRATEGIES,
-        fault=fault,
-        now=now,
-        searched=search is not None,
-        complete=search is not None and search.complete,
-        interrupted=search is not None and search.interrupted,
-        states=0 if search is None else search.states,
-        turns=0 if search is None else search.turns,
-        more=0 if search is None else search.more,
-        nothing="" if search is None else nothing_searched(search) or "",
-        assumed=() if search is None else (search.case.about,),
-        found=() if search is None else tuple(map(_found, search.anomalies)),
-        token=token,
-        orders=tuple(orders_of(result)) if isinstance(result, Replay) else (),
-        command=_command(look, form, token),
-        result=result,
+        fault = wrong
+
+    def sections() -> Iterator[Section]:
+        yield Section(list(_forms(asked, look)))
+        if fault is not None:
+            yield Section([fault_sentence(fault)])
+        elif isinstance(result, Replay):
+            orders, static = list(orders_of(result)), assets().path
+            yield Section([drawn(look, "orders.html", orders=orders, static=static)])
+        elif result is not None:
+            yield from _found(result, asked, look)
+        yield Section([CommandLine(_command(look, asked), "In a terminal, with more time:")])
+
+    return BlockPage(
+        "Races",
+        sections,
+        result if fault is None else fault_data(fault),
+        when=f"from {look.at}",
     )
 
 
-def _form(look: Look) -> SearchForm:
+def _forms(asked: SearchForm, look: Look) -> Iterator[Block]:
+    """Yield a form for a search, and one for an order."""
+    from ...explore.exploration import STRATEGIES  # noqa: PLC0415 -- loads much
+
+    makes = f"Plinian makes a cluster of what existed at {look.at}"
+    lets = "lets users write what they wrote then"
+    yield Sentence(
+        f"{makes}, {lets}, and searches for an order of all other steps that ends badly."
+    )
+    few = {"size": "20", "placeholder": "deployment/web"}
+    search = [
+        FormField("Writes until", "until", asked.until, attributes={"size": "10"}),
+        FormField("Only these objects", "objects", asked.objects, attributes=few),
+        FormField("Strategy", "strategy", asked.strategy, choices_of(STRATEGIES)),
+        FormField("For", "budget", asked.budget, choices_of(BUDGETS)),
+        FormField("Seed", "seed", asked.seed, attributes={"size": "4", "inputmode": "numeric"}),
+    ]
+    typed = {"size": "24", "spellcheck": "false"}
+    token = FormField("Or show the order of a token", "token", asked.token, attributes=typed)
+    yield form(look, "Search", search, drops=("token",), adds={"run": "yes"})
+    names = [one.name for one in search]
+    yield form(look, "Show", [token], drops=("run", *names))
+
+
+def _found(search: Exploration, asked: SearchForm, look: Look) -> Iterator[Section]:
+    """Yield what a search found."""
+    from ...render.race import nothing_searched  # noqa: PLC0415 -- loads much
+
+    many = len(search.anomalies) + search.more
+    title = counted(many, "anomaly", "anomalies") if many else "No anomalies"
+    ran = f"{counted(search.states, 'state')} and {counted(search.turns, 'step')}"
+    ended = f"stopped after {asked.budget}, so there may be more"
+    if search.complete:
+        ended = "all orders that the strategy allows"
+    elif search.interrupted:
+        ended = "stopped by hand, so there may be more"
+    nothing = nothing_searched(search)
+    again = Markup('<form method="post" action="{}"><button>Search again</button></form>')
+    blocks: list[Block] = [
+        Sentence(nothing or f"{ran}, {ended}."),
+        Drawn(again.format(look.here(do="again"))),
+        Sentence(Words(Marked("Assumed:", "name"), f" {search.case.about}"), "assumed"),
+        *(_anomaly(one, look) for one in search.anomalies),
+    ]
+    yield Section(blocks, "Nothing was searched" if nothing else title)
+
+
+def _anomaly(one: Anomaly, look: Look) -> Block:
+    from ...render.race import cure_line, in_log_line  # noqa: PLC0415 -- loads much
+
+    runs = one.releases
+    breaks = spans(runs.breaks) if runs.breaks else "none"
+    holds = spans(runs.holds) if runs.holds else "none" if runs.complete else "not tried"
+    leads = counted(len(one.steps), "step leads", "steps lead")
+    said = [
+        Sentence(one.violation.sentence, "sentence"),
+        *(Sentence(line) for line in (in_log_line(one),) if line),
+        Sentence(f"{leads} there. In this order: breaks {breaks}; holds {holds}. {cure_line(one)}"),
+        Sentence(here_ref("Show both orders", "button", token=one.token, run=None)),
+    ]
+    card = Markup('<article class="why">{}</article>')
+    blocks = page_blocks(look, [Section(said, one.violation.invariant)], level=3)
+    return Drawn(card.format(blocks))
+
+
+def _asked(look: Look) -> SearchForm:
     from ...explore.exploration import EXHAUSTIVE, STRATEGIES  # noqa: PLC0415 -- loads much
 
     budget, strategy = look.get("budget"), look.get("strategy")
@@ -156,32 +170,33 @@ def _form(look: Look) -> SearchForm:
         strategy=strategy if strategy in STRATEGIES else EXHAUSTIVE,
         budget=budget if budget in BUDGETS else BUDGETS[1],
         seed=seed if seed.isascii() and seed.isdigit() and len(seed) < 10 else "0",
+        token=look.get("token").strip(),
     )
 
 
-def _searched(log: Log, look: Look, form: SearchForm, watch: WorkWatch | None) -> Exploration:
+def _searched(log: Log, look: Look, asked: SearchForm, watch: WorkWatch | None) -> Exploration:
     from ...explore.explore_task import QUIET  # noqa: PLC0415 -- loads much
     from ...facade.exploring import explore_in  # noqa: PLC0415
 
     return explore_in(
         log,
         look.at,
-        until=form.until,
-        objects=form.objects.split(),
+        until=asked.until,
+        objects=asked.objects.split(),
         release=look.release,
-        budget=form.budget,
-        strategy=form.strategy,
-        seed=int(form.seed),
-        watcher=QUIET if watch is None else _watcher(watch, form),
+        budget=asked.budget,
+        strategy=asked.strategy,
+        seed=int(asked.seed),
+        watcher=QUIET if watch is None else _watcher(watch, asked),
     )
 
 
-def _watcher(watch: WorkWatch, form: SearchForm) -> SearchWatcher:
+def _watcher(watch: WorkWatch, asked: SearchForm) -> SearchWatcher:
     """Return what reports how far a search is."""
     from ...budget import budget_seconds  # noqa: PLC0415 -- loads much
     from ...explore.explore_task import SearchWatcher  # noqa: PLC0415
 
-    budget, found = budget_seconds(form.budget), list[str]()
+    budget, found = budget_seconds(asked.budget), list[str]()
 
     def progress(now: Progress, seconds: float) -> None:
         states, steps = counted(now.states, "state"), counted(now.steps, "step")
@@ -199,30 +214,11 @@ def _watcher(watch: WorkWatch, form: SearchForm) -> SearchWatcher:
     )
 
 
-def _found(one: Anomaly) -> FoundAnomaly:
-    from ...render.race import cure_line, in_log_line  # noqa: PLC0415 -- loads much
-
-    runs = one.releases
-    return FoundAnomaly(
-        invariant=one.violation.invariant,
-        sentence=one.violation.sentence,
-        in_log=in_log_line(one),
-        steps=len(one.steps),
-        breaks=spans(runs.breaks) if runs.breaks else "none",
-        holds=spans(runs.holds) if runs.holds else "none" if runs.complete else "not tried",
-        cure=cure_line(one),
-        token=one.token,
-    )
-
-
-def _command(look: Look, form: SearchForm, token: str) -> str:
+def _command(look: Look, asked: SearchForm) -> str:
     """Return the command that does the same, with more time, in a terminal."""
-    if token:
-        return shlex.join(["plinian", "explore", "--replay", token])
-    words = ["plinian", "explore", "--at", look.at, "--until", form.until]
-    words += [word for name in form.objects.split() for word in ("--object", name)]
-    words += ["--release", look.release, "--strategy", form.strategy, "--budget", "10m"]
-    return shlex.join([*words, *(["--seed", form.seed] if form.strategy != "exhaustive" else [])])
-
-
-PAGES = (races,)
+    if asked.token:
+        return shlex.join(["plinian", "explore", "--replay", asked.token])
+    words = ["plinian", "explore", "--at", look.at, "--until", asked.until]
+    words += [word for name in asked.objects.split() for word in ("--object", name)]
+    words += ["--release", look.release, "--strategy", asked.strategy, "--budget", "10m"]
+    return shlex.join([*words, *(["--seed", asked.seed] if asked.strategy != "exhaustive" else [])])

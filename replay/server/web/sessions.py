@@ -2,105 +2,111 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import msgspec
-
+from ....engine.kubernetes.counts import counted
 from ....engine.kubernetes.units import SECOND_US
 from ...facade.log import Log
 from ...moments.times import time_text
 from ...recorded.recorded_sessions import HowKnown
 from ...recorded.session_list import ListedSession
+from ...render.blocks import (
+    CHOSEN,
+    Block,
+    Marked,
+    Ref,
+    Section,
+    Sentence,
+    Words,
+    here_ref,
+    moment_ref,
+)
+from ...render.tables import NONE, TextColumn, table_of
 from ..reach import reach_all
-from .bounded import MOST_ROWS, Some, number, some
+from .blocks import BlockPage, paged
+from .bounded import MOST_ROWS
 from .look import Look
 from .page import page
 from .whole_log import sessions_of
 
 
-class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A session. :param point: its moment. :param lasts: empty if it is not known.
-
-    :param current: it is the last one that was opened by the moment of the page.
-    """
-
-    number: int
-    point: str
-    opened: str
-    inferred: bool
-    lasts: str
-    position: int
-    binds: int
-    evictions: int | None
-    podgroups: int
-    current: bool
-
-
-class SessionsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The sessions of the whole log. :param only_active: those that bound or evicted pods."""
-
-    all: int
-    only_active: bool
-    lines: Some[SessionLine]
-    listed: tuple[ListedSession, ...]
-
-
-def _json(found: SessionsPage) -> Any:
-    """Return the sessions of the page as the command lists them."""
-    return {
-        "apiVersion": "v1",
-        "kind": "SessionList",
-        "items": found.listed,
-        "skip": found.lines.skip,
-        "total": found.lines.total,
-    }
-
-
-@page(
-    "sessions",
-    template="sessions.html",
-    title="Sessions",
-    nav="Sessions",
-    key="s",
-    long=True,
-    json=_json,
-)
-def sessions(log: Log, look: Look) -> SessionsPage:
+@page("sessions", "Sessions", nav="Sessions", key="s", long=True)
+def sessions(log: Log, look: Look) -> BlockPage:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     reach_all(log, "the sessions", "plinian session list")
-    found = sessions_of(log)
-    active = look.get("show") == "active"
-    shown = [one for one in found if one.binds or one.evictions or not active]
+    known, active = sessions_of(log), look.get("show") == "active"
+    listed = [one for one in known if one.binds or one.evictions or not active]
     time = log.truth(look.at).time or 0
-    now = max((one.number for one in found if one.begin <= time), default=0)
-    before = sum(one.number < now for one in shown)
-    skip = number(look, "skip", before // MOST_ROWS * MOST_ROWS)
-    part = some(shown, skip)
-    return SessionsPage(
-        all=len(found),
-        only_active=active,
-        lines=Some(
-            rows=tuple(_line(one, now) for one in part.rows), skip=part.skip, total=part.total
-        ),
-        listed=part.rows,
+    now = max((one.number for one in known if one.begin <= time), default=0)
+    before = sum(one.number < now for one in listed)
+    usual = before // MOST_ROWS * MOST_ROWS
+    shown, pager = paged(look, listed, "sessions", name="skip", usual=usual)
+
+    def sections() -> Iterator[Section]:
+        if not known:
+            yield Section([_none(look)])
+            return
+        many = counted(len(known), "session of the scheduler is", "sessions of the scheduler are")
+        only = "nly those that bound or evicted a pod"
+        if active:
+            every = here_ref("Show all", show=None, skip=None)
+            more: tuple[str, ...] = (f"O{only} are shown. ", every)
+        else:
+            more = (here_ref(f"O{only}", show="active", skip=None),)
+        blocks: list[Block] = [Sentence(Words(f"{many} known. ", *more))]
+        blocks += [table_of(_columns(look, now), shown.rows, "Sessions"), pager]
+        if not shown.rows:
+            blocks.append(Sentence("No session bound or evicted a pod.", "blank"))
+        yield Section(blocks, captions=False)
+
+    items, skip, total = shown.rows, shown.skip, shown.total
+    data = {"apiVersion": "v1", "items": items, "kind": "SessionList", "skip": skip, "total": total}
+    return BlockPage("Sessions", sections, data, when="")
+
+
+def _none(look: Look) -> Sentence:
+    known = "Sessions are known from the scheduler's log, from bindings and from PodGroups."
+    run = Ref(f"Run the session of {look.at}", "session")
+    return Sentence(Words(f"The log records no session. {known} ", run, " instead."), "blank")
+
+
+def _columns(look: Look, now: int) -> Sequence[TextColumn[ListedSession]]:
+    """Return the columns. :param now: the last session that was opened by the moment."""
+
+    def session(one: ListedSession) -> str:
+        is_now, point = one.number == now, f"session:{one.number}"
+        number = Ref(str(one.number), "session", at=point, look=CHOSEN if is_now else "")
+        return Words(number, Marked(f" the last by {look.at}", "cut")) if is_now else number
+
+    return (
+        TextColumn("SESSION", session),
+        TextColumn("OPENED", _opened),
+        TextColumn("LASTS", _lasts),
+        TextColumn("HOW KNOWN", _how_known),
+        TextColumn("SHOWN BY", lambda one: moment_ref(one.position)),
+        TextColumn("BINDS", lambda one: str(one.binds)),
+        TextColumn("EVICTIONS", lambda one: NONE if one.evictions is None else str(one.evictions)),
+        TextColumn("PODGROUPS", lambda one: str(one.podgroups)),
     )
 
 
-def _line(one: ListedSession, now: int) -> SessionLine:
-    inferred = one.how is HowKnown.INFERRED
-    lasts = "" if one.closed is None else f"{(one.closed - one.begin) / SECOND_US:.3f} s"
-    return SessionLine(
-        number=one.number,
-        point=f"session:{one.number}",
-        opened="" if one.opened is None else time_text(one.opened),
-        inferred=inferred,
-        lasts=f"≥ {lasts}" if inferred and lasts else lasts,
-        position=one.position,
-        binds=one.binds,
-        evictions=one.evictions,
-        podgroups=one.podgroups,
-        current=one.number == now,
-    )
+def _wrote(one: ListedSession) -> bool:
+    """Return whether a session is only known by what it wrote."""
+    return one.how is HowKnown.INFERRED
 
 
-PAGES = (sessions,)
+def _how_known(one: ListedSession) -> str:
+    return Marked("inferred from writes" if _wrote(one) else "logged", place=f"s{one.number}")
+
+
+def _opened(one: ListedSession) -> str:
+    if one.opened is None:
+        return NONE
+    time = Marked(time_text(one.opened), "time")
+    return Words("by ", time) if _wrote(one) else time
+
+
+def _lasts(one: ListedSession) -> str:
+    if one.closed is None:
+        return NONE
+    return f"{'≥ ' if _wrote(one) else ''}{(one.closed - one.begin) / SECOND_US:.3f} s"

@@ -25,7 +25,7 @@ from ...render.forecast import certainty_texts, course_table, event_table, panic
 from ...render.tables import Table
 from ...what_if.changed_sessions import WhatIf
 from ..reach import reach_cache
-from .blocks import BlockPage, fault_sentence
+from .blocks import BlockPage, fault_data, fault_sentence
 from .look import Look
 from .notes import sentences
 from .page import page
@@ -69,7 +69,7 @@ def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
     return BlockPage(
         "What if",
         sections,
-        result if fault is None else {"error": {"what": fault.what, "now": fault.now}},
+        result if fault is None else fault_data(fault),
         assumed=assumptions(log, log.moment(look.at), own=False, release=look.release),
         not_known=() if result is None else sentences(result.not_known),
     )

@@ -109,7 +109,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     return BlockPage(
         f"Why {asked.kind}/{asked.name}",
         sections,
-        {**document(found), **more} if more else found,
+        document({**document(found), **more}) if more else found,
         badge=badge(found),
         assumed=tuple(line for line in asked.assumed if line != unnamed(asked.release)),
         not_known=(*sentences(found.not_known), *filled_in(log, moment)),
