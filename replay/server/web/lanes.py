@@ -27,11 +27,11 @@ from ...moments.times import (
     time_text,
     with_spans,
 )
+from ...recorded.session_list import listed_sessions
 from .axis import Axis
 from .lives import life_of
 from .look import Look
 from .looks import GLYPHS, look_of
-from .whole_log import sessions_of
 
 MOST_LANES = 12
 MOST_MARKS = 5000
@@ -320,7 +320,8 @@ def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]
 
 def shown_sessions(log: Log) -> Sequence[SessionShown]:
     """Return the position and the bindings of the sessions that the whole log shows."""
-    return [SessionShown(one.position, one.when, one.binds) for one in sessions_of(log)]
+    found = listed_sessions(log.store, log.moment())
+    return [SessionShown(one.position, one.when, one.binds) for one in found]
 
 
 def _mark(axis: Axis, one: SessionShown) -> SessionMark:

@@ -7,6 +7,7 @@ They have templates, as they are charts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
@@ -20,14 +21,14 @@ from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ...series.gang_phases import GangRow, gang_phases
 from ...series.incidents import Incident, scheduler_incidents
-from ...series.node_use import CORDONED, GONE, NOT_READY, NodeUse, NodeUseRow
+from ...series.node_use import CORDONED, GONE, NOT_READY, NodeUse, NodeUseRow, node_use
 from ...series.period import Period, ShownPeriod, span_of
-from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of
+from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of, queue_shares
 from ..reach import reach_all
 from .look import Look
 from .looks import GLYPHS, look_of
 from .page import page
-from .whole_log import nodes_of, queues_of
+from .whole_log import kept
 
 WIDTH, HEIGHT = 1000, 120
 """Of a chart, in its own units."""
@@ -168,7 +169,7 @@ def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
     reach_all(log, "amounts over time", "plinian plot queues")
     resource, name = look.get("resource", "cpu"), look.get("queue")
     shown = _shown(log, look)
-    found = queues_of(log, shown.span, resource, name)
+    found = kept(log, queue_shares, shown.span, resource, names=(name,) if name else ())
     return QueuesOverTime(
         resource=resource,
         axis=_axis(log, look, shown, found.incidents),
@@ -186,7 +187,7 @@ def nodes_over_time(log: Log, look: Look) -> NodesOverTime:
     reach_all(log, "amounts over time", "plinian plot nodes")
     resource = look.get("resource", "cpu")
     shown = _shown(log, look)
-    found = nodes_of(log, shown.span, resource)
+    found = kept(log, node_use, shown.span, resource)
     return NodesOverTime(
         resource=resource,
         axis=_axis(log, look, shown, found.incidents),
@@ -310,7 +311,9 @@ def _chart(share: QueueShare, found: QueueShares) -> QueueChart:
         limits=tuple(
             LimitLine(
                 what=what,
-                points=tuple(_lines(values, top, parts)) if highest_of(values) <= top else (),
+                points=tuple(map(_joined, _steps(values, top, parts)))
+                if highest_of(values) <= top
+                else (),
                 highest=short_amount(found.resource, highest_of(values)),
             )
             for what, values in limits.items()
@@ -318,35 +321,20 @@ def _chart(share: QueueShare, found: QueueShares) -> QueueChart:
     )
 
 
-def _stretches(values: Values) -> Iterator[list[tuple[int, float]]]:
-    """Yield the parts of a line that have a value, each stretch without a gap."""
-    run: list[tuple[int, float]] = []
-    for part, value in enumerate(values):
-        if value is None:
-            if run:
-                yield run
-            run = []
-        else:
-            run.append((part, value))
-    if run:
-        yield run
-
-
 def _steps(values: Values, top: float, parts: int) -> Iterator[list[tuple[float, float]]]:
-    """Yield the points of each stretch, as steps; points where nothing changes are left out."""
-    for run in _stretches(values):
+    """Yield the points of each stretch that has values, as steps."""
+    for _, stretch in groupby(enumerate(values), key=lambda one: one[1] is None):
         points: list[tuple[float, float]] = []
-        for part, value in run:
-            y = HEIGHT - HEIGHT * value / top
-            if points and points[-1][1] == y:
-                points[-1] = (WIDTH * (part + 1) / parts, y)
-            else:
-                points += [(WIDTH * part / parts, y), (WIDTH * (part + 1) / parts, y)]
-        yield points
-
-
-def _lines(values: Values, top: float, parts: int) -> Iterator[str]:
-    yield from map(_joined, _steps(values, top, parts))
+        for part, value in stretch:
+            if value is not None:
+                y = HEIGHT - HEIGHT * value / top
+                if points and points[-1][1] == y:
+                    points.pop()
+                else:
+                    points.append((WIDTH * part / parts, y))
+                points.append((WIDTH * (part + 1) / parts, y))
+        if points:
+            yield points
 
 
 def _joined(points: Iterable[tuple[float, float]]) -> str:
@@ -360,17 +348,14 @@ def _areas(values: Values, top: float, parts: int) -> Iterator[str]:
 
 
 def _heat_row(row: NodeUseRow, found: NodeUse) -> HeatRow:
-    parts = found.period.parts
     runs: list[tuple[float, float, int, str]] = []
-    cells = [_cell(used, state) for used, state in zip(row.used, row.states, strict=True)]
-    begin = 0
-    for part in range(1, len(cells) + 1):
-        if part == len(cells) or cells[part] != cells[begin]:
-            level, state = cells[begin]
-            if state != GONE:
-                width = 100 * (part - begin) / parts
-                runs.append((round(100 * begin / parts, 2), round(width, 2), level, state))
-            begin = part
+    begin, parts = 0, found.period.parts
+    for (level, state), same in groupby(map(_cell, row.used, row.states)):
+        length = len(list(same))
+        if state != GONE:
+            x, width = (round(100 * one / parts, 2) for one in (begin, length))
+            runs.append((x, width, level, state))
+        begin += length
     return HeatRow(name=row.name, last=row.last, count=row.count, runs=tuple(runs))
 
 

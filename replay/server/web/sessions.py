@@ -9,7 +9,7 @@ from ....engine.kubernetes.units import SECOND_US
 from ...facade.log import Log
 from ...moments.times import time_text
 from ...recorded.recorded_sessions import HowKnown
-from ...recorded.session_list import ListedSession
+from ...recorded.session_list import ListedSession, listed_sessions
 from ...render.blocks import (
     CHOSEN,
     Block,
@@ -27,14 +27,13 @@ from .blocks import BlockPage, paged
 from .bounded import MOST_ROWS
 from .look import Look
 from .page import page
-from .whole_log import sessions_of
 
 
 @page("sessions", "Sessions", nav="Sessions", key="s", long=True)
 def sessions(log: Log, look: Look) -> BlockPage:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     reach_all(log, "the sessions", "plinian session list")
-    known, active = sessions_of(log), look.get("show") == "active"
+    known, active = listed_sessions(log.store, log.moment()), look.get("show") == "active"
     listed = [one for one in known if one.binds or one.evictions or not active]
     time = log.truth(look.at).time or 0
     now = max((one.number for one in known if one.begin <= time), default=0)

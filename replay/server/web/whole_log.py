@@ -1,61 +1,32 @@
-"""What pages show of the whole log or a span: the same at each position, so it is found once.
-
-The results of the last few questions are kept until something is appended.
-"""
+"""What pages show of a span of the log is the same at each position, so it is found once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from ...facade.log import Log
 from ...logs.log import Log as AnyLog
 from ...moments.log_clock import StoreKey
-from ...recorded.session_list import ListedSession, listed_sessions
-from ...series.node_use import NodeUse, node_use
-from ...series.period import ShownPeriod
-from ...series.queue_shares import QueueShares, queue_shares
+
+T = TypeVar("T")
 
 Place = tuple[StoreKey, str, str | None, int]
 """A log, a branch, a cluster, and the end of the branch."""
 
 
-def sessions_of(log: Log) -> Sequence[ListedSession]:
-    """Return the sessions of a log, in order of their opening."""
-    return listed_sessions(log.store, log.moment())
+def kept(log: Log, ask: Callable[..., T], *given: Hashable, **named: Hashable) -> T:
+    """Return what a function finds in a log.
 
-
-def queues_of(log: Log, span: ShownPeriod, resource: str, queue: str) -> QueueShares:
-    """Return what queues held over a span of the log.
-
-    :param queue: only this one; empty is all.
-    :raises UsageError: there is no such queue or resource.
+    The results of the last few questions are kept until something is appended.
     """
-    return _queues(_place(log), span, resource, queue)
+    place = StoreKey(log.store), log.branch, log.cluster, log.store.last(log.branch)
+    found: T = _kept(ask, place, *given, **named)
+    return found
 
 
-def nodes_of(log: Log, span: ShownPeriod, resource: str) -> NodeUse:
-    """Return how full nodes were over a span of the log.
-
-    :raises UsageError: there is no such resource.
-    """
-    return _nodes(_place(log), span, resource)
-
-
-def _place(log: Log) -> Place:
-    return StoreKey(log.store), log.branch, log.cluster, log.store.last(log.branch)
-
-
-def _log(place: Place) -> AnyLog:
+@lru_cache(maxsize=8)
+def _kept(ask: Callable[..., Any], place: Place, *given: Any, **named: Any) -> Any:
     opened, branch, cluster, _ = place
-    return AnyLog(opened.store, branch=branch, cluster=cluster)
-
-
-@lru_cache(maxsize=4)
-def _queues(place: Place, span: ShownPeriod, resource: str, queue: str) -> QueueShares:
-    return queue_shares(_log(place), span, resource, names=[queue] if queue else [])
-
-
-@lru_cache(maxsize=4)
-def _nodes(place: Place, span: ShownPeriod, resource: str) -> NodeUse:
-    return node_use(_log(place), span, resource)
+    return ask(AnyLog(opened.store, branch=branch, cluster=cluster), *given, **named)
