@@ -106,9 +106,8 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
     """Return the report on a moment."""
     from ..answers.why import assumed_of
     from ..logs.given_confs import conf_file
-    from ..pages.report_page import report_page
     from ..render.progress import phases
-    from ..report.collect import report_of
+    from ..report.collect import report_page
     from ..report.question import ReportRequest, earlier
     from .open_log import opened
     from .store_beliefs import store_beliefs
@@ -135,7 +134,7 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
             assumed=assumed_of(named, taken.names[0]),
         )
         with phases(visible=shows_progress()) as progress:
-            return report_page(report_of(question, progress))
+            return report_page(question, progress)
 
 
 def _write(page: bytes, out: str) -> None:

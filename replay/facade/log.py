@@ -487,8 +487,7 @@ class Log(logs.Log):
         :raises ObjectNotFound: there is no such object at that moment.
         :raises UsageError: the earlier moment is after the moment; or as :meth:`why`.
         """
-        from ..pages.report_page import report_page  # noqa: PLC0415 -- only needed here
-        from ..report.collect import report_of  # noqa: PLC0415
+        from ..report.collect import report_page  # noqa: PLC0415 -- only needed here
         from ..report.question import ReportRequest, earlier  # noqa: PLC0415
 
         moment = self.moment(at)
@@ -508,7 +507,7 @@ class Log(logs.Log):
             conf=accepted_conf(conf, [name], assume=assume),
             assumed=assumed_of(release, name),
         )
-        return report_page(report_of(question, progress))
+        return report_page(question, progress)
 
     def _check(self, moment: Moment, conf: object, *, strict: bool) -> None:
         """Refuse a moment at which the log lacks what sessions need, if it has to be strict."""

@@ -5,7 +5,7 @@ A terminal has other lines for it, with a colour for each sign, and who made eac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -25,7 +25,6 @@ from ..render.differences import (
 )
 from ..render.events import object_text
 from ..render.tables import cut
-from ..report.report_records import ReportChange
 from .blocks import PageLinks, blocks_html, words
 from .templates import rendered
 
@@ -61,14 +60,13 @@ class DifferingObject(NamedTuple):
     more: int = 0
 
 
-def change_part(change: ReportChange) -> Markup:
-    """Return a difference as HTML, for a report."""
-    found = change.diff
+def change_part(found: Diff, remarks: Iterable[str]) -> Markup:
+    """Return a difference as HTML, for a report. :param remarks: on what was not compared."""
     sides = f"From {side_text(found.before)} to {side_text(found.after)}."
     first: list[Block] = [
         Sentence(summary_line(found, events=False).strip(), "sentence"),
         Sentence(sides),
-        *(Sentence(remark, "remark") for remark in change.remarks),
+        *(Sentence(remark, "remark") for remark in remarks),
         *begun(found),
         *holdings(found),
     ]

@@ -1,101 +1,84 @@
-"""Make a report: ask each part of Plinian about one moment, and put the answers together."""
+"""A report: all answers about one moment as one page, each with the command that gives it again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ...engine.log.location import log_name
+from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.state.facts import NodeFact
 from ...engine.state.log_coverage import UnknownCause as Missing
-from ...engine.state.truth_fold import Truth
 from ..answers.answer import Why
 from ..answers.why import whys_at
 from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
 from ..histories.first_seen import diff_at
-from ..logs.log import Log
 from ..logs.logged_confs import has_no_conf
 from ..moments.log_clock import when_is
-from ..moments.moment import Moment, remarks_on
+from ..moments.moment import remarks_on
 from ..moments.times import known_text
 from ..objects.kind_names import ObjectName, plain_name
+from ..pages.blocks import blocks_html
+from ..pages.change import change_part
+from ..pages.templates import rendered, style_hash, style_sheet
+from ..pages.why_sections import why_part
 from ..recorded.recorded_sessions import RecordedSession, recorded_sessions
 from ..recorded.session_list import ListedSession, listing, within
+from ..render.blocks import (
+    Block,
+    CommandLine,
+    Drawn,
+    Folded,
+    ItemList,
+    ListedItem,
+    Marked,
+    Section,
+    Sentence,
+    Words,
+)
+from ..render.session import session_tables
+from ..render.sessions import session_table
 from ..render.short_names import short
 from ..render.tables import Table
 from ..sessions.session_answer import SessionAnswer, session_at
 from .commands import MomentCommands, beginning, commands_at
+from .drawing import drawing_of
 from .question import MOST_ANSWERS, ReportRequest, time_at, waiting
-from .report_records import (
-    Answers,
-    Bounded,
-    Decided,
-    Gap,
-    Later,
-    MomentReport,
-    ReportAnswer,
-    ReportChange,
-    Subject,
-    Timeline,
-)
-from .report_timeline import extent_of, timeline_of
-from .state import state_of
+from .report_timeline import Timeline, extent_of, timeline_of
+from .state import state_blocks
+
+MOST_ROWS = 60
+"""Rows of a table of the session."""
 
 MOST_SESSIONS = 12
 MOST_DECISIONS = 60
 
 _HEADS = ("DECISION", "OBJECT", "NODE", "REASON")
 
-
-def later_sessions(
-    log: Log, moment: Moment, sessions: Sequence[RecordedSession], commands: MomentCommands
-) -> Later:
-    """Return the sessions that were opened at the moment or after it.
-
-    :param sessions: all sessions of the log, in order of their opening.
-    """
-    found = within(listing(sessions, log.clock(moment)), since=moment)
-    number = _first(found, sessions)
-    rows = _decisions(sessions[number - 1]) if number else []
-    title = f"What session:{number} decided, as recorded"
-    return Later(
-        sessions=tuple(found[:MOST_SESSIONS]),
-        more=len(found[MOST_SESSIONS:]),
-        number=number,
-        decided=Bounded(
-            short(Table(_HEADS, rows[:MOST_DECISIONS]))._replace(title=title, total=len(rows)),
-            commands.of_log("fidelity", "--at", f"session:{number}", "--all", *commands.session),
-        ),
-        command=commands.of_log("session", "list", "--since", commands.at),
-    )
-
-
-def _first(found: Sequence[ListedSession], sessions: Sequence[RecordedSession]) -> int:
-    """Return the number of the first session that bound or evicted, else of one that wrote."""
-    some = [(one.number, sessions[one.number - 1]) for one in found]
-    placed = (number for number, one in some if one.binds or one.evictions)
-    wrote = (number for number, one in some if one.groups)
-    return next(placed, 0) or next(wrote, 0)
-
-
-def _decisions(session: RecordedSession) -> list[tuple[str, ...]]:
-    """Return what a recorded session did: pods bound and evicted, PodGroups written."""
-    rows: list[tuple[str, ...]] = [
-        ("bind", pod, node, "") for pod, node in sorted(session.binds.items())
-    ]
-    rows += [("evict", pod, "", reason) for pod, reason in sorted(session.evictions.items())]
-    rows += [("phase", name, "", status[0]) for name, status in sorted(session.groups.items())]
-    return rows
-
-
 Phase = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and how much in all."""
 
 
-def report_of(question: ReportRequest, progress: Phase | None = None) -> MomentReport:
-    """Return the report on a moment.
+class ReportPart(NamedTuple):
+    """A part of a report.
+
+    :param id: its place in the page. :param name: in the navigation; empty if it is not there.
+    """
+
+    id: str
+    name: str
+    title: str
+    html: Markup
+
+
+def report_page(question: ReportRequest, progress: Phase | None = None) -> str:
+    """Return the report on a moment: HTML that needs nothing else, and no script.
 
     The same log and the same question give an equal report.
 
@@ -106,51 +89,63 @@ def report_of(question: ReportRequest, progress: Phase | None = None) -> MomentR
     tell = progress or _nothing
     commands = commands_at(log, moment, question.release, None if conf is None else conf.source)
     truth = log.truth(moment)
-    answers, cache = _answers(question, truth, commands, tell)
+    waits = [] if question.named else waiting(truth)
+    asked = question.named or waits[:MOST_ANSWERS]
+    whys, cache = _whys(question, asked, tell)
     tell("session", 0, 1)
     answer = session_at(log, moment, release=question.release, conf=conf, cache=cache)
     sessions = recorded_sessions(log.store, moment)
     tell("session", 1, 1)
+    timeline = _timeline(question, whys, sessions, tell)
+    decided = chain(_decided(answer, commands), _later(question, sessions, commands))
+    before = list(_change(question, commands))
+    state = state_blocks(truth, commands, NotListed(log, moment))
+    parts = [
+        _part("answer", "Why", "Why", _answers(question, asked, whys, len(waits), commands)),
+        _part("timeline", "Timeline" if timeline else "", "Timeline", _drawn(timeline, commands)),
+        _part("decisions", "Decisions", "What the session decides", decided),
+        _part("state", "State", "The state at this moment", state),
+        *([_part("change", "What changed", "What changed before", before)] if before else ()),
+        _part("gaps", "Not known", "What is not known", _gaps(question, answer)),
+    ]
     name = log_name(question.place)
-    return MomentReport(
-        subject=_subject(question, name, answer),
-        timeline=_timeline(question, [one.why for one in answers.answers], sessions, tell),
-        timeline_command=_events_command(question, commands),
-        answers=answers,
-        change=_change(question, commands),
-        state=state_of(truth, commands, NotListed(log, moment)),
-        decided=Decided(
-            answer,
-            _doubt(answer),
-            commands.of_session("session"),
-            later_sessions(log, moment, sessions, commands),
-        ),
-        gaps=tuple(_gaps(question, answer)),
+    page = rendered(
+        "report.html",
+        log=name,
+        at=moment.label,
+        subject=dict(_subject(question, answer)),
+        assumed=(*question.assumed, *_assumed_conf(question, answer)),
+        style=Markup(style_sheet()),  # noqa: S704 -- our own file
+        style_hash=style_hash(),
+        parts=parts,
         commands=beginning(name),
     )
+    return str(page)
+
+
+def _part(place_id: str, name: str, title: str, blocks: Iterable[Block]) -> ReportPart:
+    html = blocks_html([Section(list(blocks))], most=MOST_ROWS)
+    return ReportPart(place_id, name, title, html)
 
 
 def _nothing(_what: str, _done: int, _total: int) -> None:
     """Show no progress."""
 
 
-def _subject(question: ReportRequest, name: str, answer: SessionAnswer) -> Subject:
+def _subject(question: ReportRequest, answer: SessionAnswer) -> Iterator[tuple[str, str]]:
+    """Yield what the report is about."""
     log, moment = question.log, question.moment
     head = next(one for one in log.store.heads() if one.branch == moment.branch)
-    dated = time_at(log, moment) is not None
-    return Subject(
-        log=name,
-        head=head.hash,
-        events=log.store.last(moment.branch),
-        cluster=moment.cluster,
-        at=moment.label,
-        time=known_text(when_is(log.store, moment)) if dated else "",
-        revision=moment.revision,
-        known=moment.known,
-        release=answer.release,
-        conf=answer.conf,
-        assumed=(*question.assumed, *_assumed_conf(question, answer)),
-    )
+    time = known_text(when_is(log.store, moment)) if time_at(log, moment) is not None else ""
+    said = [moment.label, *([time] if time not in {"", moment.label} else ())]
+    said += [] if moment.revision is None else [f"rv:{moment.revision}"]
+    yield "Moment", ", ".join(said)
+    yield "Release", f"Volcano {answer.release}"
+    yield "Configuration", answer.conf
+    yield "Cluster", moment.cluster
+    events = counted(log.store.last(moment.branch), "event")
+    yield "Log", f"{events}, known up to @{moment.known}"
+    yield "Hash of its end", head.hash
 
 
 def _assumed_conf(question: ReportRequest, answer: SessionAnswer) -> list[str]:
@@ -161,23 +156,14 @@ def _assumed_conf(question: ReportRequest, answer: SessionAnswer) -> list[str]:
     return [f"{answer.release} rejects the configuration: {fault}" for fault in answer.rejected]
 
 
-class _Answered(NamedTuple):
-    """The answers, and the scheduler's cache that they rest on; None if there are none."""
-
-    answers: Answers
-    cache: SchedulerCache | None
-
-
-def _answers(
-    question: ReportRequest, truth: Truth, commands: MomentCommands, progress: Phase
-) -> _Answered:
-    chosen = not question.named
-    found = waiting(truth) if chosen else list(question.named)
-    asked = found[:MOST_ANSWERS] if chosen else found
+def _whys(
+    question: ReportRequest, asked: Sequence[ObjectName], progress: Phase
+) -> tuple[Sequence[Why], SchedulerCache | None]:
+    """Return why objects wait, and the scheduler's cache that the answers rest on."""
     if not asked:
-        return _Answered(Answers((), chosen, 0), None)
+        return (), None
     progress("why", 0, len(asked))
-    answers, cache = whys_at(
+    return whys_at(
         question.log,
         asked,
         question.moment,
@@ -185,15 +171,25 @@ def _answers(
         basis=(question.release, question.conf, question.assumed),
         progress=lambda done, total: progress("why", done, total),
     )
-    with_commands = tuple(
-        ReportAnswer(why, commands.of_session("why", f"{_kind(named)}/{why.asked.name}", "-v"))
-        for named, why in zip(asked, answers, strict=True)
-    )
-    return _Answered(Answers(with_commands, chosen, len(found) if chosen else 0), cache)
 
 
-def _kind(named: ObjectName) -> str:
-    return plain_name(named.group, named.kind)
+def _answers(
+    question: ReportRequest,
+    asked: Sequence[ObjectName],
+    whys: Sequence[Why],
+    waits: int,
+    commands: MomentCommands,
+) -> Iterator[Block]:
+    """Yield why objects wait. :param waits: how many wait in all, if none were named."""
+    if not question.named and not waits:
+        yield Sentence("Nothing waits at this moment.")
+    elif waits > len(whys):
+        text = f"{waits} jobs, PodGroups or pods wait. These are the {len(whys)} that wait longest."
+        yield Sentence(text, "cut")
+    for number, (named, why) in enumerate(zip(asked, whys, strict=True), start=1):
+        yield Drawn(why_part(why, f"why-{number}"))
+        name = f"{plain_name(named.group, named.kind)}/{why.asked.name}"
+        yield CommandLine(commands.of_session("why", name, "-v"))
 
 
 def _timeline(
@@ -220,26 +216,32 @@ def _timeline(
     )
 
 
-def _events_command(question: ReportRequest, commands: MomentCommands) -> str:
-    extent = extent_of(question.log, question.moment, question.before)
-    if extent is None:
-        return commands.of_events("events")
-    times = ("--since", format_time(extent.begin), "--until", format_time(extent.end))
-    return commands.of_events("events", *times)
+def _drawn(timeline: Timeline | None, commands: MomentCommands) -> Iterator[Block]:
+    """Yield the picture of a timeline."""
+    if timeline is None:
+        yield Sentence("The log holds no times, so there is no timeline.")
+        return
+    drawing, parts = drawing_of(timeline), len(timeline.lanes[0].counts)
+    parts_text = f"in {parts} equal parts; times are UTC. Each lane is as high as its largest part."
+    yield Sentence(f"From {drawing.begin} to {drawing.end}, {parts_text}")
+    yield Drawn(rendered("timeline.html", drawing=drawing, timeline=timeline))
+    times = ("--since", format_time(timeline.begin), "--until", format_time(timeline.end))
+    yield CommandLine(commands.of_events("events", *times))
 
 
-def _change(question: ReportRequest, commands: MomentCommands) -> ReportChange | None:
-    """Return what differs, from the first moment on at which anything is known."""
-    log, before, after = question.log, question.before, question.moment
-    if before is None:
-        return None
-    remarks = list(question.remarks)
-    later = known_from(log, before, after, usual_kinds(log, after))
-    if later is not None:
-        remarks.append(f"nothing is known before {later.label}: the range begins there")
-        before = later
-    found = diff_at(log, (before, after))
-    return ReportChange(found, commands.of_log("diff", before.label, after.label), tuple(remarks))
+def _decided(answer: SessionAnswer, commands: MomentCommands) -> Iterator[Block]:
+    """Yield what the session at the moment decides."""
+    release, result, doubt = answer.release, answer.result, _doubt(answer)
+    yield Sentence(f"The session of {release} at this moment, run again on the scheduler's cache.")
+    if doubt:
+        panics = f"It panics here ({result.panic}), possibly only because of what the log lacks"
+        unsure = Marked("It is not known what the session decides.", "name")
+        yield Sentence(Words(unsure, f" {panics}: {doubt}"), "panic")
+    elif result.panic is not None:
+        yield Sentence(Words(Marked("The scheduler panics:", "name"), f" {result.panic}"), "panic")
+    if not doubt:
+        yield from _decisions(result)
+    yield CommandLine(commands.of_session("session"))
 
 
 def _doubt(answer: SessionAnswer) -> str:
@@ -248,17 +250,91 @@ def _doubt(answer: SessionAnswer) -> str:
     return "" if answer.result.panic is None else unknown_text(lacking)
 
 
-def _gaps(question: ReportRequest, answer: SessionAnswer) -> list[Gap]:
-    """Return what the log does not know and the answers need, each once."""
+def _decisions(result: SessionResult) -> Iterator[Block]:
+    """Yield what a session decides, and the statuses after it."""
+    decisions, groups, queues, events, pending = session_tables(result)
+    nothing = Sentence("No pod is bound or evicted, and no PodGroup is enqueued.")
+    yield decisions if decisions.rows else nothing
+    if pending.rows:
+        yield pending._replace(title="Pods that are not placed, and why")
+    if events.rows:
+        yield events._replace(title="Events of the session")
+    statuses = [
+        groups._replace(title="PodGroups after the session"),
+        queues._replace(title="Queues after the session"),
+    ]
+    yield Folded("Statuses after the session", statuses)
+
+
+def _later(
+    question: ReportRequest, recorded: Sequence[RecordedSession], commands: MomentCommands
+) -> Iterator[Block]:
+    """Yield what the cluster's scheduler did next. :param recorded: all sessions of the log."""
     log, moment = question.log, question.moment
-    found = [Gap(text, "") for text in remarks_on(moment)]
-    if question.conf is None and has_no_conf(log, moment):
-        found.append(
-            Gap(
-                "the configuration of the scheduler: the log holds none",
-                "give the cluster's volcano-scheduler.conf with --conf, or ingest it",
-            )
+    later = within(listing(recorded, log.clock(moment)), since=moment)
+    yield Drawn(Markup("<h3>What the cluster's scheduler did next</h3>"))
+    if later:
+        table, title = (
+            session_table(later[:MOST_SESSIONS]),
+            "Sessions that the log records from this moment on",
         )
+        yield table._replace(title=title, total=len(later))
+    else:
+        yield Sentence("The log records no session from this moment on.")
+    yield CommandLine(commands.of_log("session", "list", "--since", commands.at))
+    if number := _first(later, recorded):
+        rows = _recorded_decisions(recorded[number - 1])
+        title = f"What session:{number} decided, as recorded"
+        yield short(Table(_HEADS, rows[:MOST_DECISIONS]))._replace(title=title, total=len(rows))
+        words = ("fidelity", "--at", f"session:{number}", "--all", *commands.session)
+        yield CommandLine(commands.of_log(*words), "Run it again, and compare:")
+
+
+def _first(found: Sequence[ListedSession], sessions: Sequence[RecordedSession]) -> int:
+    """Return the number of the first session that bound or evicted, else of one that wrote."""
+    some = [(one.number, sessions[one.number - 1]) for one in found]
+    placed = (number for number, one in some if one.binds or one.evictions)
+    wrote = (number for number, one in some if one.groups)
+    return next(placed, 0) or next(wrote, 0)
+
+
+def _recorded_decisions(session: RecordedSession) -> list[tuple[str, ...]]:
+    """Return what a recorded session did: pods bound and evicted, PodGroups written."""
+    rows: list[tuple[str, ...]] = [
+        ("bind", pod, node, "") for pod, node in sorted(session.binds.items())
+    ]
+    rows += [("evict", pod, "", reason) for pod, reason in sorted(session.evictions.items())]
+    rows += [("phase", name, "", status[0]) for name, status in sorted(session.groups.items())]
+    return rows
+
+
+def _change(question: ReportRequest, commands: MomentCommands) -> Iterator[Block]:
+    """Yield what differs, from the first moment on at which anything is known."""
+    log, before, after = question.log, question.before, question.moment
+    if before is None:
+        return
+    remarks = list(question.remarks)
+    later = known_from(log, before, after, usual_kinds(log, after))
+    if later is not None:
+        remarks.append(f"nothing is known before {later.label}: the range begins there")
+        before = later
+    yield Drawn(change_part(diff_at(log, (before, after)), remarks))
+    yield CommandLine(commands.of_log("diff", before.label, after.label))
+
+
+def _gaps(question: ReportRequest, answer: SessionAnswer) -> Iterator[Block]:
+    """Yield what the log does not know and the answers need, each once."""
+    log, moment = question.log, question.moment
+    gaps = [(text, "") for text in remarks_on(moment)]
+    if question.conf is None and has_no_conf(log, moment):
+        what = "the configuration of the scheduler: the log holds none"
+        remedy = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
+        gaps.append((what, remedy))
     unknown = [*unknown_at(log, moment, usual_kinds(log, moment)), *answer.not_known]
-    found.extend(Gap(f"{one.name}: {one.reason}", one.remedy) for one in unknown)
-    return list(dict.fromkeys(found))
+    gaps += [(f"{one.name}: {one.reason}", one.remedy) for one in unknown]
+    items = [
+        ListedItem(Words(what, Marked(f"To know it: {remedy}.", "remedy")) if remedy else what)
+        for what, remedy in dict.fromkeys(gaps)
+    ]
+    known = Sentence("Of what sessions need, the log knows everything at this moment.")
+    yield ItemList(items, "gaps") if items else known

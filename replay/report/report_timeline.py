@@ -24,7 +24,6 @@ from ..moments.verbs import with_verbs
 from ..recorded.recorded_sessions import RecordedSession
 from ..series.period import observed_from
 from .question import time_at
-from .report_records import Lane, Mark, ReportWaiting, Stretch, Timeline
 
 PARTS = 120
 """Into how many equal parts the time is divided."""
@@ -50,6 +49,74 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
 
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.TOUCHED)
 _NOTABLE = ("pod.evicted", "node.deleted", "node.created", "process.started", "process.panicked")
+
+
+class Lane(NamedTuple):
+    """How many events of one sort there were in each part of the time.
+
+    :param kinds: how many of each kind there are in all, by kind.
+    """
+
+    name: str
+    counts: tuple[int, ...]
+    kinds: tuple[tuple[str, int], ...]
+
+    @property
+    def total(self) -> int:
+        """How many there are in all."""
+        return sum(self.counts)
+
+
+class Mark(NamedTuple):
+    """Something that people look for: a node goes, pods are evicted, a process starts or panics.
+
+    :param when: the bounds of its time. :param position: of the first event that shows it.
+    """
+
+    when: TimeSpan
+    text: str
+    position: int
+
+
+class Stretch(NamedTuple):
+    """A time during which an object waited for one reason; microseconds since 1970.
+
+    :param begin: the last possible one. :param end: the first possible one.
+    :param since: the bounds of its begin; None if it is known exactly.
+    """
+
+    begin: int
+    end: int
+    cause: str
+    text: str
+    since: TimeSpan | None = None
+
+
+class ReportWaiting(NamedTuple):
+    """An object, and for which reasons it waited up to the moment."""
+
+    name: str
+    stretches: tuple[Stretch, ...]
+
+
+class Timeline(NamedTuple):
+    """What happened around the moment; times are microseconds since 1970.
+
+    :param before: the earlier moment that the state is compared with; None if there is none.
+    :param lanes: the first has all changes of objects.
+    :param sessions: when they were opened, and how many pods each bound.
+    :param more_marks: how many marks are left out.
+    """
+
+    begin: int
+    end: int
+    moment: int
+    before: int | None
+    lanes: tuple[Lane, ...]
+    waiting: tuple[ReportWaiting, ...]
+    sessions: tuple[tuple[int, int], ...]
+    marks: tuple[Mark, ...]
+    more_marks: int
 
 
 class ShownExtent(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
@@ -11,9 +12,10 @@ from ...engine.state.facts import PodGroupFact, QueueFact, Resources
 from ...engine.state.truth_fold import Entry, Truth
 from ..answers.amounts import in_order
 from ..coverage.coverage import NotListed
+from ..pages.templates import rendered
+from ..render.blocks import Block, CommandLine, Drawn, Sentence
 from ..render.columns import TableContext, short_names, table_of
 from .commands import MomentCommands
-from .report_records import Bounded, Share, State
 
 MOST_ROWS = 40
 MOST_SHARES = 60
@@ -34,35 +36,45 @@ WAITING = frozenset({"", "Pending", "Inqueue"})
 _AMOUNTS = ("allocated", "deserved", "guarantee", "capability")
 
 
-def state_of(truth: Truth, commands: MomentCommands, not_listed: NotListed) -> State:
-    """Return the objects of a moment, each kind as ``get`` prints it."""
+class Share(NamedTuple):
+    """One resource of a queue: amounts as texts, and as shares of the largest one of the resource.
+
+    :param depth: how many queues are above it. :param shares: by the name of the amount.
+    """
+
+    queue: str
+    depth: int
+    resource: str
+    amounts: dict[str, str]
+    shares: dict[str, float]
+
+
+def state_blocks(truth: Truth, commands: MomentCommands, not_listed: NotListed) -> Iterator[Block]:
+    """Yield the objects of a moment: what queues use, and each kind as ``get`` prints it."""
     context = TableContext(truth, not_listed=not_listed)
     shares = list(_shares(context))
-    return State(
-        tables=tuple(
-            _table(context, kind, title, commands)
-            for kind, title in _TITLES.items()
-            if truth.of(*kind)
-        ),
-        shares=tuple(shares[:MOST_SHARES]),
-        more_shares=len(shares[MOST_SHARES:]),
-    )
+    if shares:
+        yield Drawn(rendered("shares.html", shares=shares[:MOST_SHARES], total=len(shares)))
+    kinds = [kind for kind in _TITLES if truth.of(*kind)]
+    for kind in kinds:
+        yield from _table(context, kind, commands)
+    if not kinds:
+        yield Sentence("The log holds no queue, job, PodGroup or node at this moment.")
 
 
-def _table(context: TableContext, kind: GroupKind, title: str, commands: MomentCommands) -> Bounded:
-    """Return the table of a kind; of many PodGroups, those that wait come first."""
+def _table(context: TableContext, kind: GroupKind, commands: MomentCommands) -> Iterator[Block]:
+    """Yield the table of a kind, and its command; of many PodGroups, those that wait come first."""
     entries: Sequence[Entry] = context.truth.of(*kind)
-    total, order = len(entries), ""
-    if total > MOST_ROWS and kind == PODGROUP:
+    total, first = len(entries), kind == PODGROUP and len(entries) > MOST_ROWS
+    if first:
         entries = sorted(entries, key=_runs)
-        order = "those that wait first"
-    scoped = kind in CLUSTER_SCOPED
-    shown = entries[:MOST_ROWS]
-    words = ["get", plural_of(*kind), *([] if scoped else ["-A"])]
-    short = short_names(*kind, entries)
-    table = table_of(context, *kind, shown, namespaces=not scoped, short=short)
-    table = table._replace(title=title, total=total)
-    return Bounded(table, commands.of_moment(*words), order)
+    scoped, short = kind in CLUSTER_SCOPED, short_names(*kind, entries)
+    table = table_of(context, *kind, entries[:MOST_ROWS], namespaces=not scoped, short=short)
+    yield table._replace(title=_TITLES[kind], total=total)
+    if first:
+        yield Sentence("Shown are those that wait first.", "cut")
+    words = ("get", plural_of(*kind), *(() if scoped else ("-A",)))
+    yield CommandLine(commands.of_moment(*words))
 
 
 def _runs(entry: Entry) -> bool:

@@ -9,10 +9,17 @@ import pytest
 from plinian import Log
 from plinian.engine.kubernetes.units import format_time, parse_time
 from plinian.engine.state.clock import TimeSpan, span_at
-from plinian.replay.pages.drawing import drawing_of
+from plinian.replay.report.drawing import drawing_of
 from plinian.replay.report.question import earlier, time_at
-from plinian.replay.report.report_records import Mark, ReportWaiting, Stretch, Timeline
-from plinian.replay.report.report_timeline import PARTS, extent_of, timeline_of
+from plinian.replay.report.report_timeline import (
+    PARTS,
+    Mark,
+    ReportWaiting,
+    Stretch,
+    Timeline,
+    extent_of,
+    timeline_of,
+)
 
 AT = "2026-11-21T01:53:36Z"
 

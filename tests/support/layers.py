@@ -50,9 +50,10 @@ ORDER = (
     ),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
     *("replay.explore", "replay.answers", "replay.what_if", "replay.forecast"),
-    *("replay.render", "replay.review", "replay.series", "replay.plot", "replay.report"),
+    *("replay.render", "replay.review", "replay.series", "replay.plot"),
     *(
         "replay.pages",
+        "replay.report",
         "replay.pack",
         "replay.questions",
         "replay.facade",

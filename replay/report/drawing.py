@@ -9,7 +9,7 @@ from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.clock import TimeSpan
 from ..moments.times import is_uncertain, span_of_day, time_text
 from ..render.tables import cut
-from ..report.report_records import Lane, Mark, Stretch, Timeline
+from .report_timeline import Lane, Mark, Stretch, Timeline
 
 WIDTH = 1000
 LEFT, RIGHT = 150, 34

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.state.clock import span_at
-from plinian.replay.pages.drawing import LEFT, RIGHT, WIDTH, drawing_of
-from plinian.replay.report.report_records import Lane, Mark, ReportWaiting, Stretch, Timeline
+from plinian.replay.report.drawing import LEFT, RIGHT, WIDTH, drawing_of
+from plinian.replay.report.report_timeline import Lane, Mark, ReportWaiting, Stretch, Timeline
 
 SECOND = 1_000_000
 BEGIN = 1_767_312_000 * SECOND
