@@ -31,7 +31,7 @@ ROOM = 2**31
 """Bytes that all tests together have room in."""
 
 LOADED = (
-    *("writers", "plinian.replay.cli.main", "plinian.replay.render.summary"),
+    *("writers", "plinian.replay.cli.main", "plinian.replay.render.figures"),
     *("plinian.replay.truth.truth", "plinian.replay.render.progress"),
     *("plinian.engine.log.creation", "plinian.engine.log.migrating", "plinian.engine.log.postgres"),
     "sqlalchemy.dialects.sqlite",

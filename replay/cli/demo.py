@@ -46,8 +46,7 @@ def demo(
     from ..logs.log import opened
     from ..questions.diff import DiffQuestion
     from ..questions.history import HistoryQuestion
-    from ..render.differences import diff_lines
-    from ..render.histories import history_lines
+    from ..render.differences import diff_lines, history_lines
 
     if files is not None:
         sys.stdout.writelines(f"{path}\n" for path in recording.copy_inputs(files))

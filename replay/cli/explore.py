@@ -370,7 +370,7 @@ def _write(world: ScenarioWorld, result: Exploration, output: str) -> None:
 def _write_windows(world: ScenarioWorld, output: str) -> None:
     from ..explore.window_words import windows_in
     from ..render.documents import json_text
-    from ..render.windows import windows_document, windows_lines
+    from ..render.race import windows_document, windows_lines
 
     found = windows_in(world)
     if output == "json":
@@ -413,7 +413,7 @@ def _is_named(option: str) -> bool:
 def _replay(token: str, release: str | None, output: str, files: _Files) -> None:
     from ..explore.replaying import replay
     from ..render.documents import json_text
-    from ..render.race_replay import replay_lines
+    from ..render.race import replay_lines
 
     again = replay(token, release)
     _write_branch(again.world, again.story, files)

@@ -84,8 +84,8 @@ def ingest(
     from ..logs.log import opened
     from ..moments.log_clock import clock_remarks
     from ..render.documents import json_text
+    from ..render.figures import summary_lines
     from ..render.progress import counting, phases
-    from ..render.summary import summary_lines
     from ..truth.truth import build_index
 
     chosen = IngestOptions(
@@ -117,7 +117,7 @@ def _explain(place: str, paths: tuple[str, ...], year: int | None, output: str) 
     from ...engine.errors import UsageError
     from ..ingest.explain import explain
     from ..render.documents import json_text
-    from ..render.explanation import explanation_lines
+    from ..render.figures import explanation_lines
 
     if paths:
         raise UsageError("--explain stores nothing, so it takes no paths", now="leave them out")

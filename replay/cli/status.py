@@ -27,7 +27,7 @@ def status(
     """
     from ..logs.log_status import status_of
     from ..render.documents import json_text, plain, write_yaml
-    from ..render.status import status_lines
+    from ..render.figures import status_lines
     from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:

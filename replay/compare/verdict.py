@@ -165,29 +165,6 @@ class UpgradeDocument(msgspec.Struct, frozen=True, kw_only=True):
     behaviours: tuple[BehaviourDiff, ...]
 
 
-def upgrade_document(upgrade: Upgrade) -> UpgradeDocument:
-    """Return what answers show of an upgrade."""
-    judged = verdict_of(upgrade)
-    groups = [
-        shown_as(
-            JudgedGroup,
-            group,
-            decisions=[
-                shown_as(JudgedDecision, each, level=level_of(each)) for each in group.changed
-            ],
-        )
-        for group in upgrade.groups
-    ]
-    return shown_as(
-        UpgradeDocument,
-        upgrade,
-        verdict=judged.level,
-        effects=judged.effects,
-        differ=bool(upgrade),
-        groups=groups,
-    )
-
-
 class ChangedDecision(NamedTuple):
     """A decision that differs in the other release.
 
@@ -283,7 +260,26 @@ class Upgrade(Tabular):
     @property
     def document(self) -> UpgradeDocument:
         """What answers show of it."""
-        return upgrade_document(self)
+        judged = verdict_of(self)
+        groups = [
+            shown_as(
+                JudgedGroup,
+                group,
+                decisions=[
+                    shown_as(JudgedDecision, each, level=level_of(each)) for each in group.changed
+                ],
+            )
+            for group in self.groups
+        ]
+        effects, differ = judged.effects, bool(self)
+        return shown_as(
+            UpgradeDocument,
+            self,
+            verdict=judged.level,
+            effects=effects,
+            differ=differ,
+            groups=groups,
+        )
 
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the decisions that differ, their causes, and the behaviours that differ."""

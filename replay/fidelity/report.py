@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -146,7 +146,26 @@ class DeliveryRow(NamedTuple):
     us: Micros
 
 
-class SessionFidelity(NamedTuple):
+class SessionCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How one session came out; see :class:`SessionFidelity`."""
+
+    number: int
+    id: str
+    how: HowKnown
+    opened: Time
+    position: int
+    revision: int
+    exact: bool
+    bindings: Counts
+    evictions: Counts
+    phases: Counts
+    conditions: Counts
+    panics: Counts
+    order: int
+    runs: int
+
+
+class SessionFidelity(SessionCounts, frozen=True, kw_only=True):
     """How one session came out.
 
     :param number: as in ``session:N``. :param id: empty if it is not known.
@@ -157,22 +176,8 @@ class SessionFidelity(NamedTuple):
         maps in it; 0 is the ascending one. :param runs: how often it was run.
     """
 
-    number: int
-    id: str
-    how: str
-    opened: int
-    position: int
-    revision: int
-    exact: bool
-    bindings: Counts
-    evictions: Counts
-    phases: Counts
-    conditions: Counts
     deliveries: tuple[Delivery, ...]
-    order: int
-    runs: int
     differences: tuple[Difference, ...]
-    panics: Counts = Counts()
 
 
 class InformerLag(msgspec.Struct, frozen=True):
@@ -209,25 +214,6 @@ class MovedInformers(msgspec.Struct, frozen=True, kw_only=True):
 
     session: int
     informers: tuple[Delivery, ...]
-
-
-class SessionCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How one session came out; see :class:`SessionFidelity`."""
-
-    number: int
-    id: str
-    how: HowKnown
-    opened: Time
-    position: int
-    revision: int
-    exact: bool
-    bindings: Counts
-    evictions: Counts
-    phases: Counts
-    conditions: Counts
-    panics: Counts
-    order: int
-    runs: int
 
 
 class FidelityDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -351,9 +337,7 @@ class Fidelity(Tabular):
             deliveries=[
                 MovedInformers(session=one.number, informers=one.deliveries) for one in moved
             ],
-            by_session=[
-                shown_as(SessionCounts, one, opened=Time(one.opened)) for one in self.sessions
-            ],
+            by_session=[shown_as(SessionCounts, one) for one in self.sessions],
         )
 
     def tables(self) -> Mapping[str, ColumnTable]:
@@ -381,17 +365,15 @@ class Fidelity(Tabular):
         }
 
 
-def _row(fidelity: SessionFidelity) -> SessionRow:
-    return SessionRow(
-        *fidelity[:7],
-        bindings=fidelity.bindings.recorded,
-        evictions=fidelity.evictions.recorded,
-        phases=fidelity.phases.recorded,
-        differences=len(fidelity.differences),
-        moved=len(fidelity.deliveries),
-        order=fidelity.order,
-        runs=fidelity.runs,
-    )
+def _row(session: SessionFidelity) -> SessionRow:
+    cells: dict[str, Any] = msgspec.structs.asdict(session) | {
+        "bindings": session.bindings.recorded,
+        "evictions": session.evictions.recorded,
+        "phases": session.phases.recorded,
+        "differences": len(session.differences),
+        "moved": len(session.deliveries),
+    }
+    return SessionRow(**{name: cells[name] for name in SessionRow._fields})
 
 
 def _sum(counts: Iterable[Counts]) -> Counts:

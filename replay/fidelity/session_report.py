@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ..recorded.recorded_sessions import HowKnown, RecordedSession
+from ..tabular.record_columns import Time
 from .attempts import Aspect, Attempt, DifferingResult
 from .deliveries import Arrival
 from .known_inputs import UNRECORDED
@@ -36,8 +37,8 @@ def fidelity_of_session(
     return SessionFidelity(
         number=number,
         id=recorded.uid,
-        how=recorded.how.value,
-        opened=recorded.opened,
+        how=recorded.how,
+        opened=Time(recorded.opened),
         position=recorded.position,
         revision=rerun.revision,
         exact=rerun.same,

@@ -89,7 +89,19 @@ class CheckReport(Tabular):
     @property
     def document(self) -> CheckDocument:
         """What answers show of it."""
-        return check_document(self)
+        return shown_as(
+            CheckDocument,
+            self,
+            since=self.since or None,
+            settle_seconds=self.settle / SECOND_US,
+            violations=[_violation(one, self) for one in self.violations],
+            unsettled=[_violation(one, self) for one in self.unsettled],
+            checked=[one.id for one in self.checked],
+            not_checked=[
+                ShownUnchecked(invariant=one.invariant.id, reason=one.reason)
+                for one in self.not_checked
+            ],
+        )
 
     def span_of(self, place: HappeningPlace) -> TimeSpan:
         """Return between which times a violation began or ended."""
@@ -230,23 +242,6 @@ class InvariantDocument(msgspec.Struct, frozen=True, kw_only=True):
     only_if_named: bool
     never_checked: str | None
     statement: str
-
-
-def check_document(report: CheckReport) -> CheckDocument:
-    """Return what answers show of a check."""
-    return shown_as(
-        CheckDocument,
-        report,
-        since=report.since or None,
-        settle_seconds=report.settle / SECOND_US,
-        violations=[_violation(violation, report) for violation in report.violations],
-        unsettled=[_violation(breach, report) for breach in report.unsettled],
-        checked=[invariant.id for invariant in report.checked],
-        not_checked=[
-            ShownUnchecked(invariant=one.invariant.id, reason=one.reason)
-            for one in report.not_checked
-        ],
-    )
 
 
 def _violation(breach: Breach, report: CheckReport) -> ShownViolation:

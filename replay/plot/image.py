@@ -20,7 +20,6 @@ from .picture import (
     NOT_READY,
     Cells,
     Chart,
-    IncidentMark,
     NumberLine,
     Panel,
     Picture,
@@ -44,7 +43,6 @@ _LEFT, _RIGHT = 0.75, 0.35
 _LETTER = 0.068
 """The width of a letter of a label, about."""
 _NOTE_LETTERS = 135
-_EVENT, _WHILE = _LAST = ("event, by number", "while it lasts")
 _DOTS_PER_INCH = 144
 
 _SETTINGS: Mapping[Any, Any] = MappingProxyType(
@@ -352,52 +350,31 @@ def _ranges(axes: Axes, panel: RangesPanel, colours: Colours) -> None:
 
 
 def _entries(picture: Picture, colours: Colours) -> dict[str, Any]:
-    """Return the entries of the legend: what is drawn, by its label."""
+    """Return the entries of the legend: what is drawn, by its label; incidents are the last."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 -- an extra
+    from matplotlib.patches import Patch  # noqa: PLC0415
+
+    noted = {CORDONED: colours.cordoned, NOT_READY: colours.not_ready}
     entries: dict[str, Any] = {}
     for panel in picture.panels:
         if isinstance(panel, Chart):
-            entries |= _of_chart(panel, colours)
+            for line in panel.filled:
+                edge = colours.lines.get(line.role, "none")
+                entries[line.label] = Patch(facecolor=colours.surfaces[line.role], edgecolor=edge)
+            for line in panel.lines:
+                colour, dashes = colours.lines[line.role], _DASHES[line.role]
+                entries[line.label] = Line2D([], [], color=colour, linestyle=dashes)
         elif isinstance(panel, Cells):
-            entries |= _of_cells(panel, colours)
-    for label in [label for label in entries if label in _LAST]:
-        entries[label] = entries.pop(label)
-    return entries
-
-
-def _of_chart(chart: Chart, colours: Colours) -> dict[str, Any]:
-    from matplotlib.lines import Line2D  # noqa: PLC0415 -- an extra
-    from matplotlib.patches import Patch  # noqa: PLC0415
-
-    found: dict[str, Any] = {}
-    for line in chart.filled:
-        edge = colours.lines.get(line.role, "none")
-        found[line.label] = Patch(facecolor=colours.surfaces[line.role], edgecolor=edge)
-    for line in chart.lines:
-        colour, dashes = colours.lines[line.role], _DASHES[line.role]
-        found[line.label] = Line2D([], [], color=colour, linestyle=dashes)
-    return found | _of_marks(chart.marks, colours)
-
-
-def _of_cells(cells: Cells, colours: Colours) -> dict[str, Any]:
-    from matplotlib.patches import Patch  # noqa: PLC0415 -- an extra
-
-    levels, notes = shown_levels(cells)
-    noted = {CORDONED: colours.cordoned, NOT_READY: colours.not_ready}
-    found = {LEVELS[one].label: Patch(facecolor=colours.levels[one]) for one in levels}
-    found |= {one.label: Patch(facecolor=noted[one]) for one in notes}
-    return found | _of_marks(cells.marks, colours)
-
-
-def _of_marks(marks: Sequence[IncidentMark], colours: Colours) -> dict[str, Any]:
-    from matplotlib.lines import Line2D  # noqa: PLC0415 -- an extra
-    from matplotlib.patches import Patch  # noqa: PLC0415
-
-    found: dict[str, Any] = {}
+            levels, notes = shown_levels(panel)
+            entries |= {LEVELS[one].label: Patch(facecolor=colours.levels[one]) for one in levels}
+            entries |= {one.label: Patch(facecolor=noted[one]) for one in notes}
+    drawn = [panel for panel in picture.panels if not isinstance(panel, RangesPanel)]
+    marks = [mark.incident for panel in drawn for mark in panel.marks]
     if marks:
-        found[_EVENT] = Line2D([], [], color=colours.mark, linewidth=0.8)
-    if any(mark.incident.until is not None for mark in marks):
-        found[_WHILE] = Patch(facecolor=colours.marked)
-    return found
+        entries["event, by number"] = Line2D([], [], color=colours.mark, linewidth=0.8)
+    if any(incident.until is not None for incident in marks):
+        entries["while it lasts"] = Patch(facecolor=colours.marked)
+    return entries
 
 
 def _legend(figure: Figure, entries: Mapping[str, Any], colours: Colours, top: float) -> None:

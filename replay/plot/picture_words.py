@@ -24,6 +24,7 @@ _COARSE = (
     *(_HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY),
 )
 _FEW = 3
+_MOST_STEPS = 3
 
 
 def duration(micros: int) -> str:
@@ -76,20 +77,18 @@ def _of_day(time: int, step: int) -> str:
     return text if step % _MINUTE else text[:5]
 
 
-def amounts_on_axis(unit: str, highest: float, most: int = 3) -> list[tuple[float, str]]:
+def amounts_on_axis(unit: str, highest: float) -> list[tuple[float, str]]:
     """Return round amounts from 0 up to the highest, with their texts."""
     if highest <= 0:
         return [(0.0, "0")]
     if unit == DURATION:
         steps: Sequence[float] = _TIMES
-    elif unit == COUNT:
-        steps = [digit * 10**power for power in range(18) for digit in (1, 2, 5)]
     elif in_bytes(unit):
         scale = 1.0 if unit == "memory" else 1000.0
         steps = [scale * 2**power for power in range(62)]
     else:
         steps = [digit * 10**power for power in range(21) for digit in (1, 2, 5)]
-    step = next((one for one in steps if highest <= one * most), steps[-1])
+    step = next((one for one in steps if highest <= one * _MOST_STEPS), steps[-1])
     count = int(highest // step)
     return [(step * place, amount_text(unit, step * place)) for place in range(count + 1)]
 

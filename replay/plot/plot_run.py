@@ -310,20 +310,18 @@ def plot_of(
         asked = plot_of_why(log, found, moment or log.moment(found.asked.at))
         return plot(log, asked, place=place, progress=progress)
     from ..fidelity.report import Fidelity  # noqa: PLC0415 -- only what is drawn
+    from .answer_pictures import fidelity_picture, forecast_picture  # noqa: PLC0415
 
+    name = log_name(place)
     if isinstance(found, Fidelity):
-        from .fidelity_picture import fidelity_picture  # noqa: PLC0415
-
-        return Plot(fidelity_picture(found, log_name(place)))
-    from .forecast_picture import forecast_picture  # noqa: PLC0415
-
-    return Plot(forecast_picture(found, log_name(place)))
+        return Plot(fidelity_picture(found, name))
+    return Plot(forecast_picture(found, name))
 
 
 def _drawn(
     log: Log, span: ShownPeriod, asked: PlotRequest, name: str, progress: Progress | None
 ) -> Picture:
-    """Return the picture that is asked for. :param name: of the log, for the title."""
+    """Return a picture. :param name: of the log, for the title."""
     names, resource = asked.names, asked.resource or "cpu"
     if asked.what == QUEUES:
         shares = queue_shares(log, span, resource, names=names, progress=progress)

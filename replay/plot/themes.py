@@ -82,8 +82,9 @@ _CORDONED, _NOT_READY = ("#e6a000", "#eab544"), ("#b03a7a", "#e38fc0")
 
 
 def _theme(place: int) -> Colours:
+    paper, ink, soft, grid, mark, marked = (pair[place] for pair in _PLAIN.values())
     return Colours(
-        *(pair[place] for pair in _PLAIN.values()),
+        *(paper, ink, soft, grid, mark, marked),
         lines=MappingProxyType({role: pair[place] for role, pair in _LINES.items()}),
         surfaces=MappingProxyType({role: pair[place] for role, pair in _SURFACES.items()}),
         levels=tuple(pair[place] for pair in _LEVELS),

@@ -58,6 +58,6 @@ class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
 
     def lines(self, found: Blame, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
-        from ..render.blame import blame_lines  # noqa: PLC0415
+        from ..render.why import blame_lines  # noqa: PLC0415
 
         return blame_lines(found, style=style)

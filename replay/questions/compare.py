@@ -44,7 +44,7 @@ class QuestionOfDecisions(QuestionOfRelease["Comparison"], frozen=True, kw_only=
         """Yield the answer for people."""
         from ..render.comparison import comparison_lines  # noqa: PLC0415
 
-        return comparison_lines(found, style=style, trace=self.is_traced, wide=style.wide)
+        return comparison_lines(found, style=style, trace=self.is_traced)
 
     def notes(self, found: Comparison) -> Sequence[str]:
         """Return what each session was run on."""

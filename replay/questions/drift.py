@@ -42,7 +42,7 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
 
     def tables(self, found: Drift, _style: Style) -> Iterable[Table]:
         """Return a row for each difference."""
-        from ..render.drift import drift_table  # noqa: PLC0415
+        from ..render.believed import drift_table  # noqa: PLC0415
 
         return (drift_table(found),)
 
@@ -57,7 +57,7 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
 
     def notes(self, found: Drift) -> Sequence[str]:
         """Return which panics the scheduler had."""
-        from ..render.drift import crash_texts  # noqa: PLC0415
+        from ..render.believed import crash_texts  # noqa: PLC0415
 
         return crash_texts(found)
 

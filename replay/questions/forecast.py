@@ -96,7 +96,7 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
         """Yield the answer for people."""
         from ..render.forecast import forecast_lines  # noqa: PLC0415
 
-        return forecast_lines(found, style=style, wide=style.wide)
+        return forecast_lines(found, style=style)
 
     def notes(self, found: Forecast) -> Sequence[str]:
         """Return what the original is, and which branch has a course."""

@@ -74,7 +74,7 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
 
     def fault(self, log: Log, found: ObjectHistory) -> PlinianError | None:
         """Return that the log never held the object, with what may be meant."""
-        from ..render.not_found import never_held  # noqa: PLC0415
+        from ..render.related_objects import never_held  # noqa: PLC0415
 
         return never_held(log, found, log.moment(self.at))
 
@@ -84,7 +84,7 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
 
     def lines(self, found: ObjectHistory, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
-        from ..render.histories import history_lines  # noqa: PLC0415
+        from ..render.differences import history_lines  # noqa: PLC0415
         from ..render.related_objects import belonging_lines  # noqa: PLC0415
 
         yield from history_lines(found, style=style)

@@ -112,12 +112,9 @@ each, and the behaviours in which the releases differ."""
 
     def lines(self, found: SessionAnswer, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
-        from ..render.session import session_lines, trace_lines  # noqa: PLC0415
+        from ..render.session import session_lines  # noqa: PLC0415
 
-        yield from session_lines(found, style=style, wide=style.wide)
-        if self.trace:
-            yield "\n"
-            yield from trace_lines(found.result.trace, style=style, wide=style.wide)
+        return session_lines(found, style=style, trace=self.trace)
 
     def notes(self, found: SessionAnswer) -> Sequence[str]:
         """Return what the session was run on."""

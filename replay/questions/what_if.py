@@ -159,9 +159,9 @@ An interrupt prints the courses that are finished, names the others, and exits w
 
     def lines(self, found: WhatIf, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
-        from ..render.what_if import what_if_lines  # noqa: PLC0415 -- doors read the fields only
+        from ..render.comparison import what_if_lines  # noqa: PLC0415 -- doors read the fields only
 
-        return what_if_lines(found, style=style, wide=style.wide)
+        return what_if_lines(found, style=style)
 
     def notes(self, found: WhatIf) -> Sequence[str]:
         """Return what the original is."""

@@ -16,7 +16,17 @@ _SLACK_US = 2 * SECOND_US
 def resource_list(amounts: Mapping[str, float]) -> str:
     """Return resources as ``cpu=2,memory=4Gi``: cpu and memory first, the others by name."""
     order = sorted(amounts, key=lambda name: (name not in ("cpu", "memory"), name))
-    return ",".join(f"{name}={short_amount(name, amounts[name])}" for name in order) or NONE
+    return listed({name: short_amount(name, amounts[name]) for name in order})
+
+
+def quantity_list(amounts: Mapping[str, str]) -> str:
+    """Return what Kubernetes writes of resources as one text, by name and without zeros."""
+    return listed({name: amount for name, amount in sorted(amounts.items()) if amount != "0"})
+
+
+def listed(values: Mapping[str, object]) -> str:
+    """Return values by name as one text: ``Running=3,Pending=1``."""
+    return ",".join(f"{name}={value}" for name, value in values.items()) or NONE
 
 
 def used_of(resource: str, used: float, total: float, *, unknown: bool = False) -> str:
@@ -36,8 +46,6 @@ def sure(text: str, amount: object, *, unknown: bool) -> str:
 UNKNOWN = "<unknown>"
 """In a cell, as kubectl has it: not nothing, but not known."""
 
-UNKNOWN_AGE = UNKNOWN
-
 
 def age(when: TimeSpan, then: int | None) -> str:
     """Return how long before a moment something was, as kubectl does: ``5m``.
@@ -46,13 +54,13 @@ def age(when: TimeSpan, then: int | None) -> str:
     Without any time it is ``<unknown>``.
     """
     if then is None:
-        return UNKNOWN_AGE
+        return UNKNOWN
     if is_one_time(when) and when.estimate is not None:
         return duration(then, when.estimate)
     low = None if when.earliest is None else max(0, when.earliest - then)
     high = None if when.latest is None else duration(then, when.latest)
     if not low:  # It was there at the moment: that it is not younger than 0s says nothing.
-        return UNKNOWN_AGE if high is None else f"<{high}"
+        return UNKNOWN if high is None else f"<{high}"
     least = format_age(low)
     if high is None:
         return f">{least}"

@@ -17,11 +17,12 @@ from ...engine.kubernetes.units import format_amount
 from ...engine.model.job import JobInfo
 from ...engine.model.resource import Resource
 from ...engine.model.task_status import STATUS_NAMES
+from ..belief.logged_drift import Drift
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.documents import shown_as
 from ..tabular.record_columns import AmountColumns
 from ..tabular.tabular import Tabular
-from .amounts import resource_list
+from .amounts import listed, resource_list
 from .tables import NONE, Table
 
 
@@ -365,6 +366,32 @@ def _cell(record: Any, field: str, info: Any) -> str:
     if field == "request":
         return ",".join(f"{name}={amount}" for name, amount in value.items() if amount != "0")
     if isinstance(value, dict):
-        value = [f"{name}={count}" for name, count in value.items()]
+        return listed(value)
     text = ",".join(value) if isinstance(value, list) else value
     return NONE if text is None else str(text) or NONE
+
+
+def crash_texts(found: Drift) -> list[str]:
+    """Return in sentences which panics the scheduler had by then."""
+    return [
+        f"The scheduler of {found.release} had panicked by then: {one}" for one in found.crashes
+    ]
+
+
+def drift_table(found: Drift) -> Table:
+    """Return a row for each difference."""
+    return Table(
+        ("KIND", "NAME", "FIELD", "API SERVER", "CACHE", "SINCE"),
+        [
+            (
+                one.kind,
+                one.name or NONE,
+                one.field or NONE,
+                one.truth if one.truth is not None else NONE,
+                one.belief if one.belief is not None else NONE,
+                f"@{one.since}",
+            )
+            for one in found.differences
+        ],
+        keep=("NAME", "FIELD", "API SERVER", "CACHE"),
+    )

@@ -9,12 +9,19 @@ from ...engine.events import Recorded
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ..compare import bisection
-from ..compare.bisection import Bisection, Flip, ObjectRange, Probe
+from ..compare.bisection import Bisection, Flip, Probe
 from ..compare.crashes import LoggedCrash, PanickingReleases
 from ..coverage.coverage import plurals, unknown_text
 from ..moments.times import known_text
-from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .blocks import Section, TerminalLine, block_lines, first_rows
+from .comparison import (
+    behaviour_table,
+    cause_text,
+    first_difference_sections,
+    numbers_of,
+    step_texts,
+)
+from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 _EVENTS_SHOWN = 10
 
@@ -29,49 +36,42 @@ def bisection_lines(
 
     :param crashes: those that the log records.
     """
-    rows = list(_probe_rows(found.probes))
-    yield from lines_of(
-        Table(("AT", "ANSWER", "RESULT"), rows, keep=("ANSWER", "RESULT")), style=style
+    answers = Table(
+        ("AT", "ANSWER", "RESULT"), list(_probe_rows(found.probes)), keep=("ANSWER", "RESULT")
     )
-    yield "\n"
+    parts = [Section([answers])]
     if found.flip is None:
-        yield from _unchanged_lines(found)
+        parts.append(Section(list(_unchanged(found))))
     else:
-        yield from _flip_lines(found, found.flip, style)
+        parts += _flip_sections(found, found.flip, style)
     if crashes:
-        yield "\n"
-        yield from _crash_lines(crashes, style)
+        begin = f"The log records {counted(len(crashes), 'crash', 'crashes')} of the scheduler:"
+        table = table_of(_CRASHES, crashes)
+        parts.append(Section([begin, *first_rows(table, _EVENTS_SHOWN)]))
+    return block_lines(parts, style=style)
 
 
-def _unchanged_lines(found: Bisection) -> Iterator[str]:
+def _unchanged(found: Bisection) -> Iterator[str]:
     """Yield that the answer is the same everywhere, how certain it is, and what was not checked."""
     answer = f"{_yes(found.probes[0])} {_everywhere(found)}"
     if not found.answered:
         yield (
             f"{found.question}: not known, because the log lacks what sessions need "
-            f"({unknown_text(found.not_known)}). With what is in the log: {answer}\n"
+            f"({unknown_text(found.not_known)}). With what is in the log: {answer}"
         )
     else:
-        yield f"{found.question}: {answer}\n"
+        yield f"{found.question}: {answer}"
     if 0 < found.doubtful < len(found.probes):
         be, moments = ("is", "a moment") if found.doubtful == 1 else ("are", "moments")
         yield (
             f"{found.doubtful} of the {len(found.probes)} {be} at {moments} for which the "
-            f"log lacks what sessions need: {unknown_text(found.not_known)}\n"
+            f"log lacks what sessions need: {unknown_text(found.not_known)}"
         )
-    if found.there is not None and _missing(found):
-        yield f"{_there_text(found.there)}\n"
-
-
-def _missing(found: Bisection) -> bool:
-    """Return whether any session was run at a moment without the object."""
-    return any(probe.answer.absent for probe in found.probes)
-
-
-def _there_text(there: ObjectRange) -> str:
-    last = "" if there.first == there.last else f" to rv:{there.last}"
-    gone = ", when it was deleted" if there.gone else ""
-    return f"The log holds {there.name} from rv:{there.first}{last}{gone}."
+    there = found.there
+    if there is not None and any(probe.answer.absent for probe in found.probes):
+        last = "" if there.first == there.last else f" to rv:{there.last}"
+        gone = ", when it was deleted" if there.gone else ""
+        yield f"The log holds {there.name} from rv:{there.first}{last}{gone}."
 
 
 def left_out_text(found: Bisection) -> str:
@@ -150,65 +150,56 @@ def release_choice_text(
     return f"{begin} At the crash recorded @{found.crash.position}, {names} panics {how}. {end}"
 
 
-def _crash_lines(crashes: Sequence[LoggedCrash], style: Style) -> Iterator[str]:
-    yield f"The log records {counted(len(crashes), 'crash', 'crashes')} of the scheduler:\n"
-    rows = [
-        (
-            f"@{crash.position}",
-            NONE if crash.revision is None else f"rv:{crash.revision}",
-            known_text(crash.span) or NONE,
-            crash.message,
-        )
-        for crash in crashes[:_EVENTS_SHOWN]
-    ]
-    table = Table(("POSITION", "REVISION", "TIME", "MESSAGE"), rows, keep=("MESSAGE",))
-    yield from lines_of(table, style=style)
-    if len(crashes) > _EVENTS_SHOWN:
-        yield f"({len(crashes) - _EVENTS_SHOWN} more: -o json)\n"
+_CRASHES: Sequence[TextColumn[LoggedCrash]] = (
+    TextColumn("POSITION", lambda one: f"@{one.position}"),
+    TextColumn("REVISION", lambda one: NONE if one.revision is None else f"rv:{one.revision}"),
+    TextColumn("TIME", lambda one: known_text(one.span) or NONE),
+    TextColumn("MESSAGE", lambda one: one.message, keep=True),
+)
 
 
-def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
+def _flip_sections(found: Bisection, flip: Flip, style: Style) -> Iterator[Section]:
     before, after = flip.before.probe, flip.after.probe
-    yield style.bold(
-        f"{found.question}: {_yes(before)} until {before.at}, {_yes(after)} from {after.at}\n"
-    )
+    yes, no = f"{_yes(before)} until {before.at}", f"{_yes(after)} from {after.at}"
+    yield Section([TerminalLine(f"{found.question}: {yes}, {no}")])
     if flip.events:
-        yield "\n"
-        yield from _event_lines(flip.events, style)
+        yield Section(first_rows(table_of(_EVENTS, flip.events), _EVENTS_SHOWN))
+    labels = (before.at, after.at)
     if flip.behaviours or flip.causes:
-        yield f"\nCause: {cause_text(flip.causes)}\n"
-        yield from behaviour_lines(flip.behaviours, (before.at, after.at), style=style)
-        for row in flip.behaviours:
-            origin = ", ".join(filter(None, (*row.since, row.pull, row.source)))
-            yield f"{row.behaviour}: since {origin}\n"
+        origins = (
+            ", ".join(filter(None, (*one.since, one.pull, one.source))) for one in flip.behaviours
+        )
+        since = (
+            f"{one.behaviour}: since {origin}"
+            for one, origin in zip(flip.behaviours, origins, strict=True)
+        )
+        table = behaviour_table(flip.behaviours, labels)
+        yield Section([f"Cause: {cause_text(flip.causes)}", table, *since])
     for parting in flip.first_differences:
-        yield "\n"
-        yield from first_difference_lines(parting, (before.at, after.at), style=style)
-    numbered = any(numbers_of(parting.alike) for parting in flip.first_differences)
-    for side in (flip.before, flip.after) if not numbered else ():
-        if side.steps:
-            yield f"\n{side.probe.at}:\n"
-            yield from step_lines(side.steps, style=style)
-
-
-def _event_lines(events: list[Recorded], style: Style) -> Iterator[str]:
-    rows = [_event_row(recorded) for recorded in events[:_EVENTS_SHOWN]]
-    headers = ("POSITION", "REVISION", "EVENT", "OBJECT", "TIME")
-    yield from lines_of(Table(headers, rows, keep=("EVENT", "OBJECT")), style=style)
-    if len(events) > _EVENTS_SHOWN:
-        yield f"({len(events) - _EVENTS_SHOWN} more: -o json)\n"
-
-
-def _event_row(recorded: Recorded) -> tuple[str, ...]:
-    event = recorded.event
-    revision = "" if event.revision is None else f"rv:{event.revision}"
-    time = "" if event.observed_at is None else format_time(event.observed_at)
-    return f"@{recorded.position}", revision, event.kind, _name(recorded), time
+        yield from first_difference_sections(parting, labels)
+    if not any(numbers_of(parting.alike) for parting in flip.first_differences):
+        for side in (flip.before, flip.after):
+            if side.steps:
+                yield Section([f"{side.probe.at}:", *step_texts(side.steps, style)])
 
 
 def _name(recorded: Recorded) -> str:
     reference = recorded.event.reference
     return "/".join(filter(None, (reference.namespace, reference.name)))
+
+
+_EVENTS: Sequence[TextColumn[Recorded]] = (
+    TextColumn("POSITION", lambda one: f"@{one.position}"),
+    TextColumn(
+        "REVISION", lambda one: "" if one.event.revision is None else f"rv:{one.event.revision}"
+    ),
+    TextColumn("EVENT", lambda one: one.event.kind, keep=True),
+    TextColumn("OBJECT", _name, keep=True),
+    TextColumn(
+        "TIME",
+        lambda one: "" if one.event.observed_at is None else format_time(one.event.observed_at),
+    ),
+)
 
 
 def _yes(probe: Probe) -> str:

@@ -134,7 +134,7 @@ class Sentence(NamedTuple):
     look: str = ""
 
 
-class Line(NamedTuple):
+class TerminalLine(NamedTuple):
     """A line that only a terminal shows, in a colour. :param look: a method of :class:`Style`."""
 
     text: str
@@ -182,7 +182,7 @@ class Drawn(NamedTuple):
     html: Markup
 
 
-Block: TypeAlias = "str | Line | Sentence | CommandLine | ItemList | Table | Folded | Drawn"
+Block: TypeAlias = "str | TerminalLine | Sentence | CommandLine | ItemList | Table | Folded | Drawn"
 """A text alone is a line that only a terminal shows."""
 
 
@@ -199,10 +199,12 @@ class Section(NamedTuple):
     captions: bool = True
 
 
-def few(table: Table, most: int | None, advice: str = "-o json") -> list[Block]:
+def first_rows(
+    table: Table, most: int | None, advice: str = "-o json"
+) -> tuple[Table, *tuple[str, ...]]:
     """Return the first rows of a table, and how to see the others. :param most: None is all."""
     more = len(table.rows) - len(table.rows[:most])
-    return [table.first(most), *([f"({more} more: {advice})"] * bool(more))]
+    return (table.first(most), f"({more} more: {advice})") if more else (table,)
 
 
 def block_lines(parts: Iterable[Section], *, style: Style = PLAIN) -> Iterator[str]:
@@ -217,7 +219,7 @@ def _lines(block: Block, style: Style) -> Iterator[str]:
     match block:
         case str():
             yield f"{block}\n"
-        case Line(text, look):
+        case TerminalLine(text, look):
             yield f"{getattr(style, look)(text)}\n"
         case Sentence(text, look):
             yield from paragraph(style.bold(text) if look == "sentence" else text, style)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...engine.events import Event
-from ...engine.invariants.invariant import Severity
+from ...engine.invariants.invariant import Invariant, Severity
 from ...engine.invariants.violation_timeline import Breach
 from ...engine.kubernetes.units import SECOND_US
 from ..coverage.coverage import unknown_text
 from ..invariants.check_report import CheckReport, beginning, severity_of
 from ..invariants.check_task import ALL
 from .blocks import Marked, Ref, Words, here_ref, joined, moment_ref, object_ref
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table, TextColumn, lines_of, table_of
 
 
 def check_table(
@@ -107,19 +107,21 @@ def _seconds(micros: int) -> str:
     return f"{micros / SECOND_US:g}s"
 
 
+_INVARIANTS: Sequence[TextColumn[Invariant]] = (
+    TextColumn("INVARIANT", lambda one: one.id),
+    TextColumn("NAME", lambda one: one.name, keep=True),
+    TextColumn("SEVERITY", lambda one: one.severity.value),
+    TextColumn("NEEDS", lambda one: one.needs.value),
+    TextColumn("STATEMENT", lambda one: one.statement, keep=True),
+)
+
+
 def invariant_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all invariants, and of remarks on some of them."""
-    rows = [(one.id, one.name, one.severity.value, one.needs.value, one.statement) for one in ALL]
-    headers = ("INVARIANT", "NAME", "SEVERITY", "NEEDS", "STATEMENT")
-    yield from lines_of(Table(headers, rows, keep=("NAME", "STATEMENT")), style=style)
-    yield from _remarks()
-
-
-def _remarks() -> Iterator[str]:
-    """Yield which invariants are checked only if named, and which never are."""
-    named = [one.id for one in ALL if one.named]
+    named = ", ".join(one.id for one in ALL if one.named)
+    yield from lines_of(table_of(_INVARIANTS, ALL), style=style)
     if named:
-        yield f"\nchecked only if named with --invariant: {', '.join(named)}\n"
+        yield f"\nchecked only if named with --invariant: {named}\n"
     for one in ALL:
         if one.unseen:
             yield f"never checked, as no log shows it: {one.id}: {one.unseen}\n"

@@ -32,7 +32,7 @@ from ...engine.state.truth_tables import (
     queue_table,
 )
 from ..logs.given_names import PODGROUP, shortened
-from .amounts import age, resource_list, sure, used_of
+from .amounts import age, listed, resource_list, sure, used_of
 from .tables import NONE, Table, TextColumn
 
 Row = list[str]
@@ -157,8 +157,7 @@ class Labels(NamedTuple):
     def row(self, labels: Mapping[str, str]) -> Row:
         """Return the cells of one object."""
         some = [labels.get(key, "") for key in self.keys]
-        every = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-        return [*some, every or NONE] if self.all else some
+        return [*some, listed(dict(sorted(labels.items())))] if self.all else some
 
 
 F = TypeVar("F", bound=Fact)
@@ -293,7 +292,7 @@ def _reclaimable(one: ShownObject[QueueFact]) -> str:
 def counted(members: Mapping[str, int]) -> str:
     """Return counts by status as ``Running=3,Pending=1``, the most frequent first."""
     order = sorted(members.items(), key=lambda item: (-item[1], item[0]))
-    return ",".join(f"{status}={count}" for status, count in order) or NONE
+    return listed(dict(order))
 
 
 def _members(one: ShownObject[PodGroupFact]) -> str:

@@ -14,63 +14,87 @@ from ..compare.decisions import CONTEXT, DifferingDecision, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..coverage.coverage import unknown_text
 from ..sessions.step_words import compared_in, outcome_text
-from .blocks import object_ref
-from .session import number_text, panic_lines, trace_lines
+from ..what_if.changed_sessions import WhatIf
+from .blocks import Block, Section, TerminalLine, block_lines, first_rows, object_ref
+from .session import number_text, panic_texts, trace_table
 from .short_names import short
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table
 
 
 def comparison_lines(
-    found: Comparison, *, style: Style = PLAIN, trace: bool = False, wide: bool = False
+    found: Comparison, *, style: Style = PLAIN, trace: bool = False
 ) -> Iterator[str]:
     """Yield a comparison's lines.
 
     :param trace: print all decisions, and at the end all steps of each side.
-    :param wide: print full names of PodGroups.
     """
     labels = [side.label for side in found.sides]
-    panics = list(panic_lines((side.label, side.answer.result) for side in found.sides))
-    yield from panics
-    if panics:
-        yield "\n"
+    parts: list[Section] = []
+    if panics := list(panic_texts((side.label, side.answer.result) for side in found.sides)):
+        parts.append(Section(panics))
     if found.decisions:
         shown = None if trace else DECISIONS_SHOWN
-        yield from decision_lines(found.decisions, labels, style=style, shown=shown, wide=wide)
+        parts.append(Section(decision_blocks(found.decisions, labels, shown, wide=style.wide)))
     elif found.not_known:
-        yield f"All decide the same with what is in the log, but {unknown_text(found.not_known)}.\n"
+        lacking = unknown_text(found.not_known)
+        parts.append(Section([f"All decide the same with what is in the log, but {lacking}."]))
     else:
-        yield "All decide the same.\n"
+        parts.append(Section(["All decide the same."]))
     for parting in found.first_differences:
-        yield "\n"
-        yield from first_difference_lines(parting, labels, style=style, wide=wide)
+        parts += first_difference_sections(parting, labels, wide=style.wide)
     if found.compared and not found.first_differences:
         steps = counted(found.compared, "step is", "steps are")
-        yield f"\nThe first {steps} the same, and so are all decisions.\n"
+        parts.append(Section([f"The first {steps} the same, and so are all decisions."]))
     if found.behaviours:
-        yield "\n"
-        yield from _behaviours(found, style)
+        parts += _behaviours(found)
     for side in found.sides if trace else ():
-        yield "\n"
-        yield style.bold(f"{side.label}\n")
-        yield from trace_lines(side.answer.result.trace, style=style, wide=wide)
+        table = trace_table(side.answer.result.trace, wide=style.wide)
+        parts.append(Section([TerminalLine(side.label), table]))
+    return block_lines(parts, style=style)
 
 
-def decision_lines(
+def what_if_lines(found: WhatIf, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what is changed in a session, and the decisions that are not the same."""
+    blocks: list[list[Block]] = [
+        [
+            *(
+                f"{style.bold(side.name)}: {'; '.join(side.texts)}"
+                for side in found.sides[1:]
+                if side.texts != (side.name,)
+            ),
+            *panic_texts((side.name, side.answer.result) for side in found.sides),
+        ]
+    ]
+    same = [
+        side.name
+        for place, side in enumerate(found.sides)
+        if place and all(row.values[place] == row.values[0] for row in found.decisions)
+    ]
+    if found.decisions:
+        labels = [side.name for side in found.sides]
+        shown = None if style.wide else _CHANGES_SHOWN
+        blocks.append(decision_blocks(found.decisions, labels, shown, wide=style.wide))
+    if same:
+        known = f", with what is in the log, but {unknown_text(found.not_known)}"
+        about = "" if len(found.sides) == 2 else f" with {', '.join(same)}"
+        text = f"The session decides the same{about}{known if found.not_known else ''}."
+        blocks[-1].append(text)
+    return block_lines(map(Section, blocks), style=style)
+
+
+def decision_blocks(
     decisions: Sequence[DifferingDecision],
     labels: Sequence[str],
-    *,
-    style: Style = PLAIN,
     shown: int | None = None,
+    *,
     wide: bool = False,
-) -> Iterator[str]:
-    """Yield the decisions that differ, with a column for each side.
+) -> list[Block]:
+    """Return the decisions that differ, with a column for each side.
 
     :param shown: so many at most; None is all. :param wide: print full names of PodGroups.
     """
-    table = decision_table(decisions[:shown], labels)
-    yield from lines_of(table if wide else short(table), style=style)
-    if len(table.rows) < len(decisions):
-        yield f"({len(decisions) - len(table.rows)} more: -o json)\n"
+    table, *more = first_rows(decision_table(decisions, labels), shown)
+    return [table if wide else short(table), *more]
 
 
 def decision_table(decisions: Sequence[DifferingDecision], labels: Sequence[str]) -> Table:
@@ -94,30 +118,27 @@ def _object(row: DifferingDecision) -> str:
 _OF_PODS = frozenset({"bind", "evict", "pipeline"})
 
 
-def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
+def _behaviours(found: Comparison) -> Iterator[Section]:
     """Yield the behaviours checked at the first difference, and others that may have an effect."""
     releases = [side.answer.release for side in found.sides]
     there = [each for each in found.consulted if each.decides]
     there = there or [each for each in found.consulted if each.decides is None]
     if there:
-        yield from consulted_lines(there, style=style)
-        yield "\n"
+        yield Section([consulted_table(there)])
     shown = {each.behaviour for each in there}
     others = [row for row in found.behaviours if row.behaviour in {*found.asked} - shown]
+    blocks: list[Block] = []
     if others:
-        yield "Other behaviours that differ, and that these sessions checked:\n"
-        yield from behaviour_lines(others, releases, style=style)
+        blocks.append("Other behaviours that differ, and that these sessions checked:")
+        blocks.append(behaviour_table(others, releases))
     rest = len(found.behaviours) - len(shown) - len(others)
     if rest:
         names = " ".join(dict.fromkeys(releases))
         command = f"plinian release diff {names} --part session"
         changes = "change" if rest == 1 else "changes"
-        yield f"{rest} other {changes} had no effect: {command}\n"
-
-
-def consulted_lines(found: Sequence[CheckedBehaviour], *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the behaviours that were checked where two sessions first differ, causes first."""
-    yield from lines_of(consulted_table(found), style=style)
+        blocks.append(f"{rest} other {changes} had no effect: {command}")
+    if there or blocks:
+        yield Section(blocks)
 
 
 def consulted_table(found: Sequence[CheckedBehaviour]) -> Table:
@@ -133,29 +154,25 @@ def value_text(value: str | None) -> str:
     return NONE if value is None else value or "<empty>"
 
 
-def first_difference_lines(
-    parting: FirstDifference, labels: Sequence[str], *, style: Style = PLAIN, wide: bool = False
-) -> Iterator[str]:
+def first_difference_sections(
+    parting: FirstDifference, labels: Sequence[str], *, wide: bool = False
+) -> Iterator[Section]:
     """Yield the first difference of traces: steps before it, each side's steps, what they compared.
 
     :param wide: print full names of PodGroups.
     """
     what = "Numbers first differ:" if parting.what == "numbers" else "First difference:"
-    yield f"{what} step {parting.number + 1}\n"
     rows = [("all", *_step(step)) for step in parting.before]
     for label, side in zip(labels, parting.steps, strict=True):
         rows += [(label, *_step(step)) for step in side] or [(label, *("",) * 5)]
     headers = ("SESSION", "ACTION", "STEP", "OBJECT", "BY", "OUTCOME")
     table = Table(headers, rows, keep=("STEP", "OBJECT", "OUTCOME"))
-    yield from lines_of(table if wide else short(table), style=style)
+    yield Section([f"{what} step {parting.number + 1}", table if wide else short(table)])
     numbers = numbers_of(parting.alike)
     if numbers:
         step = parting.alike[0]
-        yield "\n"
         head = f"{step.what} {' '.join(step.about)} {step.by}".strip()
-        yield from lines_of(
-            Table((f"NUMBERS OF {head}", *labels), numbers, keep=labels), style=style
-        )
+        yield Section([Table((f"NUMBERS OF {head}", *labels), numbers, keep=labels)])
 
 
 def numbers_of(steps: Sequence[TraceStep]) -> list[tuple[str, ...]]:
@@ -167,13 +184,6 @@ def numbers_of(steps: Sequence[TraceStep]) -> list[tuple[str, ...]]:
         values = tuple(one.get(name, NONE) for one in flat)
         rows.append((f"{name} *" if len(set(values)) > 1 else name, *values))
     return rows
-
-
-def behaviour_lines(
-    behaviours: Sequence[BehaviourDiff], releases: Sequence[str], *, style: Style = PLAIN
-) -> Iterator[str]:
-    """Yield behaviours with a column for each release."""
-    yield from lines_of(behaviour_table(behaviours, releases), style=style)
 
 
 def behaviour_table(behaviours: Sequence[BehaviourDiff], releases: Sequence[str]) -> Table:
@@ -196,19 +206,21 @@ def cause_text(causes: Sequence[Cause]) -> str:
     return together + " or ".join(" and ".join(cause) for cause in causes)
 
 
-def step_lines(steps: Sequence[TraceStep], *, style: Style = PLAIN) -> Iterator[str]:
+def step_texts(steps: Sequence[TraceStep], style: Style) -> Iterator[str]:
     """Yield the last steps of an object, each followed by all its numbers."""
     left_out = len(steps) - STEPS_SHOWN
     if left_out > 0:
-        yield f"  ({counted(left_out, 'earlier step')}: -o json)\n"
+        yield f"  ({counted(left_out, 'earlier step')}: -o json)"
     for step in steps[-STEPS_SHOWN:]:
-        yield f"  {style.bold(' '.join(filter(None, _step(step))))}\n"
+        yield f"  {style.bold(' '.join(filter(None, _step(step))))}"
         for name, value in _flat(compared_in(step.by, step.numbers)):
-            yield f"    {name} = {value}\n"
+            yield f"    {name} = {value}"
 
 
 DECISIONS_SHOWN = 20
 """Decisions that the text shows; few, so that what follows is visible without scrolling."""
+
+_CHANGES_SHOWN = 40
 
 STEPS_SHOWN = 4 * CONTEXT
 """Steps of one object that the text shows; JSON has all."""

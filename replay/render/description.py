@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,14 +16,14 @@ from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, Qu
 from ...engine.state.object_status import status_of
 from ...engine.state.truth_fold import Entry
 from ..coverage.coverage import NotListed
-from ..histories.history import Happening, history_at
+from ..histories.history import history_at
 from ..logs.given_names import PODGROUP
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..objects.kind_names import ObjectName
-from .amounts import UNKNOWN, age, resource_list, sure
+from .amounts import UNKNOWN, age, listed, resource_list, sure
 from .columns import TableContext, counted, short_names, table_of
-from .histories import version_table
+from .differences import version_table
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 
 _VERSIONS = 10
@@ -38,15 +39,11 @@ Lines = Iterator[str]
 
 
 class ObjectDescription(NamedTuple):
-    """The input of a description.
-
-    :param versions: the last entries of the object's history, oldest first.
-    """
+    """The input of a description."""
 
     context: TableContext
     entry: Entry
     document: dict[str, Any]
-    versions: Sequence[Happening]
     style: Style = PLAIN
 
 
@@ -59,27 +56,23 @@ def description_lines(log: Log, moment: Moment, entry: Entry, *, style: Style = 
         context=TableContext(log.truth(moment), not_listed=NotListed(log, moment)),
         entry=entry,
         document=next(log.documents([entry], branch=moment.branch)),
-        versions=past.happenings[-_VERSIONS:],
         style=style,
     )
-    yield from _description_lines(described)
-
-
-def _description_lines(described: ObjectDescription) -> Lines:
-    reference = described.entry.reference
     yield from _metadata(described)
-    yield from _by_kind(described)
+    highlights = _HIGHLIGHTS.get((reference.group, reference.kind))
+    if highlights is not None:
+        yield from highlights(described)
     yield from _conditions(described)
     for title, group, kind, entries in _related(described):
         if entries:
-            yield from _section(described, f"{title} ({len(entries)})")
-            table = table_of(
-                described.context, group, kind, entries, short=short_names(group, kind, entries)
-            )
-            yield from _indented(described, table)
-    yield from _section(described, "Last versions")
-    yield from _indented(described, version_table(described.versions))
-    yield from _kubernetes_events(described, reference)
+            short = short_names(group, kind, entries)
+            table = table_of(described.context, group, kind, entries, short=short)
+            yield from _table(described, f"{title} ({len(entries)})", table)
+    yield from _table(described, "Last versions", version_table(past.happenings[-_VERSIONS:]))
+    events = _kubernetes_events(described, reference)
+    if events:
+        table = table_of(described.context, "", "Event", events)
+        yield from _table(described, "Kubernetes events", table)
 
 
 def _metadata(described: ObjectDescription) -> Lines:
@@ -130,13 +123,6 @@ def _mapping(described: ObjectDescription, name: str, values: Any) -> Lines:
         yield _pair("", line)
 
 
-def _by_kind(described: ObjectDescription) -> Lines:
-    reference = described.entry.reference
-    highlight = _HIGHLIGHTS.get((reference.group, reference.kind))
-    if highlight is not None:
-        yield from highlight(described)
-
-
 def _pod(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, PodFact)
@@ -169,7 +155,6 @@ def _node(described: ObjectDescription) -> Lines:
     yield _pair("Taints", ", ".join(words) or NONE)
     table = described.context.nodes
     row = described.context.node_rows[described.entry.reference.name]
-    yield from _section(described, "Resources")
     rows = []
     for column, name in enumerate(table.resources):
         allocatable, used = float(table.allocatable[row, column]), float(table.used[row, column])
@@ -183,7 +168,7 @@ def _node(described: ObjectDescription) -> Lines:
             unknown = not used and described.context.pods_unknown
             rows.append([name, first, *([UNKNOWN] * 3 if unknown else (*others, share))])
     headers = ("RESOURCE", "ALLOCATABLE", "REQUESTED", "LEFT", "SHARE")
-    yield from _indented(described, Table(headers, rows))
+    yield from _table(described, "Resources", Table(headers, rows))
 
 
 def _queue(described: ObjectDescription) -> Lines:
@@ -202,7 +187,6 @@ def _queue(described: ObjectDescription) -> Lines:
     )
     unlisted = described.context.not_listed(PODGROUP, None)
     yield _pair("PodGroups", sure(counted(phases), phases, unknown=unlisted))
-    yield from _section(described, "Resources")
     allocated = dict(zip(table.resources, table.allocated[row].tolist(), strict=True))
     columns: tuple[Mapping[str, float], ...] = (
         fact.capability,
@@ -225,7 +209,7 @@ def _queue(described: ObjectDescription) -> Lines:
         amount = allocated.get(row_cells[0])
         unknown = described.context.held_unknown
         row_cells[held] = sure(row_cells[held], amount, unknown=unknown)
-    yield from _indented(described, Table(headers, rows))
+    yield from _table(described, "Resources", Table(headers, rows))
 
 
 def _podgroup(described: ObjectDescription) -> Lines:
@@ -258,13 +242,12 @@ def _job(described: ObjectDescription) -> Lines:
                 str(task.get("name", "")),
                 str(task.get("replicas", 0)),
                 str(task.get("minAvailable", NONE)),
-                ",".join(f"{phase}={count}" for phase, count in sorted(phases.items())) or NONE,
+                listed(dict(sorted(phases.items()))),
             ]
         )
     if rows:
-        yield from _section(described, "Tasks")
         table = Table(("TASK", "REPLICAS", "MINAVAILABLE", "PODS"), rows)
-        yield from _indented(described, table)
+        yield from _table(described, "Tasks", table)
 
 
 _HIGHLIGHTS: Mapping[tuple[str, str], Callable[[ObjectDescription], Lines]] = MappingProxyType(
@@ -291,10 +274,9 @@ def _conditions(described: ObjectDescription) -> Lines:
         for condition in conditions
     ]
     if rows:
-        yield from _section(described, "Conditions")
         headers = ("TYPE", "STATUS", "SINCE", "REASON", "MESSAGE")
         table = Table(headers, rows, keep=("STATUS", "MESSAGE"))
-        yield from _indented(described, table)
+        yield from _table(described, "Conditions", table)
 
 
 def _related(described: ObjectDescription) -> Iterator[tuple[str, str, str, list[Entry]]]:
@@ -317,11 +299,8 @@ def _related(described: ObjectDescription) -> Iterator[tuple[str, str, str, list
 def _pods(described: ObjectDescription, belongs: Callable[[PodFact], bool]) -> list[Entry]:
     """Return the pods that belong to an object: in its namespace, if it has one."""
     namespace = described.entry.reference.namespace or None
-    return [
-        entry
-        for entry in described.context.truth.of("", "Pod", namespace)
-        if isinstance(entry.fact, PodFact) and belongs(entry.fact)
-    ]
+    pods = described.context.truth.of("", "Pod", namespace)
+    return [entry for entry in pods if isinstance(entry.fact, PodFact) and belongs(entry.fact)]
 
 
 def _podgroups(described: ObjectDescription, queue: str) -> list[Entry]:
@@ -340,10 +319,11 @@ def _queues_below(described: ObjectDescription, parent: str) -> list[Entry]:
     ]
 
 
-def _kubernetes_events(described: ObjectDescription, reference: Reference) -> Lines:
+def _kubernetes_events(described: ObjectDescription, reference: Reference) -> list[Entry]:
+    """Return Kubernetes's events about an object, the earliest first."""
     about = f"{reference.kind.lower()}/{reference.name}"
     found = [
-        entry
+        (entry.fact.summary[0], entry)
         for group in ("", "events.k8s.io")
         for entry in described.context.truth.of(group, "Event")
         if isinstance(entry.fact, OtherFact)
@@ -351,20 +331,14 @@ def _kubernetes_events(described: ObjectDescription, reference: Reference) -> Li
         and entry.fact.summary[3] == about
         and (not reference.namespace or entry.reference.namespace == reference.namespace)
     ]
-    if found:
-        found.sort(key=lambda entry: getattr(entry.fact, "summary", ("",))[0])
-        yield from _section(described, "Kubernetes events")
-        table = table_of(described.context, "", "Event", found)
-        yield from _indented(described, table)
+    return [entry for _, entry in sorted(found, key=itemgetter(0))]
 
 
-def _section(described: ObjectDescription, title: str) -> Lines:
+def _table(described: ObjectDescription, title: str, table: Table) -> Lines:
+    """Yield a title, and a table below it, indented."""
     yield f"\n{described.style.bold(title)}\n"
-
-
-def _indented(described: ObjectDescription, table: Table) -> Lines:
     lines = lines_of(table, style=described.style.narrower(len(_INDENT)))
-    return (f"{_INDENT}{line}" for line in lines)
+    yield from (f"{_INDENT}{line}" for line in lines)
 
 
 def _pair(name: str, value: str) -> str:

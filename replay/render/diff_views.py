@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
-from ...engine.kubernetes.units import format_time
 from ..histories.diff import Diff
 from ..histories.diff_actors import UNKNOWN_MAKER, Maker, Who
 from ..histories.diff_counts import counted_by_kind
 from ..moments.times import span_text
+from ..tabular.record_columns import Time
+from .blocks import Block, Section, block_lines, first_rows
 from .differences import Made, side_lines, summary_line
 from .documents import plain
-from .tables import PLAIN, Style, Table, lines_of
+from .tables import PLAIN, Style, Table
 
 _FIELDS_SHOWN = 10
 NOT_KNOWN = "not known"
@@ -23,30 +24,33 @@ NOT_KNOWN = "not known"
 
 def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield counts of a difference: objects by kind, fields by frequency, actors if requested."""
-    yield from side_lines(found)
     kinds = counted_by_kind(found)
+    blocks: list[Sequence[Block]] = []
     if kinds:
-        sides = ["added", "first_seen", "removed", "changed"]
-        if not found.first_seen:
-            sides.remove("first_seen")
+        sides = [side for side in _COUNTED if side != "first_seen" or found.first_seen]
         rows = [
             (plural_of(one.group, one.kind), *(str(getattr(one, side)) for side in sides))
             for one in kinds
         ]
-        headers = ("KIND", *(side.upper().replace("_", " ") for side in sides))
-        yield from lines_of(Table(headers, rows), style=style)
-        yield "\n"
+        blocks.append([Table(("KIND", *(_head(side) for side in sides)), rows)])
     for one in kinds:
         if one.fields:
-            fields = [(field.path, str(field.objects)) for field in one.fields[:_FIELDS_SHOWN]]
+            fields = [(field.path, str(field.objects)) for field in one.fields]
             title = f"FIELD OF {plural_of(one.group, one.kind).upper()}"
-            yield from lines_of(Table((title, "OBJECTS"), fields, keep=("OBJECTS",)), style=style)
-            if len(one.fields) > _FIELDS_SHOWN:
-                yield f"({len(one.fields) - _FIELDS_SHOWN} more: -o json)\n"
-            yield "\n"
-    if who is not None:
-        yield from _actor_lines(found, who, style)
-    yield summary_line(found, events=True)
+            blocks.append(
+                first_rows(Table((title, "OBJECTS"), fields, keep=("OBJECTS",)), _FIELDS_SHOWN)
+            )
+    if who is not None and (actors := _actor_rows(found, who)):
+        rows = [(row["actor"] or NOT_KNOWN, *(str(row[side]) for side in _SIDES)) for row in actors]
+        headers = ("ACTOR", *map(_head, _SIDES))
+        blocks.append([Table(headers, rows, shorten=("ACTOR",))])
+    blocks.append([summary_line(found, events=True).rstrip("\n")])
+    yield from side_lines(found)
+    yield from block_lines(map(Section, blocks), style=style)
+
+
+def _head(side: str) -> str:
+    return side.upper().replace("_", " ")
 
 
 def counts_json(found: Diff, who: Who | None = None) -> dict[str, Any]:
@@ -107,9 +111,9 @@ def _maker_json(maker: Maker) -> dict[str, Any]:
         "actor": maker.actor or None,
         "position": maker.position or None,
         "event": maker.kind or None,
-        "time": _time(span.estimate),
-        "earliest": _time(span.earliest),
-        "latest": _time(span.latest),
+        "time": Time.of(span.estimate),
+        "earliest": Time.of(span.earliest),
+        "latest": Time.of(span.latest),
         **({"perhaps": maker.perhaps, "asked": maker.asked} if maker.perhaps else {}),
     }
 
@@ -130,18 +134,4 @@ def _actor_rows(found: Diff, who: Who) -> list[dict[str, Any]]:
 
 
 _SIDES = ("added", "removed", "changed")
-
-
-def _actor_lines(found: Diff, who: Who, style: Style) -> Iterator[str]:
-    rows = [
-        (row["actor"] or NOT_KNOWN, *(str(row[side]) for side in _SIDES))
-        for row in _actor_rows(found, who)
-    ]
-    if rows:
-        headers = ("ACTOR", "ADDED", "REMOVED", "CHANGED")
-        yield from lines_of(Table(headers, rows, shorten=("ACTOR",)), style=style)
-        yield "\n"
-
-
-def _time(micros: int | None) -> str | None:
-    return None if micros is None else format_time(micros)
+_COUNTED = ("added", "first_seen", "removed", "changed")

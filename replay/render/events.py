@@ -10,7 +10,6 @@ import msgspec
 
 from ...engine.events import Event, Recorded, Reference
 from ...engine.events.input_names import without_folders
-from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
 from ..moments.times import span_text
 from ..objects.kind_names import plain_name
@@ -140,7 +139,3 @@ def _subject(recorded: Recorded) -> str:
         if isinstance(value, str) and value:
             return value.splitlines()[0]
     return NONE
-
-
-def _time(micros: int | None) -> str | None:
-    return None if micros is None else format_time(micros)

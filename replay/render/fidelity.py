@@ -13,7 +13,7 @@ from ..coverage.coverage import unknown_text
 from ..fidelity.report import Cause, Delivery, Difference, Fidelity, InformerLag, SessionFidelity
 from ..fidelity.session_report import lag_text
 from ..sessions.remarks import release_text
-from .blocks import Block, Line, Section, block_lines
+from .blocks import Block, Section, TerminalLine, block_lines
 from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 _PLAIN_WIDTH = 80
@@ -39,7 +39,7 @@ def fidelity_lines(found: Fidelity, *, unfold: bool = False, style: Style = PLAI
 
     :param unfold: also list the differences that deliveries, ties and orders of maps explain.
     """
-    sections = [Section([Line(_verdict(found))])]
+    sections = [Section([TerminalLine(_verdict(found))])]
     if found.sessions:
         sections += _sections(found, unfold=unfold)
         sections.append(Section(list(_picture(found.sessions, style))))

@@ -1,43 +1,42 @@
-"""The size and contents of a log, as lines of ``name  value``."""
+"""What a log holds, what an ingestion added, what a line became: names and values, for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.resources import plural_of
+from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log import LogInfo
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from ..moments.times import is_uncertain, span_text
+from .blocks import Block, Section, Sentence, TerminalLine, block_lines
+from .tables import NONE, PLAIN, Style, Table, TextColumn, few_of, table_of
 
+if TYPE_CHECKING:
+    from ..ingest.explain import BecameEvent, Explanation
+    from ..ingest.ingest_run import IngestSummary
+    from ..logs.log_status import Input, KnownKind, KnownRange, Status
 
-def info_lines(info: LogInfo, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield what ``plinian db info`` prints."""
-    yield from pair_lines(
-        [
-            ("log", info.url),
-            ("database", info.database),
-            ("tables", f"revision {info.schema_revision}"),
-            ("made by", f"plinian {info.plinian}"),
-            ("events", str(info.events)),
-            ("objects", str(info.objects)),
-            ("batches", str(info.batches)),
-            ("checkpoints", str(info.checkpoints)),
-            ("fact blocks", str(info.fact_blocks)),
-            ("size", bytes_text(info.bytes_stored)),
-            ("clusters", ", ".join(info.clusters) or NONE),
-        ]
-    )
-    yield "\n"
-    rows = [
-        [branch.name, branch.parent or NONE, f"@{branch.fork}", f"@{branch.last}"]
-        for branch in info.branches
-    ]
-    yield from lines_of(Table(("BRANCH", "PARENT", "FORK", "LAST"), rows), style=style)
+_NAMES_SHOWN = 2
+_SHOWN = 3
+_FILES_SHOWN = 10
+
+_SAID = 160
+"""Characters of a payload that are shown; ``-o json`` has all of it."""
 
 
 def pair_lines(pairs: list[tuple[str, str]], *, style: Style = PLAIN) -> Iterator[str]:
     """Yield names and values in two columns."""
+    yield from (f"{text}\n" for text in _pairs(pairs, style))
+
+
+def _pairs(pairs: list[tuple[str, str]], style: Style) -> Iterator[str]:
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
-        yield f"{style.bold(name.ljust(width))}   {value}\n"
+        yield f"{style.bold(name.ljust(width))}   {value}"
 
 
 def bytes_text(count: int) -> str:
@@ -48,3 +47,190 @@ def bytes_text(count: int) -> str:
             return f"{size:.1f}".removesuffix(".0") + f" {unit}"
         size /= 1024
     return f"{size:.1f} TiB"
+
+
+def _reach(prefix: str, first: object, last: object, *, single: bool = True) -> str:
+    if first is None:
+        return NONE
+    return f"{prefix}{first}" if single and first == last else f"{prefix}{first} to {prefix}{last}"
+
+
+def info_lines(info: LogInfo, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what ``plinian db info`` prints."""
+    pairs = [
+        ("log", info.url),
+        ("database", info.database),
+        ("tables", f"revision {info.schema_revision}"),
+        ("made by", f"plinian {info.plinian}"),
+        ("events", str(info.events)),
+        ("objects", str(info.objects)),
+        ("batches", str(info.batches)),
+        ("checkpoints", str(info.checkpoints)),
+        ("fact blocks", str(info.fact_blocks)),
+        ("size", bytes_text(info.bytes_stored)),
+        ("clusters", ", ".join(info.clusters) or NONE),
+    ]
+    rows = [
+        [branch.name, branch.parent or NONE, f"@{branch.fork}", f"@{branch.last}"]
+        for branch in info.branches
+    ]
+    table = Table(("BRANCH", "PARENT", "FORK", "LAST"), rows)
+    return block_lines([Section(list(_pairs(pairs, PLAIN))), Section([table])], style=style)
+
+
+def explanation_lines(found: Explanation, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what a line becomes: its format, its record, and the events or why it is skipped."""
+    without = "".join(f", read without {removed}" for removed in found.removed)
+    record = "no record begins on this line or before it"
+    if found.record:
+        record = f"begins on line {found.record}, and this line continues it"
+        record = "begins on this line" if found.record == found.line else record
+    pairs = [
+        ("line", f"{found.source}:{found.line}"),
+        ("format", f"{found.format}{without}"),
+        ("record", record),
+        *(("skipped", reason) for reason in found.skipped),
+        *(("concludes", kind) for kind in found.concludes),
+    ]
+    parts: list[list[Block]] = [[*_pairs(pairs, style)]]
+    if found.events:
+        rows = [(one.kind, _object(one), _said(one)) for one in found.events]
+        more = found.total - len(found.events)
+        rest = [f"and {counted(more, 'more event')}"] * bool(more)
+        parts.append([Table(("EVENT", "OBJECT", "WHAT IT SAYS"), rows), *rest])
+    elif not found.skipped and not found.concludes:
+        parts[0].append("no event")
+    return block_lines(map(Section, parts), style=style)
+
+
+def _object(one: BecameEvent) -> str:
+    return " ".join(filter(None, (one.object.kind.lower(), one.object.full_name))) or NONE
+
+
+def _said(one: BecameEvent) -> str:
+    if one.resource_version:  # The payload is the object.
+        return f"version {one.resource_version}"
+    text = json.dumps(one.payload, ensure_ascii=False)
+    return text if len(text) <= _SAID else f"{text[:_SAID]}…"
+
+
+def summary_lines(summary: IngestSummary, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the summary of an ingestion: events by kind, what was skipped and why, the range."""
+    parts: list[list[Block]] = []
+    if summary.kinds:
+        rows = [[kind, str(count)] for kind, count in sorted(summary.kinds.items())]
+        parts.append([Table(("KIND", "NEW"), rows)])
+    if summary.skipped:
+        rows = [
+            [reason, str(count), summary.first_skipped.get(reason, NONE)]
+            for reason, count in sorted(summary.skipped.items())
+        ]
+        parts.append([Table(("SKIPPED", "RECORDS", "FIRST"), rows)])
+    formats = (f"{name} ({count})" for name, count in sorted(summary.formats.items()))
+    revisions = (summary.first_revision, summary.last_revision)
+    times = (summary.first_observed, summary.last_observed)
+    pairs = [
+        ("new events", f"{summary.appended}, the log now ends at @{summary.last_position}"),
+        ("already known", str(summary.known)),
+        ("formats", ", ".join(formats) or NONE),
+        ("revisions", _reach("rv:", *revisions, single=False)),
+        ("times", _reach("", *times, single=False)),
+    ]
+    parts.append([*_pairs(pairs, style), *_remarks(summary)])
+    return block_lines(map(Section, parts), style=style)
+
+
+def _remarks(summary: IngestSummary) -> Iterator[str]:
+    files = summary.skipped_files
+    more_faults = summary.skipped.get("malformed", 0) - len(summary.malformed)
+    more_files = len(files) - _FILES_SHOWN
+    yield from (f"malformed: {fault}" for fault in summary.malformed)
+    yield from [f"malformed: and {more_faults} more"] * (more_faults > 0)
+    yield from (f"skipped: {one.source}: {one.reason}" for one in files[:_FILES_SHOWN])
+    yield from [f"skipped: and {counted(more_files, 'more file')}"] * (more_files > 0)
+    yield from (f"note: {note}" for note in summary.notes)
+
+
+def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what a log holds: range, times, inputs, coverage by kind, and what it lacks."""
+    pairs = [
+        ("cluster", status.cluster),
+        ("events", f"{status.events}, the log ends at @{status.last}"),
+        ("revisions", _reach("rv:", status.first_revision, status.last_revision)),
+        ("releases", ", ".join(f"{r.component} {r.version}" for r in status.releases) or NONE),
+        ("configurations", ", ".join(status.configurations) or NONE),
+    ]
+    known = _coverage(status)
+    whole = "A scenario is complete: all kinds are known at all revisions."
+    parts: list[list[Block]] = [
+        [*_pairs(pairs, style)],
+        [TerminalLine("TIMES"), *_times(status)],
+        [table_of(_INPUTS, status.inputs)],
+        [whole if status.whole else known],
+    ]
+    if status.advice:
+        parts.append([TerminalLine("WHAT WOULD HELP"), *map(Sentence, status.advice)])
+    return block_lines(map(Section, parts), style=style)
+
+
+def _times(status: Status) -> Iterator[str]:
+    times = status.times
+    if times.first is None or times.last is None:
+        yield "no event has a time"
+    else:
+        begin, end = (
+            span_text(span) if is_uncertain(span) else format_time(span.estimate or 0)
+            for span in times.ends
+        )
+        yield f"from {begin} to {end}"
+    if times.revisions:
+        have = "has" if 1 in {times.bounded, times.revisions} else "have"
+        revisions = counted(times.revisions, "revision")
+        width = (
+            ""
+            if times.median_width_us is None
+            else f", half of them within {_width(times.median_width_us)}"
+        )
+        yield f"{times.bounded} of {revisions} {have} an earliest and a latest time{width}"
+    yield from times.disagreements
+
+
+def _width(micros: int) -> str:
+    return f"{micros / SECOND_US:.1f} s" if micros >= SECOND_US // 2 else f"{micros // 1000} ms"
+
+
+_INPUTS: Sequence[TextColumn[Input]] = (
+    TextColumn("INPUT", lambda one: one.source, shorten=True),
+    TextColumn(
+        "FORMAT", lambda one: f"{one.format}, redacted" if one.redacted else one.format, keep=True
+    ),
+    TextColumn("EVENTS", lambda one: str(one.events), keep=True),
+    TextColumn("REVISIONS", lambda one: _reach("rv:", one.first_revision, one.last_revision)),
+)
+
+
+def _coverage(status: Status) -> Table:
+    rows = [_row(one) for one in status.coverage]
+    rows += [(plural_of(*one.pair), "", "never", NONE, NONE) for one in status.missing]
+    return Table(
+        ("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"),
+        rows,
+        keep=("NAMESPACES", "COMPLETE", "GAPS"),
+    )
+
+
+def _row(one: KnownKind) -> tuple[str, ...]:
+    stretches = one.complete
+    by = dict.fromkeys(word for stretch in stretches for word in stretch.by)
+    return (
+        plural_of(*one.pair),
+        few_of(one.namespaces, _NAMES_SHOWN, ",") or "all",
+        few_of([_reach("rv:", one.first, one.last) for one in stretches], _SHOWN) or NONE,
+        few_of([_reach("rv:", *hole) for hole in _holes(stretches)], _SHOWN) or NONE,
+        ", ".join(by),
+    )
+
+
+def _holes(stretches: tuple[KnownRange, ...]) -> list[tuple[int, int]]:
+    """Return the first and last revision of each gap between known ranges."""
+    return [(earlier.last + 1, later.first - 1) for earlier, later in pairwise(stretches)]

@@ -18,7 +18,8 @@ from ..forecast.forecast_outcome import (
     summaries,
 )
 from ..forecast.recorded_usage import QueueUse
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .blocks import Block, Section, block_lines, first_rows
+from .tables import NONE, PLAIN, Style, Table
 
 _SHOWN = 40
 _SPARKS = "▁▂▃▄▅▆▇█"
@@ -28,35 +29,31 @@ _MEBI = 2**20
 _COMPARED = ("EARLIER", "LATER", "NEW", "LOST", "BY")
 
 
-def forecast_lines(found: Forecast, *, style: Style = PLAIN, wide: bool = False) -> Iterator[str]:
+def forecast_lines(found: Forecast, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield who starts when, what is evicted, what queues hold, and how sure that is.
 
-    :param wide: print all rows, and all that is assumed.
+    The wide style has all rows, and all that is assumed.
     """
+    head: list[Block] = []
     if found.missing:
-        yield f"interrupted: not finished, and not shown: {', '.join(found.missing)}\n"
-    for course in found.courses[1:]:
-        if course.texts != (course.name,):
-            yield f"{style.bold(course.name)}: {'; '.join(course.texts)}\n"
-    for text in panic_texts(found):
-        yield f"{text}\n"
-    yield f"from {found.at} for {_duration(found.until - found.begin)}; times are after that\n\n"
-    yield from lines_of(course_table(found), style=style)
-    events = event_table(found)
+        head.append(f"interrupted: not finished, and not shown: {', '.join(found.missing)}")
+    head += (
+        f"{style.bold(one.name)}: {'; '.join(one.texts)}"
+        for one in found.courses[1:]
+        if one.texts != (one.name,)
+    )
+    head += panic_texts(found)
+    head.append(f"from {found.at} for {_duration(found.until - found.begin)}; times are after that")
+    parts: list[Sequence[Block]] = [head, [course_table(found)]]
+    events, uses = event_table(found), use_table(found, wide=style.wide)
     if events.rows:
-        yield "\n"
-        yield from lines_of(events if wide else events.first(_SHOWN), style=style)
-        if not wide and len(events.rows) > _SHOWN:
-            yield f"({len(events.rows) - _SHOWN} more: -o wide)\n"
+        parts.append(first_rows(events, None if style.wide else _SHOWN, "-o wide"))
     elif len(found.courses) > 1:
-        yield "\nEverything happens at the same times.\n"
-    uses = use_table(found, wide=wide)
+        parts.append(["Everything happens at the same times."])
     if uses.rows:
-        yield "\n"
-        yield from lines_of(uses, style=style)
-    yield "\n"
-    for text in certainty_texts(found, wide=wide):
-        yield f"{text}\n"
+        parts.append([uses])
+    parts.append([*certainty_texts(found, wide=style.wide)])
+    return block_lines(map(Section, parts), style=style)
 
 
 def panic_texts(found: Forecast) -> Iterator[str]:

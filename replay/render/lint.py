@@ -8,14 +8,25 @@ from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
 from ...engine.volcano.session.history import SUPPORTED
-from ..lint.findings import FILE, FaultEffect, FilePlace, Finding, FindingSeverity, FindingSubject
+from ..lint.findings import FILE, FaultEffect, Finding, FindingSeverity, FindingSubject
 from ..lint.lint_rules import RULES
 from ..lint.lint_task import Report
 from ..lint.regions import Regions
 from ..lint.shared_files import shared_files
 from ..objects.kind_names import resource_name
 from .screen import one_line
-from .tables import GAP, NONE, PLAIN, Style, Table, lines_of, paragraph
+from .tables import (
+    GAP,
+    NONE,
+    PLAIN,
+    Style,
+    Table,
+    TextColumn,
+    few_of,
+    lines_of,
+    paragraph,
+    table_of,
+)
 
 _COMMANDS = MappingProxyType(
     {
@@ -45,18 +56,17 @@ def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> I
     """
     if not report.findings:
         return
-    headers = ["WHERE", "SEVERITY", "OBJECT", "RULE", "RELEASES"]
-    headers += ["FIELD", "EFFECT", "MESSAGE", "DO"] if wide else ["MESSAGE"]
-    rows = [
-        tuple(map(one_line, _row(finding, report.releases, wide=wide)))
-        for finding in report.findings
-    ]
-    table = Table(headers, rows, keep=headers)
+    releases = TextColumn[Finding](
+        "RELEASES", lambda one: release_text(one.releases, report.releases)
+    )
+    columns = [*_COLUMNS[:4], releases, *_COLUMNS[4:]]
+    table = table_of(columns, report.findings, wide=wide)
+    table = table._replace(keep=table.headers, rows=[[*map(one_line, row)] for row in table.rows])
     if style.width is None or _width(table) <= style.width:
         yield from lines_of(table, style=style)
         return
-    for row in rows:
-        yield from _over_lines(dict(zip(headers, row, strict=True)), style)
+    for row in table.rows:
+        yield from _over_lines(dict(zip(table.headers, row, strict=True)), style)
 
 
 def _width(table: Table) -> int:
@@ -84,28 +94,16 @@ def _over_lines(cells: Mapping[str, str], style: Style) -> Iterator[str]:
         yield from paragraph(f"{_INDENT}{text}", style, indent="")
 
 
-def _row(finding: Finding, releases: Sequence[str], *, wide: bool) -> tuple[str, ...]:
-    issue = finding.issue
-    first = (
-        _where(issue.subject.place),
-        finding.severity.value,
-        str(issue.subject),
-        finding.rule,
-        release_text(finding.releases, releases),
-    )
-    if not wide:
-        return (*first, finding.message)
-    return (
-        *first,
-        issue.field or NONE,
-        issue.effect.value,
-        finding.message,
-        issue.now or NONE,
-    )
-
-
-def _where(place: FilePlace | None) -> str:
-    return NONE if place is None else str(place)
+_COLUMNS: Sequence[TextColumn[Finding]] = (
+    TextColumn("WHERE", lambda one: str(one.issue.subject.place or NONE)),
+    TextColumn("SEVERITY", lambda one: one.severity.value),
+    TextColumn("OBJECT", lambda one: str(one.issue.subject)),
+    TextColumn("RULE", lambda one: one.rule),
+    TextColumn("FIELD", lambda one: one.issue.field or NONE, wide=True),
+    TextColumn("EFFECT", lambda one: one.issue.effect.value, wide=True),
+    TextColumn("MESSAGE", lambda one: one.message),
+    TextColumn("DO", lambda one: one.issue.now or NONE, wide=True),
+)
 
 
 def release_text(named: Sequence[str], of: Sequence[str]) -> str:
@@ -174,16 +172,12 @@ def lint_notes(report: Report) -> Iterator[str]:
     for one in report.not_checked:
         reasons.setdefault(one.reason, []).append(one.rule)
     for reason, names in reasons.items():
-        shown = ", ".join(names[:_NAMED]) + (
-            f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
-        )
-        yield f"not checked, as {reason}: {shown}"
+        yield f"not checked, as {reason}: {few_of(names, _NAMED)}"
     yield from map(str, report.not_rendered)
     if report.without_rules:
         kinds = [f"{count} {kind}" for kind, count in report.without_rules.items()]
-        more = len(kinds) - _NAMED
-        shown = ", ".join(kinds[:_NAMED]) + f" and {more} more kinds" * (more > 0)
-        yield f"no rule is about {shown}"
+        more = " kinds" * (len(kinds) > _NAMED)
+        yield f"no rule is about {few_of(kinds, _NAMED)}{more}"
 
 
 def lint_summary(report: Report) -> str:

@@ -1,20 +1,25 @@
-"""A race as text: a sentence, lanes, where the order differs, and how to go on."""
+"""A race as text: a sentence, lanes, where the order differs; and when writes end badly."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
+from typing import Any
 
 from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.units import SECOND_US
 from ...engine.machine.machine_faults import NO_FAULTS, FaultLimits
 from ...engine.machine.state_search import Progress
 from ...engine.machine.walks import WalkBound
 from ..explore.exploration import EXHAUSTIVE, Anomaly, Exploration, SearchPlan
+from ..explore.replaying import Replay
+from ..explore.scenario_world import ScenarioWorld
 from ..explore.story import SERVER, TIME, Story, StoryStep
+from ..explore.window_words import ToldWindow, ToldWrite
 from ..moments.times import known_text
 from .layout import kept, pieces
 from .simulation import spans
-from .tables import PLAIN, Style, Table, lines_of, paragraph
+from .tables import NONE, PLAIN, Style, Table, TextColumn, lines_of, paragraph, table_of
 
 WIDTH = 100
 MARK, WRITES, PANICS, IDLE = "●", "◆", "✖", "│"
@@ -25,26 +30,22 @@ _LEAST = 24
 """Characters that a sentence beside the last lane has at least."""
 
 
-def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> Iterator[str]:
-    """Yield a table with a column for each component, and a line for each step that matters.
-
-    :param every: also those that only the component itself can notice.
-    """
+def lanes_lines(story: Story, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield a table with a column for each component, and a line for each step that matters."""
     lanes = used_lanes(story) or list(story.lanes[:1])
     digits = max(4, len(str(len(story.moments))))
     places = _places(lanes, digits + _GAP + 1)
     if style.width is not None and style.width < places[-1] + _LEAST:
-        yield from _narrow_lines(story, every=every, style=style)
+        yield from _narrow_lines(story, style)
         return
     head = "STEP".ljust(places[0])
     for lane, place in zip(lanes, places, strict=True):
         head = head.ljust(place) + lane
     yield style.bold(head.rstrip()) + "\n"
-    shown = list(story.moments) if every else list(shown_moments(story))
-    alone = False
+    shown = list(shown_moments(story))
+    first_alone = next((one for one in shown if one.alone), None)
     for moment in shown:
-        if moment.alone and not alone:
-            alone = True
+        if moment is first_alone:
             yield f"{'':{digits}}  {_ALONE}\n"
         yield from _row(moment, lanes, places, digits, style)
     if left_out := len(story.moments) - len(shown):
@@ -82,7 +83,7 @@ def _row(
     moment: StoryStep, lanes: Sequence[str], places: Sequence[int], digits: int, style: Style
 ) -> Iterator[str]:
     """Yield the lines of a step: its mark in its lane, and its sentence beside it."""
-    mark = PANICS if moment.panic else WRITES if moment.writes else MARK
+    mark = _mark(moment)
     at = places[lanes.index(moment.actor)] if moment.actor in lanes else places[0]
     begin = f"{moment.number:>{digits}}{_HELD if moment.instead_of else ' '}"
     text = moment.sentence
@@ -99,17 +100,21 @@ def _row(
         yield f"{'':{places[0]}}{line:>{left}}\n"
 
 
-def _narrow_lines(story: Story, *, every: bool, style: Style) -> Iterator[str]:
+def _mark(moment: StoryStep) -> str:
+    return PANICS if moment.panic else WRITES if moment.writes else MARK
+
+
+def _narrow_lines(story: Story, style: Style) -> Iterator[str]:
     """Yield the steps with their components in one column, where lanes do not fit side by side."""
-    shown = list(story.moments) if every else list(shown_moments(story))
+    shown = list(shown_moments(story))
+    first_alone = next((one for one in shown if one.alone), None)
     rows: list[tuple[str, str, str]] = []
-    for place, moment in enumerate(shown):
-        mark = PANICS if moment.panic else WRITES if moment.writes else MARK
+    for moment in shown:
         number = f"{moment.number}{_HELD * bool(moment.instead_of)}"
-        if moment.alone and not any(one.alone for one in shown[:place]):
+        if moment is first_alone:
             rows.append(("", "", _ALONE))
         actor = moment.actor if moment.actor in story.lanes else ""
-        rows.append((number, actor, f"{mark} {moment.sentence}"))
+        rows.append((number, actor, f"{_mark(moment)} {moment.sentence}"))
     yield from lines_of(Table(("STEP", "COMPONENT", "DOES"), rows, keep=("DOES",)), style=style)
     if left_out := len(story.moments) - len(shown):
         yield from wrapped(_left_out(left_out), style)
@@ -156,8 +161,7 @@ def writes_lines(story: Story, style: Style = PLAIN) -> Iterator[str]:
 def releases_line(anomaly: Anomaly) -> str:
     """Return in which releases the same order ends so, and in which not."""
     runs = anomaly.releases
-    breaks = spans(runs.breaks) if runs.breaks else "none"
-    holds = spans(runs.holds) if runs.holds else "none"
+    breaks, holds = (spans(names) or "none" for names in (runs.breaks, runs.holds))
     if not runs.complete:
         return f"In this order: breaks {breaks}; the other releases were not tried.\n"
     return f"In this order: breaks {breaks}; holds {holds}.\n"
@@ -199,6 +203,23 @@ def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Itera
     yield "To see this run again, with what each step wrote:\n"
     yield f"  plinian explore --replay {anomaly.token}\n"
     yield "To walk through it by hand: plinian step TOKEN\n"
+
+
+def replay_lines(again: Replay, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lanes of a run, what it wrote, what is wrong in the end, and its digest."""
+    case = again.token.case
+    yield style.bold(f"{case.name} as {again.release}") + "\n\n"
+    yield from lanes_lines(again.story, style=style)
+    yield "\n"
+    yield from parting_lines(again.story, style)
+    yield "\n"
+    yield from writes_lines(again.story, style)
+    yield "\n"
+    for violation in again.violations:
+        yield from wrapped(style.removed(f"{violation.invariant}: {violation.sentence}"), style)
+    if not again.violations:
+        yield "Nothing is wrong in the end.\n"
+    yield f"Digest of the end: {again.digest}\n"
 
 
 def in_log_line(anomaly: Anomaly) -> str:
@@ -335,3 +356,91 @@ def progress_line(plan: SearchPlan, now: Progress, passed: float) -> str:
         f"{passed:.0f} s: {now.states} states, {now.steps} {turns}, "
         f"{now.steps / passed:.0f} {turns}/s, {left}"
     )
+
+
+def windows_lines(
+    world: ScenarioWorld, writes: Sequence[ToldWrite], style: Style = PLAIN
+) -> Iterator[str]:
+    """Yield a table of the windows, and what is wrong then."""
+    rows = [(one, window) for one in writes for window in one.windows]
+    if rows:
+        yield from lines_of(table_of(_WINDOWS, rows), style=style)
+        yield "\n"
+    for one in dict.fromkeys(one for _, window in rows for one in window.violations):
+        yield from wrapped(f"{one.invariant}: {one.sentence}", style)
+    for write, window in rows:
+        if window.token:
+            begin = _seconds(window.begin)
+            yield "\n"
+            yield from wrapped(
+                f"To see this run ({write.sentence} at {begin}), step by step:", style
+            )
+            yield f"  plinian explore --replay {window.token}\n"
+    if rows:
+        yield "\n"
+    yield from wrapped(windows_summary(world, writes), style)
+
+
+def windows_summary(world: ScenarioWorld, writes: Sequence[ToldWrite]) -> str:
+    """Return what was tried, and how many windows there are."""
+    count = sum(len(one.windows) for one in writes)
+    tried = len(writes)
+    if not tried:
+        return f"{world.release}: the user writes only once, so there is nothing to put off"
+    found = f"{count or 'no'} window{'' if count == 1 else 's'}"
+    return (
+        f"{world.release}, if nothing is late but a write of the user: {found} in which it ends "
+        f"badly; {tried} write{'' if tried == 1 else 's'} tried. Times are those after the write "
+        "before it; at 0s all has been done that follows from that one and needs no time."
+    )
+
+
+def _seconds(microseconds: int) -> str:
+    text = f"{microseconds / SECOND_US:.6f}"
+    return f"{text.rstrip('0').rstrip('.')}s"
+
+
+def _until(window: ToldWindow) -> str:
+    return NONE if window.end is None else _seconds(window.end)
+
+
+def _lasts(window: ToldWindow) -> str:
+    return "for ever" if window.end is None else _seconds(window.end - window.begin)
+
+
+_WINDOWS: Sequence[TextColumn[tuple[ToldWrite, ToldWindow]]] = (
+    TextColumn("WRITE", lambda one: one[0].sentence),
+    TextColumn("FROM", lambda one: _seconds(one[1].begin), keep=True),
+    TextColumn("UNTIL", lambda one: _until(one[1]), keep=True),
+    TextColumn("LASTS", lambda one: _lasts(one[1])),
+    TextColumn("BEGINS WITH", lambda one: one[1].opens or NONE, keep=True),
+    TextColumn("ENDS WITH", lambda one: one[1].closes or NONE),
+)
+
+
+def windows_document(world: ScenarioWorld, writes: Sequence[ToldWrite]) -> dict[str, Any]:
+    """Return the windows for programs."""
+    return {
+        "case": world.case.name,
+        "release": world.release,
+        "writes": [
+            {
+                "number": one.number,
+                "write": one.sentence,
+                "windows": [_window_document(window) for window in one.windows],
+            }
+            for one in writes
+        ],
+    }
+
+
+def _window_document(window: ToldWindow) -> dict[str, Any]:
+    end = window.end
+    return {
+        "begin_seconds": window.begin / SECOND_US,
+        "end_seconds": None if end is None else end / SECOND_US,
+        "begins_with": window.opens or None,
+        "ends_with": window.closes or None,
+        "token": window.token or None,
+        "violations": [one._asdict() for one in window.violations],
+    }

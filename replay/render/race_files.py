@@ -153,8 +153,8 @@ def _versions(anomaly: Anomaly) -> Iterator[str]:
     yield f"{releases_line(anomaly)}\n"
     if runs.complete:
         yield "| in this order | releases |\n| --- | --- |\n"
-        yield f"| ends so | {spans(runs.breaks) if runs.breaks else 'none'} |\n"
-        yield f"| ends well | {spans(runs.holds) if runs.holds else 'none'} |\n\n"
+        yield f"| ends so | {spans(runs.breaks) or 'none'} |\n"
+        yield f"| ends well | {spans(runs.holds) or 'none'} |\n\n"
         yield "A release that holds in this order may still break in another one.\n\n"
     yield "## What would fix it\n\n"
     yield from (f"{line}\n\n" for line in _cure(anomaly))

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ..compare.releases import BehaviourDiff, ReleaseBehaviour, ReleaseLine, Unproven
-from .tables import NONE, Style, Table, lines_of
-
-_KEPT = ("VALUE", "MEANING", "WHAT CHANGES", "REASON")
-"""Columns that even a narrow terminal shows."""
-
-ORIGIN = ("PULL REQUEST", "SOURCE")
-"""The additional columns of the wide form."""
+from .tables import NONE, Style, Table, TextColumn, lines_of, table_of
 
 
 def release_lines(found: Sequence[ReleaseLine], style: Style) -> Iterator[str]:
@@ -25,7 +20,7 @@ def release_lines(found: Sequence[ReleaseLine], style: Style) -> Iterator[str]:
         ]
         rows += [(line.name, *each) for each in changed or [(NONE, NONE)]]
     headers = ("RELEASE", "PART", "DIFFERENCES FROM THE RELEASE ABOVE")
-    yield from lines_of(Table(headers, rows, _KEPT), style=style)
+    return lines_of(Table(headers, rows), style=style)
 
 
 def _marked(line: ReleaseLine, name: str) -> str:
@@ -33,36 +28,42 @@ def _marked(line: ReleaseLine, name: str) -> str:
     return name if lacks is None else f"{name} (as before {lacks})"
 
 
+_VALUE: Sequence[TextColumn[Any]] = (
+    TextColumn("BEHAVIOUR", lambda one: one.behaviour),
+    TextColumn("PART", lambda one: one.part),
+    TextColumn("VALUE", lambda one: one.value, keep=True),
+    TextColumn("SINCE", lambda one: ",".join(one.since)),
+)
+_MEANING: TextColumn[ReleaseBehaviour] = TextColumn("MEANING", lambda one: one.why, keep=True)
+_REASON: TextColumn[Unproven] = TextColumn("REASON", lambda one: one.lack, keep=True)
+_CHANGES: TextColumn[BehaviourDiff] = TextColumn("WHAT CHANGES", lambda one: one.why, keep=True)
+_SUBJECT: TextColumn[Any] = TextColumn("SUBJECT", lambda one: one.subject, wide=True)
+_PROOF: TextColumn[Any] = TextColumn("PROOF", lambda one: one.proof or NONE, wide=True)
+_ORIGIN: Sequence[TextColumn[Any]] = (
+    TextColumn("PULL REQUEST", lambda one: one.pull or NONE, wide=True),
+    TextColumn("SOURCE", lambda one: one.source, wide=True),
+)
+
+
 def behaviour_lines(found: Sequence[ReleaseBehaviour], style: Style) -> Iterator[str]:
     """Yield the behaviours of a release; wide with what each is about, and where it comes from."""
-    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "MEANING")
-    rows: list[tuple[str, ...]] = [
-        (one.behaviour, one.part, one.value, ",".join(one.since), one.why) for one in found
-    ]
-    if style.wide:
-        headers = (*headers, "SUBJECT", "PROOF", *ORIGIN)
-        more = [(one.subject, one.proof or NONE, one.pull or NONE, one.source) for one in found]
-        rows = [(*row, *each) for row, each in zip(rows, more, strict=True)]
-    yield from lines_of(Table(headers, rows, _KEPT), style=style)
+    columns = (*_VALUE, _MEANING, _SUBJECT, _PROOF, *_ORIGIN)
+    return lines_of(table_of(columns, found, wide=style.wide), style=style)
 
 
 def difference_lines(
     found: Sequence[BehaviourDiff], one: str, other: str, style: Style
 ) -> Iterator[str]:
     """Yield the behaviours in which two releases differ; wide as :func:`behaviour_lines`."""
-    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", one, other, "WHAT CHANGES")
-    rows = [(each.behaviour, each.part, *each.values, each.why) for each in found]
-    if style.wide:
-        headers = (*headers, "SUBJECT", "SINCE", *ORIGIN)
-        more = [
-            (each.subject, ",".join(each.since), each.pull or NONE, each.source) for each in found
-        ]
-        rows = [(*row, *each) for row, each in zip(rows, more, strict=True)]
-    yield from lines_of(Table(headers, rows, (*_KEPT, one, other)), style=style)
+    values: Sequence[TextColumn[BehaviourDiff]] = (
+        TextColumn(one, lambda each: each.values[0], keep=True),
+        TextColumn(other, lambda each: each.values[-1], keep=True),
+    )
+    since = _VALUE[-1]._replace(wide=True)
+    columns = (*_VALUE[:2], *values, _CHANGES, _SUBJECT, since, *_ORIGIN)
+    return lines_of(table_of(columns, found, wide=style.wide), style=style)
 
 
 def unproven_lines(found: Sequence[Unproven], style: Style) -> Iterator[str]:
     """Yield the behaviours that no recorded decision proves, and why."""
-    headers = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "REASON")
-    rows = [(one.behaviour, one.part, one.value, ",".join(one.since), one.lack) for one in found]
-    yield from lines_of(Table(headers, rows, _KEPT), style=style)
+    return lines_of(table_of((*_VALUE, _REASON), found), style=style)

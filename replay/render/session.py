@@ -1,64 +1,66 @@
-"""A session's answer as text: decisions first, then why pods are pending."""
+"""A session's answer as text, decisions first; and the list of sessions as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ...engine.kubernetes.amount_texts import exact_amount
+from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
+from ..recorded.recorded_sessions import HowKnown
+from ..recorded.session_list import ListedSession
 from ..sessions.session_answer import SessionAnswer
-from ..sessions.step_words import compared_in, outcome_text, stop_text
-from .blocks import object_ref
+from ..sessions.step_words import SessionStep, shown_step, stop_text
+from .amounts import quantity_list
+from .blocks import Section, Sentence, TerminalLine, block_lines, object_ref
 from .short_names import short, short_all
-from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
+from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 KEPT = ("OBJECT", "NODE", "REASON", "PHASE", "ALLOCATED", "MESSAGE", "PENDING REASON", "CONDITION")
 """Columns of what a session decided that even a narrow terminal shows."""
 
 
 def session_lines(
-    answer: SessionAnswer, *, style: Style = PLAIN, wide: bool = False
+    answer: SessionAnswer, *, style: Style = PLAIN, trace: bool = False
 ) -> Iterator[str]:
     """Yield an answer's lines: decisions, PodGroups, queues, and why pods are pending.
 
-    :param wide: print full names of PodGroups.
+    :param trace: and all steps.
     """
     result = answer.result
+    parts: list[Section] = []
     if result.panic is not None:
-        yield style.removed(f"The scheduler panics: {result.panic.message}\n")
-        yield from panic_place_lines(" < ".join(result.panic.place), result.panic.during)
-        yield "\n"
+        said = TerminalLine(f"The scheduler panics: {result.panic.message}", "removed")
+        where = panic_place_texts(" < ".join(result.panic.place), result.panic.during)
+        parts.append(Section([said, *where]))
     if result.stopped is not None:
         why = f"{stop_text(result.stopped)}: {result.stopped.error}"
-        yield style.removed(f"Scheduling stops in every queue: {why}\n\n")
-    decisions, *others = session_tables(result, wide=wide)
-    if decisions.rows:
-        yield from lines_of(decisions, style=style)
-    else:
-        yield "No decision.\n"
-    for one in answer.refused:
-        sentence = one.sentence(answer.release)
-        yield from paragraph(f"{sentence[0].upper()}{sentence[1:]}.", style)
-    for table in others:
-        if table.rows:
-            yield "\n"
-            yield from lines_of(table, style=style)
+        parts.append(Section([TerminalLine(f"Scheduling stops in every queue: {why}", "removed")]))
+    decisions, *others = session_tables(result, wide=style.wide)
+    refused = (one.sentence(answer.release) for one in answer.refused)
+    sentences = (Sentence(f"{text[0].upper()}{text[1:]}.") for text in refused)
+    parts.append(Section([decisions if decisions.rows else "No decision.", *sentences]))
+    parts += [Section([table]) for table in others if table.rows]
+    if trace:
+        parts.append(Section([trace_table(result.trace, wide=style.wide)]))
+    return block_lines(parts, style=style)
 
 
-def panic_lines(results: Iterable[tuple[str, SessionResult]]) -> Iterator[str]:
+def panic_texts(results: Iterable[tuple[str, SessionResult]]) -> Iterator[str]:
     """Yield which of some sessions panic, by their names."""
     for name, result in results:
         if result.panic is not None:
-            yield f"{name}: {result.panic.sentence}\n"
+            yield f"{name}: {result.panic.sentence}"
 
 
-def panic_place_lines(place: str, during: str) -> Iterator[str]:
+def panic_place_texts(place: str, during: str) -> Iterator[str]:
     """Yield where a scheduler panics, and while it does what; nothing that is not known."""
     if place:
-        yield f"  at {place}\n"
+        yield f"  at {place}"
     if during:
-        yield f"  while {during}\n"
+        yield f"  while {during}"
 
 
 def session_tables(result: SessionResult, *, wide: bool = False) -> list[Table]:
@@ -83,28 +85,24 @@ def session_tables(result: SessionResult, *, wide: bool = False) -> list[Table]:
     return tables if wide else short_all(tables)
 
 
-def trace_lines(
-    steps: list[TraceStep], *, style: Style = PLAIN, wide: bool = False
-) -> Iterator[str]:
-    """Yield the steps of a trace as a table.
-
-    :param wide: print full names of PodGroups.
-    """
-    rows = [
-        (
-            *(step.action, step.what, " ".join(step.about) or NONE, step.by),
-            *(outcome_text(step), _numbers(compared_in(step.by, step.numbers))),
-        )
-        for step in steps
-    ]
-    table = step_table(rows)
-    yield from lines_of(table if wide else short(table), style=style)
+def trace_table(steps: Iterable[TraceStep], *, wide: bool = False) -> Table:
+    """Return the steps of a trace as a table. :param wide: print full names of PodGroups."""
+    table = step_table(map(shown_step, steps), blank=NONE)
+    return table if wide else short(table)
 
 
-def step_table(rows: Sequence[Sequence[str]]) -> Table:
-    """Return the steps of a session as a table."""
+def step_table(steps: Iterable[SessionStep], blank: str = "") -> Table:
+    """Return steps of a session as a table. :param blank: stands for an object that is none."""
     headers = ("ACTION", "STEP", "OBJECT", "BY", "OUTCOME", "NUMBERS")
+    rows = [
+        (one.action, one.what, one.about or blank, one.by, one.outcome, _numbers(one.numbers))
+        for one in steps
+    ]
     return Table(headers, rows, keep=("STEP", "OBJECT", "OUTCOME", "NUMBERS"))
+
+
+def _numbers(numbers: Mapping[str, object]) -> str:
+    return " ".join(f"{name}={number_text(value)}" for name, value in numbers.items())
 
 
 def _decisions(result: SessionResult) -> list[tuple[str, ...]]:
@@ -132,7 +130,7 @@ def _group(status: ClosedPodGroupStatus) -> tuple[str, ...]:
 
 def _queues(result: SessionResult) -> list[tuple[str, ...]]:
     return [
-        (name, _amounts(status.allocated), "yes" if status.written else "no")
+        (name, quantity_list(status.allocated), "yes" if status.written else "no")
         for name, status in sorted(result.queues.items())
     ]
 
@@ -146,22 +144,76 @@ def _waiting(result: SessionResult) -> list[tuple[str, str]]:
     return [(object_ref(f"pod/{key}", key), text) for key, text in some]
 
 
-def _amounts(amounts: Mapping[str, str]) -> str:
-    some = [f"{name}={amount}" for name, amount in sorted(amounts.items()) if amount != "0"]
-    return ",".join(some) or NONE
-
-
-def _numbers(numbers: Mapping[str, object]) -> str:
-    return " ".join(f"{name}={number_text(value)}" for name, value in numbers.items())
-
-
 def number_text(value: object) -> str:
     """Return a number, a list, or amounts of resources in Kubernetes notation, as one line."""
     if isinstance(value, Mapping):
-        amounts = (f"{name}={exact_amount(name, amount)}" for name, amount in value.items())
-        return f"({','.join(amounts)})"
+        texts = (
+            f"{name}={amount if isinstance(amount, str) else exact_amount(name, amount)}"
+            for name, amount in value.items()
+        )
+        return f"({','.join(texts)})"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else f"{value:.9g}"
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     return str(value)
+
+
+def session_table(sessions: Sequence[ListedSession], *, wide: bool = False) -> Table:
+    """Return the table of sessions."""
+    return table_of(_LISTED, sessions, wide=wide)
+
+
+def _opened(session: ListedSession) -> str:
+    opened = _or_none(session.opened, format_time)
+    return f"by {opened}" if session.how is HowKnown.INFERRED else opened
+
+
+def _lasts(session: ListedSession) -> str:
+    """Return how long a session took; of an inferred one only the least is known."""
+    if session.closed is None:
+        return NONE
+    seconds = f"{(session.closed - session.begin) / SECOND_US:.3f}s"
+    return f"≥{seconds}" if session.how is HowKnown.INFERRED else seconds
+
+
+def _or_none(number: int | None, text: Callable[[int], str] = str) -> str:
+    return NONE if number is None else text(number)
+
+
+_LISTED: Sequence[TextColumn[ListedSession]] = (
+    TextColumn("SESSION", lambda one: f"session:{one.number}"),
+    TextColumn("OPENED", _opened, keep=True),
+    TextColumn("LASTS", _lasts),
+    TextColumn("HOW KNOWN", lambda one: one.how.value),
+    TextColumn("REVISION", lambda one: _or_none(one.revision, "rv:{}".format)),
+    TextColumn("BINDS", lambda one: str(one.binds), keep=True),
+    TextColumn("EVICTIONS", lambda one: _or_none(one.evictions)),
+    TextColumn("PODGROUPS", lambda one: str(one.podgroups)),
+    TextColumn("ID", lambda one: one.id or NONE, wide=True),
+    TextColumn("POSITION", lambda one: f"@{one.position}", wide=True),
+    TextColumn("JOBS", lambda one: _or_none(one.jobs), wide=True),
+    TextColumn("QUEUES", lambda one: _or_none(one.queues), wide=True),
+    TextColumn("OPENED AFTER", lambda one: _or_none(one.opened_after, format_time), wide=True),
+)
+
+
+def what_is_known(known: Sequence[ListedSession]) -> Sequence[str]:
+    """Return which sessions a reader may miss. :param known: all that the log shows."""
+    inferred = sum(one.how is HowKnown.INFERRED for one in known)
+    if not known:
+        text = (
+            "no sessions: the log has neither a scheduler's log, nor its bindings or PodGroups; "
+            "ingest the scheduler's log (-v=3 or more) or the audit log"
+        )
+    elif inferred == len(known):
+        text = (
+            "all sessions are inferred from what they wrote: those that wrote nothing are not "
+            "known; ingest the scheduler's log (-v=3 or more) to know them all"
+        )
+    elif inferred:
+        sessions = counted(inferred, "session is", "sessions are")
+        text = f"{sessions} inferred from what was written, as no log names them"
+    else:
+        return ()
+    return (text,)

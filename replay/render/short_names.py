@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ..logs.given_names import shortened
 from .tables import Table
@@ -11,15 +11,15 @@ NAMING = frozenset({"PODGROUP", "JOB", "OBJECT", "NAME"})
 """Columns that may name a PodGroup, alone or with other text."""
 
 
-def short(table: Table, columns: Collection[str] = NAMING) -> Table:
+def short(table: Table) -> Table:
     """Return a table with shortened names in the naming columns."""
-    return short_all([table], columns)[0]
+    return short_all([table])[0]
 
 
-def short_all(tables: Sequence[Table], columns: Collection[str] = NAMING) -> list[Table]:
+def short_all(tables: Sequence[Table]) -> list[Table]:
     """Return tables with shortened names in the naming columns, distinct across all tables."""
     places = [
-        frozenset(place for place, header in enumerate(table.headers) if header in columns)
+        frozenset(place for place, header in enumerate(table.headers) if header in NAMING)
         for table in tables
     ]
     forms = shortened(

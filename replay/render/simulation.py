@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from ...engine.volcano.releases import PRE_RELEASES, RELEASES, parse_release
 from ..simulate.results import StepResult
-from .amounts import resource_list
-from .session import KEPT, panic_place_lines
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .amounts import quantity_list, resource_list
+from .blocks import Block, Section, TerminalLine, block_lines
+from .session import KEPT, panic_place_texts
+from .tables import NONE, PLAIN, Style, Table
 
 Document = Mapping[str, Any]
 
@@ -35,37 +36,31 @@ def result_lines(
     :param result: the long form of ``NAME.RELEASE.json``.
     :param step: only this step, counted from 1.
     """
-    yield style.bold(f"{result['name']} as {result['version']}\n")
+    parts = [Section([TerminalLine(f"{result['name']} as {result['version']}")])]
     for number, session in enumerate(result["steps"], start=1):
         if step in {None, number}:
-            yield "\n"
-            restarted = ", the scheduler was restarted" if session.get("restarted") else ""
-            yield style.bold(f"session {number}{restarted}\n")
-            yield from _session_lines(session, style)
+            parts += _session_sections(number, session)
+    return block_lines(parts, style=style)
 
 
-def _session_lines(session: StepResult, style: Style) -> Iterator[str]:
+def _session_sections(number: int, session: StepResult) -> Iterator[Section]:
+    restarted = ", the scheduler was restarted" if session.get("restarted") else ""
+    blocks: list[Block] = [TerminalLine(f"session {number}{restarted}")]
     if session["panic"] is not None:
-        yield style.removed(f"The scheduler panics: {session['panic']}\n")
-        yield from panic_place_lines(session.get("panic_at", ""), session.get("panic_during", ""))
-    decisions = _decisions(session)
-    if decisions:
-        yield from lines_of(
-            Table(("DECISION", "OBJECT", "NODE", "REASON"), decisions, keep=KEPT), style=style
-        )
-    else:
-        yield "No decision.\n"
+        blocks.append(TerminalLine(f"The scheduler panics: {session['panic']}", "removed"))
+        blocks += panic_place_texts(session.get("panic_at", ""), session.get("panic_during", ""))
+    decisions = Table(("DECISION", "OBJECT", "NODE", "REASON"), _decisions(session), keep=KEPT)
+    yield Section([*blocks, decisions if decisions.rows else "No decision."])
     groups = ("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "CONDITION")
-    tables: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
-        (groups, _groups(session)),
-        (("QUEUE", "ALLOCATED", "DESERVED", "SHARE"), _queues(session)),
-        (("POD", "PENDING REASON"), _waiting(session)),
-        (("SCHEDULER LOG",), [(line,) for line in dict.fromkeys(session["errors"])]),
-    )
-    for table in (Table(*parts, keep=KEPT) for parts in tables):
+    errors = [(line,) for line in dict.fromkeys(session["errors"])]
+    for table in (
+        Table(groups, _groups(session), keep=KEPT),
+        Table(("QUEUE", "ALLOCATED", "DESERVED", "SHARE"), _queues(session), keep=KEPT),
+        Table(("POD", "PENDING REASON"), _waiting(session), keep=KEPT),
+        Table(("SCHEDULER LOG",), errors, keep=KEPT),
+    ):
         if table.rows:
-            yield "\n"
-            yield from lines_of(table, style=style)
+            yield Section([table])
 
 
 def _decisions(session: StepResult) -> list[tuple[str, str, str, str]]:
@@ -104,17 +99,12 @@ def _queues(session: StepResult) -> list[tuple[str, str, str, str]]:
         rows.append(
             (
                 name,
-                _quantities(queue.get("allocated", {})),
+                quantity_list(queue.get("allocated", {})),
                 _gauged(gauges, "deserved_"),
                 NONE if share is None else share if isinstance(share, str) else f"{share:.4g}",
             )
         )
     return rows
-
-
-def _quantities(amounts: Mapping[str, str]) -> str:
-    some = [f"{name}={amount}" for name, amount in sorted(amounts.items()) if amount != "0"]
-    return ",".join(some) or NONE
 
 
 def _gauged(gauges: Mapping[str, float | str], prefix: str) -> str:
@@ -144,7 +134,6 @@ def releases_lines(
     Releases that did the same share a column. A PodGroup's phase is shown where it changes. The
     messages of crashes follow.
     """
-    yield style.bold(f"{results[0]['name']}\n")
     groups: dict[tuple[tuple[_Fact, str], ...], list[str]] = {}
     for result in results:
         facts = tuple(sorted(_facts(result).items()))
@@ -157,12 +146,12 @@ def releases_lines(
         if step in {None, fact.step} and not _stays(fact, sides)
     ]
     headers = ("SESSION", "DECISION", "OBJECT", *map(spans, groups.values()))
-    keep = headers[: headers.index("OBJECT") + 2]
-    yield from lines_of(Table(headers, rows, keep=keep), style=style)
-    yield from _crash_lines(results, step, style)
+    table = Table(headers, rows, keep=headers[: headers.index("OBJECT") + 2])
+    parts = [Section([TerminalLine(results[0]["name"]), table]), *_crashes(results, step)]
+    return block_lines(parts, style=style)
 
 
-def _crash_lines(results: Sequence[Document], step: int | None, style: Style) -> Iterator[str]:
+def _crashes(results: Sequence[Document], step: int | None) -> Iterator[Section]:
     """Yield the crashes: which releases, in which sessions, with what message and where."""
     crashes: dict[tuple[str, str, str], dict[str, list[int]]] = {}
     for result in results:
@@ -175,12 +164,12 @@ def _crash_lines(results: Sequence[Document], step: int | None, style: Style) ->
         sides: dict[str, list[str]] = {}
         for release, numbers in sessions_of.items():
             sides.setdefault(",".join(map(str, numbers)), []).append(release)
-        yield "\n"
-        for sessions, releases in sides.items():
-            yield style.removed(
-                f"{spans(releases)}, session {sessions}: the scheduler panics: {message}\n"
-            )
-        yield from panic_place_lines(place, during)
+        panics = f"the scheduler panics: {message}"
+        lines = (
+            TerminalLine(f"{spans(releases)}, session {sessions}: {panics}", "removed")
+            for sessions, releases in sides.items()
+        )
+        yield Section([*lines, *panic_place_texts(place, during)])
 
 
 def _facts(result: Document) -> dict[_Fact, str]:

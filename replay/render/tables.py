@@ -69,9 +69,15 @@ class TextColumn(NamedTuple, Generic[Row]):
 
 
 def table_of(
-    columns: Sequence[TextColumn[Row]], rows: Iterable[Row], title: str = "", pages: str = ""
+    columns: Sequence[TextColumn[Row]],
+    rows: Iterable[Row],
+    title: str = "",
+    pages: str = "",
+    *,
+    wide: bool = True,
 ) -> Table:
-    """Return the table of some rows, with these columns."""
+    """Return the table of some rows, with these columns. :param wide: with all of them."""
+    columns = [column for column in columns if wide or not column.wide]
     return Table(
         [column.head for column in columns],
         [[column.value(row) for column in columns] for row in rows],
@@ -221,6 +227,12 @@ def _in_lines(row: Sequence[str]) -> Sequence[str]:
 def cut(text: str, width: int | None) -> str:
     """Return text cut to this many characters, for a terminal; None leaves it whole."""
     return text if width is None or len(text) <= width else f"{text[: max(width, 1) - 1]}…"
+
+
+def few_of(texts: Sequence[str], most: int, by: str = ", ") -> str:
+    """Return the first of some texts, and how many more there are; empty without any."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{by.join(texts[:most])}{more}"
 
 
 def write_table(

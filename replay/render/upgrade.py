@@ -9,8 +9,9 @@ from ...engine.kubernetes.counts import counted
 from ..compare import verdict
 from ..compare.verdict import CauseGroup, ChangedDecision, Upgrade, Verdict, VerdictEffect
 from ..coverage.coverage import unknown_text
-from .comparison import behaviour_lines, cause_text, value_text
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .blocks import Section, TerminalLine, block_lines, first_rows
+from .comparison import behaviour_table, cause_text, value_text
+from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 _SHOWN = 5
 """The decisions of a group that the text shows; JSON has all."""
@@ -31,21 +32,25 @@ def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN)
     :param unfold: also list differences without effect on pods; otherwise they are one line.
     """
     judged = verdict.verdict_of(found)
-    yield style.bold(f"Verdict: {verdict_text(judged, found)}\n")
     one, other = found.releases
     of = "the last recorded at each revision" if found.logged else "sessions after a change"
     where = "in the log" if found.whole else "up to this moment"
     decide = "decides" if 1 in {found.differing, found.sessions} else "decide"
-    yield (
+    differing = (
         f"{found.differing} of {counted(found.sessions, 'session')} {decide} differently "
         f"as {other} than as "
-        f"{one} ({of}; {found.known} {where}).\n"
+        f"{one} ({of}; {found.known} {where})."
     )
+    parts = [Section([TerminalLine(f"Verdict: {verdict_text(judged, found)}"), differing])]
     groups = found.groups if unfold else list(_noticed(found.groups))
     if groups:
-        yield from _groups_lines(found, groups, style)
-    if not unfold:
-        yield from _folded_lines(judged)
+        parts += _groups_sections(found, groups)
+    unnoticed = (one for one in judged.effects if one.level == verdict.UNNOTICED and not unfold)
+    for effect in unnoticed:
+        differences = counted(effect.decisions, "difference")
+        of = "of texts and of plans for waiting pods (see them with --all)"
+        parts.append(Section([f"Not shown: {differences} {of}"]))
+    return block_lines(parts, style=style)
 
 
 def verdict_text(judged: Verdict, found: Upgrade) -> str:
@@ -135,16 +140,6 @@ def _in_one_only(found: Upgrade, level: str) -> Iterator[str]:
             yield _IN_ONE[level].format(*names, f"{counted(len(known), 'session')}{doubtful}")
 
 
-def _folded_lines(judged: Verdict) -> Iterator[str]:
-    for effect in judged.effects:
-        if effect.level == verdict.UNNOTICED:
-            differences = counted(effect.decisions, "difference")
-            yield (
-                f"\nNot shown: {differences} of texts and of plans for waiting pods (see them "
-                "with --all)\n"
-            )
-
-
 def _noticed(groups: Sequence[CauseGroup]) -> Iterator[CauseGroup]:
     """Yield groups without differences that have no effect, the worst and most frequent first."""
     kept = []
@@ -159,36 +154,25 @@ def _worst(group: CauseGroup) -> int:
     return min(verdict.LEVELS.index(verdict.level_of(one)) for one in group.changed)
 
 
-def _groups_lines(found: Upgrade, groups: Sequence[CauseGroup], style: Style) -> Iterator[str]:
-    rows = [
-        (
-            cause_text(group.causes),
-            str(len(group.changed)),
-            str(group.sessions),
-            point_text(group.changed[0]),
-        )
-        for group in groups
-    ]
-    yield "\n"
-    yield from lines_of(Table(("CAUSE", "DECISIONS", "SESSIONS", "FIRST AT"), rows), style=style)
+_CAUSES: Sequence[TextColumn[CauseGroup]] = (
+    TextColumn("CAUSE", lambda one: cause_text(one.causes)),
+    TextColumn("DECISIONS", lambda one: str(len(one.changed))),
+    TextColumn("SESSIONS", lambda one: str(one.sessions)),
+    TextColumn("FIRST AT", lambda one: point_text(one.changed[0])),
+)
+
+
+def _groups_sections(found: Upgrade, groups: Sequence[CauseGroup]) -> Iterator[Section]:
+    yield Section([table_of(_CAUSES, groups)])
     for group in groups:
-        yield from _group_lines(group, found.releases, style)
+        rows = sorted(group.changed, key=lambda changed: not changed.known)
+        headers = ("AT", "EVENT", "DECISION", "OBJECT", *found.releases)
+        table = Table(headers, list(map(_row, rows)), keep=headers[2:])
+        yield Section([TerminalLine(cause_text(group.causes)), *first_rows(table, _SHOWN)])
     named = {name for group in groups for cause in group.causes for name in cause}
     behaviours = [row for row in found.behaviours if row.behaviour in named]
     if behaviours:
-        yield "\n"
-        yield from behaviour_lines(behaviours, found.releases, style=style)
-
-
-def _group_lines(group: CauseGroup, releases: tuple[str, str], style: Style) -> Iterator[str]:
-    yield f"\n{style.bold(cause_text(group.causes))}\n"
-    sure_first = sorted(group.changed, key=lambda changed: not changed.known)
-    rows = [_row(changed) for changed in sure_first[:_SHOWN]]
-    headers = ("AT", "EVENT", "DECISION", "OBJECT", *releases)
-    table = Table(headers, rows, keep=("DECISION", "OBJECT", *releases))
-    yield from lines_of(table, style=style)
-    if len(group.changed) > _SHOWN:
-        yield f"({len(group.changed) - _SHOWN} more: -o json)\n"
+        yield Section([behaviour_table(behaviours, found.releases)])
 
 
 def _row(changed: ChangedDecision) -> tuple[str, ...]:

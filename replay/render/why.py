@@ -1,4 +1,4 @@
-"""An answer to ``why`` as text: one sentence, then the reasons in order, then their numbers."""
+"""Answers to ``why`` and ``blame``: one sentence, then the reasons in order, then their numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..answers.amounts import in_order
 from ..answers.answer import Why
+from ..answers.blamed import Blame, NumberPart
 from ..answers.records import (
     Account,
     Evidence,
@@ -20,7 +21,7 @@ from ..answers.records import (
 )
 from ..answers.since import begins_of
 from ..answers.stages import Stage
-from ..sessions.step_words import SessionStep
+from .amounts import listed
 from .blocks import (
     Block,
     ItemList,
@@ -34,7 +35,7 @@ from .blocks import (
     number_ref,
     object_ref,
 )
-from .session import number_text, step_table
+from .session import step_table
 from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
 
 SENTENCE, NUMBERS, STEPS = 0, 1, 2
@@ -67,7 +68,7 @@ def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Ite
     if depth >= NUMBERS and found.events:
         sections.append(Section([event_table("RESTS ON", found.events)]))
     if depth >= STEPS and found.steps:
-        sections.append(Section([step_rows(found.steps)]))
+        sections.append(Section([step_table(found.steps)]))
     return block_lines(sections, style=style)
 
 
@@ -157,7 +158,7 @@ def _hypernodes(link: Hypernodes, depth: int) -> Table:
     """Return the hypernodes that a job may be in, and how many of its pods have a place there."""
     shown = link.tried if depth >= NUMBERS else link.tried[:_HYPERNODES]
     rows = [
-        (one.name, str(one.tier), str(one.nodes), _places(one), _listed(one.room)) for one in shown
+        (one.name, str(one.tier), str(one.nodes), _places(one), listed(one.room)) for one in shown
     ]
     if len(shown) < len(link.tried):
         rows.append((f"({len(link.tried) - len(shown)} more)", "", "", "", ""))
@@ -234,14 +235,10 @@ def _says_something(rows: Sequence[Sequence[str]], place: int) -> bool:
 
 
 def _holders(holders: Sequence[Held]) -> Table:
-    rows = [(one.job, one.queue, _listed(one.allocated), _listed(one.reserved)) for one in holders]
+    rows = [(one.job, one.queue, listed(one.allocated), listed(one.reserved)) for one in holders]
     heads = ("HOLDER", "QUEUE", "HOLDS", "HAS RESERVED")
     named = [heads[at] for at in (2, 3) if any(row[at] != NONE for row in rows)]
     return Table(heads, rows, keep=named)
-
-
-def _listed(amounts: dict[str, str]) -> str:
-    return ",".join(f"{name}={text}" for name, text in amounts.items()) or NONE
 
 
 def _nodes(link: Nodes, depth: int) -> Table:
@@ -254,7 +251,7 @@ def _nodes(link: Nodes, depth: int) -> Table:
             also = f"; {'; '.join(one.also)}" if one.also else ""
             free = {name: text for name, text in one.free.items() if name in link.request}
             node = object_ref(f"node/{one.node}", one.node)
-            rows.append((node, _listed(one.missing), _listed(free), reasons + also))
+            rows.append((node, listed(one.missing), listed(free), reasons + also))
         rest = len(group.nodes) - len(shown)
         if rest:
             rows.append((f"({rest} more)", "", "", reasons))
@@ -280,16 +277,41 @@ _EVENT_COLUMNS: Sequence[TextColumn[Evidence]] = (
 )
 
 
-def step_rows(steps: Sequence[SessionStep]) -> Table:
-    """Return steps of the session as a table."""
-    rows = []
-    for one in steps:
-        numbers = " ".join(f"{name}={_number(value)}" for name, value in one.numbers.items())
-        rows.append((one.action, one.what, one.about, one.by, one.outcome, numbers))
-    return step_table(rows)
+_AMOUNT: Sequence[TextColumn[NumberPart]] = (
+    TextColumn("AMOUNT", lambda one: one.amount, keep=True),
+)
+_VALUES: Sequence[TextColumn[NumberPart]] = (
+    TextColumn("BEFORE", lambda one: one.before, keep=True),
+    TextColumn("AFTER", lambda one: one.amount, keep=True),
+)
+_EVENT: Sequence[TextColumn[NumberPart]] = (
+    TextColumn("OBJECT", lambda one: object_ref(one.about), keep=True),
+    TextColumn("SINCE EVENT", lambda one: one.event.kind, keep=True),
+    TextColumn("POSITION", lambda one: moment_ref(one.event.position)),
+    TextColumn("TIME", lambda one: one.event.time),
+    TextColumn("BY", lambda one: one.event.by or NONE, shorten=True),
+)
 
 
-def _number(value: object) -> str:
-    if isinstance(value, dict):
-        return f"({','.join(f'{name}={text}' for name, text in value.items())})"
-    return number_text(value)
+def blame_lines(found: Blame, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lines of an answer."""
+    return block_lines(blame_sections(found), style=style)
+
+
+def blame_sections(found: Blame) -> Iterator[Section]:
+    """Yield what an answer says."""
+    number = f"{found.about} {found.number} is {found.value}: {found.how}"
+    said = [Sentence(number, "sentence")]
+    last = found.last
+    if last is not None:
+        by = f" by {last.by}" if last.by else ""
+        when = f" at {last.when}" if last.when else ""
+        event = (f"last changed by {last.kind} ", object_ref(last.about), " ")
+        place = moment_ref(last.position)
+        said.append(Sentence(Words(*event, place, f"{by}{when} ({found.changed})")))
+    yield Section(said)
+    if found.parts:
+        amount = _VALUES if any(one.before for one in found.parts) else _AMOUNT
+        columns = (*amount, *_EVENT)
+        table = table_of(columns, found.parts, "What the number is made of", pages="parts")
+        yield Section([table])

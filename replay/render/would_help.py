@@ -14,7 +14,7 @@ from ..what_if.suggestion import GONE, RELEASE
 from ..what_if.trial import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy
 from .blocks import Block, Folded, Section, Sentence, block_lines
 from .simulation import spans
-from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
+from .tables import NONE, PLAIN, Style, Table, TextColumn, few_of, table_of
 
 _NAMES = 3
 _JOBS = 3
@@ -115,13 +115,6 @@ def few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
     return shown, len(gone) - len(gone[:_JOBS])
 
 
-def _names(some: Sequence[str]) -> str:
-    if not some:
-        return NONE
-    rest = len(some) - _NAMES
-    return ", ".join(some[:_NAMES]) + (f" and {rest} more" if rest > 0 else "")
-
-
 _UNCHANGED = MappingProxyType(
     {
         NOW: "No change is needed: this session lets it start.",
@@ -132,8 +125,8 @@ _UNCHANGED = MappingProxyType(
 _HELPING: Sequence[TextColumn[Remedy]] = (
     TextColumn("WOULD HELP", lambda one: one.text),
     TextColumn("STARTS", lambda one: one.starts, keep=True),
-    TextColumn("EVICTS", lambda one: _names(one.evicts)),
-    TextColumn("NO LONGER PLACED", lambda one: _names(one.no_longer)),
+    TextColumn("EVICTS", lambda one: few_of(one.evicts, _NAMES) or NONE),
+    TextColumn("NO LONGER PLACED", lambda one: few_of(one.no_longer, _NAMES) or NONE),
 )
 _FAULTY: Sequence[TextColumn[Remedy]] = (
     TextColumn("ONLY BY A FAULT", lambda one: one.text),

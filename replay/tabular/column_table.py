@@ -15,25 +15,17 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-_PANDAS = MappingProxyType(
+_LIBRARY_TYPES = MappingProxyType(
     {
-        CellType.TEXT: "string",
-        CellType.NESTED: "string",
-        CellType.WHOLE: "Int64",
-        CellType.NUMBER: "float64",
-        CellType.TRUTH: "boolean",
-        CellType.NAMES: "object",
+        CellType.TEXT: ("string", "string"),
+        CellType.NESTED: ("string", "string"),
+        CellType.WHOLE: ("Int64", "int64"),
+        CellType.NUMBER: ("float64", "float64"),
+        CellType.TRUTH: ("boolean", "bool_"),
+        CellType.NAMES: ("object", ""),
     }
 )
-_ARROW = MappingProxyType(
-    {
-        CellType.TEXT: "string",
-        CellType.NESTED: "string",
-        CellType.WHOLE: "int64",
-        CellType.NUMBER: "float64",
-        CellType.TRUTH: "bool_",
-    }
-)
+"""What pandas and Arrow call the types of cells; times, and lists in Arrow, are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +123,9 @@ def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     arrow = _extra("pyarrow")
     return arrow.schema(
         [
-            arrow.field(one.name, _arrow_type(one.kind), metadata={"unit": one.unit})
-            if one.unit
-            else arrow.field(one.name, _arrow_type(one.kind))
+            arrow.field(
+                one.name, _arrow_type(one.kind), metadata={"unit": one.unit} if one.unit else None
+            )
             for one in columns
         ]
     )
@@ -145,14 +137,14 @@ def _arrow_type(kind: CellType) -> Any:
         return arrow.timestamp("us", tz="UTC")
     if kind is CellType.NAMES:
         return arrow.list_(arrow.string())
-    return getattr(arrow, _ARROW[kind])()
+    return getattr(arrow, _LIBRARY_TYPES[kind][1])()
 
 
 def _series(pandas: Any, kind: CellType, cells: list[Any]) -> Any:
     if kind is CellType.TIME:
         whole = pandas.Series(cells, dtype="Int64")
         return pandas.to_datetime(whole, unit="us", utc=True).astype("datetime64[us, UTC]")
-    return pandas.Series(cells, dtype=_PANDAS[kind])
+    return pandas.Series(cells, dtype=_LIBRARY_TYPES[kind][0])
 
 
 def _extra(name: str) -> Any:

@@ -33,8 +33,7 @@ from plinian.replay.explore.scenario_world import digest_of, run_steps, world_of
 from plinian.replay.explore.step_coverage import StepCoverage, bound_together, together
 from plinian.replay.explore.story import story_of
 from plinian.replay.render.documents import plain
-from plinian.replay.render.race import anomaly_lines
-from plinian.replay.render.race_replay import replay_lines
+from plinian.replay.render.race import anomaly_lines, replay_lines
 
 pytestmark = pytest.mark.slow
 

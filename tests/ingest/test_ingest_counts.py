@@ -12,7 +12,7 @@ from ingest.test_scheduler_conf import CONF
 from plinian.engine.ingest.format_registry import FORMATS
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.replay.ingest.ingest_run import IngestSummary, ingest
-from plinian.replay.render.summary import summary_lines
+from plinian.replay.render.figures import summary_lines
 
 DATA = Path(__file__).parent.parent / "data"
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"

@@ -17,7 +17,7 @@ from plinian.replay.explore.explored_scenario import parse_machine_case
 from plinian.replay.explore.replaying import replay
 from plinian.replay.explore.scenario_world import ScenarioWorld, number_of, world_of
 from plinian.replay.explore.window_words import windows_in
-from plinian.replay.render.windows import windows_document, windows_lines
+from plinian.replay.render.race import windows_document, windows_lines
 
 CASE = Path(__file__).parents[2] / "docs/articles/002-deployment-scaled.case.json"
 ALPHA, CURED = "v1.9.0-alpha.0", "v1.9.0"

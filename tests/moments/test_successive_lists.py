@@ -23,8 +23,7 @@ from clusters import initial_end, watched
 from plinian import Log
 from plinian.engine.kubernetes.units import parse_time
 from plinian.replay.histories.diff import Diff
-from plinian.replay.render.differences import side_lines
-from plinian.replay.render.histories import history_lines
+from plinian.replay.render.differences import history_lines, side_lines
 
 FIRST, SECOND = "2026-05-04T10:00:00Z", "2026-05-04T10:10:00Z"
 

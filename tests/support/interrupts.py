@@ -30,7 +30,7 @@ LOADED = (
     *(
         "plinian.replay.cli.main",
         "plinian.replay.ingest.ingest_run",
-        "plinian.replay.render.summary",
+        "plinian.replay.render.figures",
     ),
     *(
         "plinian.replay.truth.truth",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...answers.blamed import Blame
 from ...facade.log import Log
-from ...render.blame import blame_sections
 from ...render.blocks import Section, Sentence, object_ref
+from ...render.why import blame_sections
 from .blocks import BlockPage
 from .look import Look
 from .notes import filled_in, sentences

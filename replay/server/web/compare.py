@@ -18,7 +18,7 @@ from ...facade.log import Log
 from ...moments.moment import Moment
 from ...render.blocks import Block, Folded, Ref, Section, Sentence, Words, here_ref, joined
 from ...render.comparison import behaviour_table, consulted_table, decision_table
-from ...render.session import panic_lines
+from ...render.session import panic_texts
 from ..reach import reach_cache
 from .blocks import BlockPage, drawn
 from .bounded import MOST_ROWS, Some, number, some
@@ -98,11 +98,11 @@ def compare(log: Log, look: Look) -> BlockPage:
 def _sections(found: SideBySide, look: Look) -> Iterator[Section]:
     """Yield the decisions that differ, the steps of both sides, and what makes the difference."""
     compared, labels = found.comparison, found.labels
-    panics = panic_lines((one.label, one.answer.result) for one in compared.sides)
+    panics = panic_texts((one.label, one.answer.result) for one in compared.sides)
     known = ", with what is in the log" if compared.not_known else ""
     same = Sentence(f"Both decide the same{known}.", "blank")
     decisions = decision_table(compared.decisions, labels) if compared.decisions else same
-    texts = [Sentence(text.rstrip(), "panic") for text in panics]
+    texts = [Sentence(text, "panic") for text in panics]
     yield Section([_form(found, look)])
     yield Section([*texts, decisions], "Decisions that differ")
     yield Section(list(_steps(found, look)), "Steps")

@@ -33,9 +33,10 @@ from ...render.blocks import (
     here_ref,
     object_ref,
 )
+from ...render.session import step_table
 from ...render.simulation import spans
 from ...render.tables import TextColumn, table_of
-from ...render.why import event_table, reasons_section, since_blocks, step_rows
+from ...render.why import event_table, reasons_section, since_blocks
 from ...render.would_help import help_sections
 from ...what_if.help import WouldHelp
 from ..reach import reach_cache
@@ -137,7 +138,7 @@ def _evidence(why: Why) -> Iterator[Section]:
     """Yield the steps and the events that the answer rests on."""
     if why.steps:
         title = f"Steps of the session about it: {len(why.steps)}"
-        yield Section([Folded(title, [step_rows(why.steps)])])
+        yield Section([Folded(title, [step_table(why.steps)])])
     if why.events:
         title = f"Events that the answer rests on: {len(why.events)}"
         yield Section([Folded(title, [event_table("RESTS ON", why.events, RESTS_ON)])])
