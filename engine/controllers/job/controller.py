@@ -91,6 +91,7 @@ class JobController:
         client: Client,  # noqa: ARG002 -- these handlers send nothing
     ) -> None:
         """Let an informer deliver a change: the lister has it, then the handler is called."""
+        # client-go reads the old object before its store takes the new one; handlers compare both.
         old = self.held.find(kind, key)
         self.held.deliver(verb, kind, key, document)
         if kind == "Command":
@@ -201,12 +202,14 @@ class JobController:
 
         Source: pkg/controllers/job/job_controller.go processNextReq.
         """
+        # As processNextReq: before the cache is read, so also for a job that is not known.
         self._delays.called_off_by(request)
         info = self.held.cache.get(request.key)
         if info is None:
             return True
         assert info.job is not None
         action, delay = decide(info.job, request, self._own)
+        # processNextReq returns before Forget here: earlier failures of the request still count.
         if delay:
             message = f"Execute action {action} after {go_duration(delay)}"
             client.emit(info.job, "ExecuteAction", message)
@@ -216,6 +219,7 @@ class JobController:
             client.emit(info.job, "ExecuteAction", f"Start to execute action {action}")
         if self._succeeds(info, request, action, client):
             self.requests.forget(request)
+            # Only after success: an action that failed leaves what others wait for.
             if action not in _INTERNAL:
                 self._delays.done(request, action)
         return True
@@ -230,6 +234,7 @@ class JobController:
         try:
             execute(self.held, client, info, _action(request, action))
         except (Refused, Failed):
+            # v1.11.0 alone called Forget after this, so failures never added up.
             if self.requests.failures().get(request, 0) < MAX_REQUEUES:
                 self.requests.add_rate_limited(request)
                 return self._own.failed_requests_retried_forever
@@ -241,6 +246,7 @@ class JobController:
         self, info: ControllerJobInfo, request: JobRequest, action: str, client: Client
     ) -> None:
         """Terminate a job: with what is left of the worker's copy of its entry."""
+        # recordJobEvent reads the cache again: by now the job may be gone, and then has no event.
         known = self.held.cache.get(request.key)
         if known is not None and known.job is not None:
             message = f"Job failed on action {action} for retry limit reached"
@@ -254,6 +260,8 @@ class JobController:
         request, action = delayed.request, delayed.action
         info = self.held.cache.get(request.key)
         if info is not None:
+            # Unlike a worker, the goroutine of AddDelayActionForJob goes on after an error: it
+            # forgets the request, also one that is queued for a retry, and calls off the rest.
             self._succeeds(info, request, action, client)
             self.requests.forget(request)
             self._delays.done(request, action)
@@ -265,6 +273,7 @@ class JobController:
         """
         command = self._objects.document(number)
         try:
+            # The deletion is the lock: only one of several controllers carries it out.
             client.delete("Command", key_of(command))
         except NotFound:
             return True
@@ -293,6 +302,7 @@ class JobController:
         Source: pkg/controllers/job/job_controller_resync.go processResyncTask, syncTask.
         """
         lookups = self.held.lookups
+        # Before v1.12.0 this return came before `defer Done`: the queue keeps the pod as taken.
         if lookups.failures().get(number, 0) > MAX_LOOKUPS:
             lookups.forget(number)
             return not self._own.given_up_pods_never_retried

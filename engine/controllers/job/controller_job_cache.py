@@ -51,6 +51,7 @@ class ControllerJobInfo:
     def copy(self) -> ControllerJobInfo:
         """Return the same with separate dictionaries."""
         pods = {task: {**pods} for task, pods in self.pods.items()}
+        # Clone copies the maps, not the job and the pods: see ControllerListers.spoil_job.
         return ControllerJobInfo(self.namespace, self.name, self.job, pods)
 
     def set_job(self, job: Document) -> None:
@@ -138,6 +139,7 @@ class ControllerJobCache:
         info = self._find(key_of(job))
         if info is None:
             raise Failed(f"failed to find job <{key_of(job)}>")
+        # An equal version passes: the informer delivers what the controller has stored already.
         if info.job is not None and _version(job) < _version(info.job):
             raise Failed(f"job <{key_of(job)}> has too old resource version")
         if self._own.job_updates_name_entries:
@@ -156,12 +158,14 @@ class ControllerJobCache:
         number = self._keys.get(key_of(job))
         if number is not None:
             self._entries[number].job = None
+            # Also while pods are left: the worker retries until the last one is gone.
             self._queue(number)
 
     def add_pod(self, pod: Document) -> None:
         """Know a new pod; one that is known already stays as it is."""
         key, task = _job_of(pod), annotations_of(pod).get(names.TASK)
         info = self._find(key) or self._new(key)
+        # A pod without the task's annotation leaves an empty entry behind, as AddPod does.
         if task is not None:
             info.pods.setdefault(task, {}).setdefault(pod["metadata"]["name"], pod)
 
@@ -172,6 +176,7 @@ class ControllerJobCache:
         """
         key = _job_of(pod)
         info = self._find(key) or self._new(key)
+        # An entry that was just made stays, although UpdatePod fails.
         if not info.has(pod):
             raise Failed(f"can not find pod <{key_of(pod)}> in cache")
         info.pods[annotations_of(pod)[names.TASK]][pod["metadata"]["name"]] = pod
@@ -197,6 +202,7 @@ class ControllerJobCache:
     def task_completed(self, key: str, task: str) -> bool:
         """Say whether as many pods of a task have succeeded as it has replicas."""
         spec, pods = self._task(key, task)
+        # The handler has stored the new pod before it asks this, so the last pod completes a task.
         replicas = spec.get("replicas", 0)
         done = sum(phase_of(pod) == "Succeeded" for pod in pods)
         return 0 < int(replicas) <= done
@@ -208,6 +214,7 @@ class ControllerJobCache:
         if not spec.get("replicas") or most == -1:
             return False
         alive = (pod for pod in pods if phase_of(pod) in {"Running", "Pending"})
+        # All live pods of the task add up, though maxRetry reads like a limit of each (TaskFailed).
         return sum(map(_restarts, alive)) >= int(most)
 
     def forget(self, number: int) -> None:
@@ -222,6 +229,7 @@ class ControllerJobCache:
             self.deleted.add_rate_limited(number)
             return
         self.deleted.forget(number)
+        # A nameless entry gives the key "/": nothing is removed, and the entry stays for ever.
         key = f"{info.namespace}/{info.name}"
         if not self._own.job_cleanup_checked or self._keys.get(key) == number:
             self._keys.pop(key, None)
@@ -234,6 +242,8 @@ class ControllerJobCache:
             *waiting.ready,
             *(number for number, _ in (*waiting.delayed, *waiting.taken, *waiting.failures)),
         )
+        # Numbers depend on history. Without it two equal situations would count as different ones;
+        # entries that nothing refers to are left out, as Go's garbage collector frees them.
         numbers = {number: place for place, number in enumerate(dict.fromkeys(found))}
         return JobCacheState(
             tuple((key, numbers[number]) for key, number in sorted(self._keys.items())),
@@ -271,6 +281,7 @@ class ControllerJobCache:
         return None if number is None else self._entries[number]
 
     def _new(self, key: str) -> ControllerJobInfo:
+        # AddPod and UpdatePod create entries without names; add() fills them in when the job comes.
         info = self._entries[self._next] = ControllerJobInfo("", "")
         self._keys[key] = self._next
         self._next += 1

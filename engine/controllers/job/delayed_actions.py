@@ -46,6 +46,7 @@ class DelayedActions:
         same = [one for one in self._all if one.noted and _about_same_pod(one, request)]
         if any(one.action == action for one in same):
             return
+        # The map has one action a pod: the older goroutine runs on, and nothing can cancel it.
         for one in same:
             self._all[self._all.index(one)] = one._replace(noted=False)
         self._all.append(Delayed(delay, True, action, request))
@@ -69,6 +70,9 @@ class DelayedActions:
         :raises StopIteration: there is none.
         """
         place, taken = next((p, one) for p, one in enumerate(self._all) if one.due == 0)
+        # The goroutine does not touch the map. If the job is gone by then it returns before
+        # cleanupDelayActions, and the entry blocks the same action of that pod until something
+        # calls it off.
         if taken.noted:
             self._all[place] = taken._replace(due=FIRED)
         else:
@@ -87,6 +91,7 @@ class DelayedActions:
 
     def kept(self) -> tuple[Delayed, ...]:
         """Return all that waits."""
+        # Each action waits in a goroutine: the order in which they were added has no meaning.
         return tuple(sorted(self._all))
 
     def restore(self, kept: tuple[Delayed, ...]) -> None:
@@ -102,6 +107,7 @@ def _is_called_off(one: Delayed, request: JobRequest) -> bool:
     if not one.noted or not _about_same_pod(one, request):
         return False
     if one.request.event == JobEvent.POD_PENDING:
+        # A pod that is recreated may be Pending before the deletion of the old one is handled.
         return one.request.pod_uid == request.pod_uid
     return one.request.event in _RECOVERED and request.event == JobEvent.POD_RUNNING
 

@@ -36,6 +36,7 @@ def _is_ready(listers: ControllerListers, job: Document, name: str) -> bool:
         if pod is not None:
             ready += _counts(listers, pod)
         elif listers.find("Job", key_of(job)) is None:
+            # isDependsOnPodsReady does not wait for a pod of a job that is gone.
             return True
     return ready >= int(task.get("minAvailable", 0))
 
@@ -45,6 +46,7 @@ def _counts(listers: ControllerListers, pod: Document) -> bool:
     if phase == "Succeeded" and listers.own.succeeded_pods_satisfy_dependencies:
         return True
     containers = pod.get("status", {}).get("containerStatuses") or ()
+    # A pod whose containers have no status yet counts as ready: the loop finds nothing against it.
     return phase in {"Running", "Succeeded"} and all(
         container.get("ready") for container in containers
     )

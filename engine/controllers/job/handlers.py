@@ -29,10 +29,13 @@ def job_changed(
     if old is None:
         listers.cache.add(job)
         return request
+    # A resync of the informer, or a new list, delivers what is known.
     if _version(old) == _version(job):
         return None
+    # A refused update is only logged: the request is queued all the same.
     with suppress(Failed):
         listers.cache.update(job)
+    # All else in the status is the controller's writing; to react to it would never end.
     same = old["spec"] == job["spec"] and _job_phase(old) == _job_phase(job)
     return None if same else request
 
@@ -43,11 +46,15 @@ def group_changed(old: Document | None, group: Document) -> JobRequest | None:
     Source: updatePodGroup.
     """
     phase = phase_of(group)
+    # Only UpdateFunc is registered: a new PodGroup requests nothing.
     if old is None or phase_of(old) == phase:
         return None
     owners = group["metadata"].get("ownerReferences") or ()
     owned = [owner["name"] for owner in owners if owner["kind"] == "Job"]
+    # The loop of updatePodGroup keeps the last owner of kind Job, of any API group.
     name = owned[-1] if owned else group["metadata"]["name"]
+    # An empty event matches no policy, so the request is a sync; yet unlike OutOfSync it is
+    # compared with exit codes.
     event = JobEvent.JOB_UNKNOWN if phase == "Unknown" else JobEvent.NONE
     return JobRequest(namespace_of(group), name, event)
 
@@ -63,6 +70,7 @@ def pod_changed(
         return None
     if not listers.own.terminating_pods_kept and "deletionTimestamp" in pod["metadata"]:
         return pod_deleted(listers, pod)
+    # Without a task only policies of the job apply (applyPolicies).
     names_task = old is not None or listers.own.pod_additions_name_task
     request = _request(listers, pod, names_task=names_task)
     if request is None:
@@ -90,6 +98,7 @@ def pod_deleted(listers: ControllerListers, pod: Document) -> JobRequest | None:
         return None
     unknown = listers.own.unknown_deletions_only_sync and not listers.cache.has_pod(pod)
     event = JobEvent.OUT_OF_SYNC if unknown else _unless_killed(listers, pod, JobEvent.POD_EVICTED)
+    # After the look at what is known, before the request: a worker must not find the pod.
     listers.cache.delete_pod(pod)
     return request._replace(event=event)
 
@@ -136,6 +145,7 @@ def _event(
         done = cache.task_completed(request.key, request.task)
         return JobEvent.TASK_COMPLETED if done else JobEvent.OUT_OF_SYNC
     if phase in {"Running", "Pending"}:
+        # updatePod sets TaskFailed first, and overwrites it when the phase is new.
         if listers.own.pod_starts_are_events and before != phase:
             return JobEvent.POD_RUNNING if phase == "Running" else JobEvent.POD_PENDING
         if cache.task_failed(request.key, request.task):

@@ -58,6 +58,7 @@ def execute(
     :raises Panic: the controllers crash, see :func:`.kill.kill_target`.
     """
     work = _Work(listers, client, info)
+    # "It's pending by default" (NewState): no phase, or one that is not known.
     _PHASES.get(phase(work.job.get("status", {})), _pending)(work, action)
 
 
@@ -90,6 +91,7 @@ def _pending(work: _Work, action: Action) -> None:
 def _running(work: _Work, action: Action) -> None:
     def update(status: Status) -> bool:
         replicas = sum(task.get("replicas", 0) for task in tasks_of(work.job))
+        # Scaled down to zero: the phase stays, or the job would end with 0 of 0 pods.
         if not replicas:
             return False
         succeeded, enough = _count(status, "succeeded"), work.job["spec"].get("minSuccess")
@@ -97,6 +99,7 @@ def _running(work: _Work, action: Action) -> None:
             return _to(status, JobPhase.COMPLETED)
         if _count(status, "succeeded", "failed") == replicas:
             return _to(status, _end(work.job, status))
+        # Back to Pending: so many pods wait that fewer than minAvailable can run.
         waits = _count(status, "pending") > replicas - _minimum(work.job)
         return waits and _to(status, JobPhase.PENDING)
 
@@ -108,6 +111,7 @@ def _restart_end_or(work: _Work, action: Action, update: UpdateStatus) -> None:
     if action.name == JobAction.RESTART:
         work.kill(NONE, _restart)
     elif action.target is not None and action.name in _TARGETS[work.own.restart_unit]:
+        # A restart of a part that the release does not know falls through to a sync.
         work.kill_target(action.target, _restart)
     elif action.name in _ENDINGS:
         work.kill(ENDED, lambda status: _to(status, _ENDINGS[JobAction(action.name)]))
@@ -118,6 +122,7 @@ def _restart_end_or(work: _Work, action: Action, update: UpdateStatus) -> None:
 def _end(job: Document, status: Status) -> JobPhase:
     """Return how a job ends whose pods have all ended."""
     tasks, succeeded = tasks_of(job), _count(status, "succeeded")
+    # With a lower minAvailable the job may succeed though one of its tasks does not.
     if _minimum(job) >= minimum_of(job) and any(_falls_short(task, status) for task in tasks):
         return JobPhase.FAILED
     # Had minSuccess succeeded, the job would be Completed by now.
@@ -140,6 +145,7 @@ def _restarting(work: _Work, action: Action) -> None:
             return _to(status, JobPhase.FAILED)
         replicas: int = sum(task.get("replicas", 0) for task in tasks_of(work.job))
         left = replicas - _count(status, "terminating")
+        # status.minAvailable, as the last sync wrote it; a changed spec counts only after that.
         return left >= _count(status, "minAvailable") and _to(status, JobPhase.PENDING)
 
     if work.own.restarting_jobs_sync and action.name == JobAction.SYNC:
@@ -158,6 +164,7 @@ def _aborting(work: _Work, action: Action) -> None:
 
 
 def _aborted(work: _Work, action: Action) -> None:
+    # Without an update the phase stays, but the kill still writes counts and a version.
     work.kill(ENDED, _restart if action.name == JobAction.RESUME else None)
 
 

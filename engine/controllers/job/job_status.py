@@ -92,6 +92,7 @@ def with_status(job: Document, status: Status) -> Document:
 
 def without_zeros(status: Status) -> Status:
     """Return a status as it is sent: what is 0 or empty is missing, but for the state."""
+    # `state` is a struct, which Go's omitempty never leaves out.
     return {name: value for name, value in status.items() if value or name == "state"}
 
 

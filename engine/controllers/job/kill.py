@@ -56,6 +56,7 @@ class _Kill:
     def choose_all(self, retain: frozenset[str]) -> None:
         """Choose all pods but those that have ended and may stay, as they all do in the end."""
         status, spec = self.job.get("status", {}), self.job["spec"]
+        # The count from before this kill: a restart raises it only when the status is written.
         if status.get("retryCount", 0) >= spec.get("maxRetry", 0) - 1:
             retain = ENDED
         for pod in _by_name(self.info):
@@ -64,6 +65,7 @@ class _Kill:
             elif phase_of(pod) not in retain:
                 self.doomed.append(pod)
             elif self.held.own.kept_pods_counted:
+                # Counted until v1.11.0; killPods counts only pods that could not be deleted.
                 self.counts.add(pod)
 
     def choose(self, target: KillTarget) -> bool:
@@ -93,6 +95,7 @@ class _Kill:
             try:
                 self.client.patch("Pod", key_of(pod), part, how=JSON_PATCH)
             except NotFound:
+                # No error to killPods: the deletion finds the same, and counts it as ending.
                 marked.append(pod)
             except Refused:
                 self.failed = True
@@ -121,6 +124,7 @@ class _Kill:
         :raises Refused: the request failed. :raises Failed: the cache does not have the job.
         """
         self.counts.fill(status)
+        # Unlike a sync, a kill adds a condition only with a new phase, in every release.
         if update is not None and update(status):
             add_condition(status, self.held.own.job_conditions)
         status["runningDuration"] = "0s"
@@ -150,11 +154,14 @@ def kill_job(
     if "deletionTimestamp" in kill.job["metadata"]:
         return
     status = status_of(kill.job)
+    # Pods made for a lower version are of the past: their events only sync (applyPolicies).
     status["version"] = status.get("version", 0) + 1
+    # `job.Status.Version++` stands before DeepCopy since v1.11.0: cache and informer share it.
     if listers.own.failed_kills_raise_version:
         kill.job = with_status(kill.job, status)
         listers.spoil_job(info, kill.job)
     kill.choose_all(retain)
+    # The PodGroup goes last: a kill that fails before that finds it again when it is retried.
     if _carried_out(kill, status, update):
         delete_group(listers, client, kill.job)
 
@@ -196,6 +203,7 @@ def delete_pod(listers: ControllerListers, client: Client, pod: Document) -> boo
     except NotFound:
         return True
     except Refused:
+        # Into errTasks: syncTask reads the pod from the API server and corrects the cache.
         listers.look_up(pod)
         return False
     return True

@@ -23,6 +23,7 @@ def min_resources(listers: ControllerListers, job: Document) -> dict[str, str]:
     :raises ValueError: a container asks for what is no quantity.
     """
     most = job["spec"].get("minAvailable", 0)
+    # sort.Sort promises no order among equals; here tasks of one priority stay as in the spec.
     tasks = sorted(tasks_of(job), key=lambda task: -_priority(listers, task))
     by_task = listers.own.min_resources_by_task and most >= minimum_of(job)
     sums: Amounts = {}

@@ -65,6 +65,7 @@ def _annotations(
     yield names.JOB_NAME, job_name
     yield names.QUEUE_NAME, job["spec"].get("queue", "")
     yield names.JOB_VERSION, str(status.get("version", 0))
+    # PodTemplateKey takes the name as it is, without the default of TaskSpecKey.
     yield names.TEMPLATE, f"{job_name}-{task.get('name', '')}"
     if own.pods_have_index_label:
         yield names.TASK_INDEX, str(index)
@@ -73,6 +74,7 @@ def _annotations(
     if task.get("topologyPolicy"):
         yield names.NUMA_POLICY, task["topologyPolicy"]
     yield from _of_job(job, "annotations", _COPIED)
+    # `else if` in createJobPod: of the two budgets a pod gets one, and the minimum wins.
     budget = [*_of_job(job, "annotations", (names.MIN_AVAILABLE, names.MAX_UNAVAILABLE))]
     yield from budget[:1]
 

@@ -60,6 +60,7 @@ def ensure_group(listers: ControllerListers, client: Client, job: Document) -> N
     """
     group = known_group(listers, client, job, old=True)
     if group is None:
+        # The lister is behind. A later sync finds the PodGroup and updates it.
         with suppress(AlreadyExists):
             client.create(_new(listers, job))
         return
@@ -110,6 +111,7 @@ def _new(listers: ControllerListers, job: Document) -> Document:
         "minTaskMember": {task["name"]: _min_member(listers, task) for task in tasks_of(job)},
         "queue": job["spec"].get("queue"),
         "priorityClassName": job["spec"].get("priorityClassName"),
+        # Topology, queue, labels and annotations are written once: `_updated` leaves them alone.
         "networkTopology": _topology(job["spec"]) if listers.own.jobs_pass_topology else None,
         "subGroupPolicy": _sub_groups(job) if listers.own.jobs_pass_sub_groups else None,
     }

@@ -34,6 +34,7 @@ def decide(job: Document, request: JobRequest, own: ControllerBehaviours) -> Pol
 
     :raises ValueError: a policy's timeout is no duration.
     """
+    # A command counts whichever version or uid the job has: it names neither.
     if request.action:
         return PolicyDecision(request.action)
     if request.event == JobEvent.OUT_OF_SYNC or _is_internal(request.event, own):
@@ -41,6 +42,7 @@ def decide(job: Document, request: JobRequest, own: ControllerBehaviours) -> Pol
     other = request.job_uid and request.job_uid != job["metadata"].get("uid", "")
     if own.requests_of_other_jobs_only_sync and other:
         return PolicyDecision()
+    # Requests that name no version have 0: after the first kill of a job they only sync.
     if request.version < job.get("status", {}).get("version", 0):
         return PolicyDecision()
     return next(
@@ -59,9 +61,11 @@ def _of_policies(
     """Yield actions and delays of policies that apply, those of the task first."""
     for policy in _policies(job, request.task):
         timeout = policy.get("timeout") if own.policies_have_timeouts else None
+        # Each pod begins Pending: without a timeout, a policy for any event would act at once.
         waits = own.policies_have_timeouts and request.event == JobEvent.POD_PENDING
         named = request.event and {request.event, JobEvent.ANY} & {*_events(policy)}
         exit_code = policy.get("exitCode")
+        # A request without an exit code has 0; admission refuses policies for 0.
         failed = exit_code is not None and exit_code == request.exit_code
         if (named and not (waits and timeout is None)) or failed:
             yield policy.get("action", ""), parse_go_duration(timeout) if timeout else 0

@@ -50,9 +50,13 @@ def sync_job(
     assert job is not None
     if "deletionTimestamp" in job["metadata"]:
         return
+    # Upstream needs the queue only for extendClusters, but looks it up first: a job of an unknown
+    # queue gets neither a status nor a PodGroup.
     if listers.find("Queue", job["spec"].get("queue", "")) is None:
         raise Failed("queue not found")
     job = _prepared(listers, client, job)
+    # Looked up again, as syncJob does: a PodGroup that was just created is not in the lister yet,
+    # so its pods wait for another request.
     group = known_group(listers, client, job, old=listers.own.old_podgroup_names_known)
     if group is None or group.get("status", {}).get("phase", "") in NOT_ADMITTED:
         _write_waiting(listers, client, job, update)
@@ -62,6 +66,8 @@ def sync_job(
 
 def _prepared(listers: ControllerListers, client: Client, job: Document) -> Document:
     """Return a job with a phase, after making or changing its PodGroup."""
+    # initiateJob (phase empty or Pending) and initOnJobUpdate differ only in this first status, and
+    # in plugins and volumes, which play no part here.
     if not phase(status_of(job)):
         try:
             job = _write_first(listers, client, job)
@@ -90,6 +96,7 @@ def _write_waiting(
 ) -> None:
     """Write the status of a job whose pods are not to be made."""
     status = status_of(job)
+    # No pod is counted here: the phase is decided by the counts of the last write.
     changed = update(status)
     if listers.own.unchanged_jobs_written or not _same(job, status):
         _write_next(listers, client, job, status, changed=changed)
@@ -113,6 +120,7 @@ def _same(job: Document, status: Status) -> bool:
 
 def _write(listers: ControllerListers, client: Client, job: Document, status: Status) -> Document:
     written = client.update(with_status(job, status), status=True)
+    # At once, as syncJob does: the next request may come before the informer delivers this write.
     listers.cache.update(written)
     return written
 
@@ -141,9 +149,11 @@ class _Sync:
         """
         for task in tasks_of(self.job):
             self._sort_out(task)
+        # In this order: if a pod cannot be created, none is deleted and no status is written.
         self._create()
         self._delete()
         old = status_of(self.job)
+        # syncJob starts from an empty status: `runningDuration`, which a kill wrote, is lost.
         status = {name: old[name] for name in _CARRIED if name in old}
         status["minAvailable"] = self.job["spec"].get("minAvailable", 0)
         self.counts.fill(status)
@@ -158,12 +168,15 @@ class _Sync:
 
         They are struck off the worker's copy of the entry, which is used again if the sync fails.
         """
+        # Only tasks of the spec are visited: pods of a task that was removed from it stay. Task
+        # names are never empty behind the admission webhook (mutate_job.go).
         pods = self.info.pods.get(task.get("name", ""), {})
         for index in range(task.get("replicas", 0)):
             pod = pods.pop(pod_name(self.job, task, index), None)
             if pod is None:
                 self.missing.append((task, new_pod(self.held.own, self.job, task, index)))
             elif "deletionTimestamp" in pod["metadata"]:
+                # Its name is still in use: the next pod is created when this one is gone.
                 self.counts.terminating()
             else:
                 self.counts.add(pod)
@@ -178,6 +191,7 @@ class _Sync:
         """
         failed = False
         for task, pod in sorted(self.missing, key=lambda one: _name(one[1])):
+            # Per pod here, per task in Go: no lister changes meanwhile.
             if may_start(self.held, self.job, task):
                 failed = not self._create_one(pod) or failed
         if failed:
@@ -189,6 +203,7 @@ class _Sync:
         try:
             created = self.client.create(pod)
         except AlreadyExists:
+            # The lister is behind, or the pod is not the job's; either way syncJob goes on.
             if own.existing_pods_counted_unknown:
                 # A client returns an empty pod with an error.
                 self.counts.add({"metadata": {}}, pod if own.new_pods_counted_unknown else None)
