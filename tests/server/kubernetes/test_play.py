@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 import pytest
 from informers import PODS, Informer, lines, listed, until, version
-from serving import Running, ended, run, serving
+from serving import Running, ended, run, serving, serving_here
+
+from plinian.replay.server.settings import ServerSettings
 
 PLAY = "/plinian/v1/play"
 
@@ -19,9 +21,8 @@ PLAY = "/plinian/v1/play"
 @pytest.fixture
 def steered(demo_log: Path) -> Iterator[Running]:
     """Return a server that stands at a revision."""
-    running = serving(demo_log, "--at", "rv:391")
-    yield running
-    ended(running)
+    with serving_here(ServerSettings(str(demo_log), at="rv:391", port=0)) as running:
+        yield running
 
 
 def steer(server: Running, command: str, **more: Any) -> Any:

@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from browsers import browser, chromium, tab
 from informers import PODS, TABLE, lines, until
-from serving import Running, ended, serving
+from serving import Running, ended, serving, serving_here
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+
+from plinian.replay.server.settings import ServerSettings
 
 TOKEN = "a-token-that-is-long-enough"
 PROTOCOL = "base64.binary.k8s.io"
@@ -133,9 +135,8 @@ def test_the_token_can_stand_in_a_header_or_the_path(protected: Running) -> None
 @pytest.fixture
 def played(demo_log: Path) -> Iterator[Running]:
     """Return a server whose moment is moved by the test."""
-    running = serving(demo_log, "--at", "rv:391")
-    yield running
-    ended(running)
+    with serving_here(ServerSettings(str(demo_log), at="rv:391", port=0)) as running:
+        yield running
 
 
 def _to(running: Running, point: str) -> None:
