@@ -8,8 +8,9 @@ from typing import Any
 
 from ...engine.machine.device_list_memory import LENGTH, POINTER, WRITER, Memory, ReaderOutcome
 from ...engine.machine.device_race import DeviceAnomaly, Explored, RaceStep, ReaderFault
+from .blocks import Section, Sentence, block_lines
 from .simulation import spans
-from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
+from .tables import NONE, PLAIN, Style, Table
 
 SEES: Mapping[ReaderOutcome, str] = MappingProxyType(
     {
@@ -22,25 +23,17 @@ SEES: Mapping[ReaderOutcome, str] = MappingProxyType(
 
 def explored_lines(explored: Explored, style: Style = PLAIN) -> Iterator[str]:
     """Yield what a search found: each anomaly with its lanes, and how much was searched."""
-    for number, anomaly in enumerate(explored.anomalies):
-        if number:
-            yield "\n"
-        yield from paragraph(anomaly.sentence, style)
-        yield from lines_of(lanes_table(anomaly, explored.race.readers), style=style)
-    if explored.anomalies:
-        yield "\n"
-    yield summary(explored)
-
-
-def summary(explored: Explored) -> str:
-    """Return in a line how much was searched, and whether that is all."""
-    count = len(explored.anomalies)
+    readers, count = explored.race.readers, len(explored.anomalies)
     found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
     seen = "all states seen" if explored.complete else "stopped early"
-    return (
+    summary = (
         f"{explored.release} ({explored.form}): {found}; "
-        f"{explored.states} states, {explored.steps} steps, {seen}\n"
+        f"{explored.states} states, {explored.steps} steps, {seen}"
     )
+    parts = [
+        Section([Sentence(one.sentence), lanes_table(one, readers)]) for one in explored.anomalies
+    ]
+    return block_lines([*parts, Section([summary])], style=style)
 
 
 def lanes_table(anomaly: DeviceAnomaly, readers: Sequence[str]) -> Table:

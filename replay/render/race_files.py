@@ -9,7 +9,7 @@ from ...engine.version import __version__
 from ..explore.exploration import Anomaly, Exploration
 from ..explore.explored_scenario import MachineCase
 from ..explore.scenario_world import ScenarioWorld, needed_case
-from ..explore.story import Story, StoryStep, story_of
+from ..explore.story import Story, story_of
 from .documents import json_text
 from .race import lanes_lines, releases_line
 from .simulation import spans
@@ -38,11 +38,14 @@ def scenario_text(case: MachineCase) -> str:
 
 def pytest_text(anomaly: Anomaly, release: str) -> str:
     """Return a test that runs the order of an anomaly again; it needs only Plinian."""
-    token = "\n".join(f'    "{anomaly.token[at : at + _LINE]}"' for at in _starts(anomaly.token))
-    invariant = anomaly.violation.invariant
+    starts = range(0, len(anomaly.token), _LINE)
+    token = "\n".join(f'    "{anomaly.token[at : at + _LINE]}"' for at in starts)
+    invariant, sentence = anomaly.violation.invariant, anomaly.violation.sentence
+    clean = sentence.replace("\\", "/").replace('"""', "'''")
+    comment = "\n".join(wrap(clean, 96, break_on_hyphens=False))
     return f'''"""{invariant}, in {release}: found by plinian explore {__version__}.
 
-{_comment(anomaly.violation.sentence)}
+{comment}
 """
 
 import plinian
@@ -69,15 +72,6 @@ def test_the_same_order_ends_well_in_another_release() -> None:
 """
 
 
-def _starts(text: str) -> range:
-    return range(0, len(text), _LINE)
-
-
-def _comment(text: str) -> str:
-    clean = text.replace("\\", "/").replace('"""', "'''")
-    return "\n".join(wrap(clean, 96, break_on_hyphens=False))
-
-
 def evidence_lines(
     case: MachineCase, release: str, anomaly: Anomaly, story: Story
 ) -> Iterator[str]:
@@ -98,7 +92,10 @@ def evidence_lines(
         "item. Steps that are marked were made while another one, which was due, had not come yet: "
         "informers and workers are independent, and any of them may be late.\n\n"
     )
-    yield from (f"{_numbered(moment)}\n" for moment in story.moments if _tells(moment))
+    for moment in story.moments:
+        if moment.matters or not moment.alone:
+            mark = " (early: another step was due)" if moment.instead_of else ""
+            yield f"{moment.number}. **{moment.actor}** {moment.sentence}{mark}\n"
     yield "\n```text\n"
     yield from lanes_lines(story)
     yield "```\n\n### What is late\n\n"
@@ -136,15 +133,6 @@ def _user_path(case: MachineCase) -> Iterator[str]:
     for number, act in enumerate(case.writes, start=1):
         how = {"ADDED": "apply", "MODIFIED": "apply", "DELETED": "delete"}[act.verb]
         yield f"{number}. `kubectl {how} -f -` with\n\n```yaml\n{writer.text(act.document)}```\n\n"
-
-
-def _tells(moment: StoryStep) -> bool:
-    return moment.matters or not moment.alone
-
-
-def _numbered(moment: StoryStep) -> str:
-    mark = " (early: another step was due)" if moment.instead_of else ""
-    return f"{moment.number}. **{moment.actor}** {moment.sentence}{mark}"
 
 
 def _versions(anomaly: Anomaly) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
-from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
+from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..recorded.recorded_sessions import HowKnown
 from ..recorded.session_list import ListedSession
@@ -120,12 +120,13 @@ def _placed(decision: str, pod: str, node: str) -> tuple[str, ...]:
 
 
 def _groups(result: SessionResult) -> list[tuple[str, ...]]:
-    return [(key, *_group(status)) for key, status in sorted(result.pod_groups.items())]
-
-
-def _group(status: ClosedPodGroupStatus) -> tuple[str, ...]:
-    numbers = (status.running, status.succeeded, status.failed)
-    return (status.phase, *map(str, numbers), "yes" if status.written else "no")
+    return [
+        (
+            *(key, group.phase, str(group.running), str(group.succeeded), str(group.failed)),
+            "yes" if group.written else "no",
+        )
+        for key, group in sorted(result.pod_groups.items())
+    ]
 
 
 def _queues(result: SessionResult) -> list[tuple[str, ...]]:

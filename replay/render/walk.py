@@ -7,7 +7,7 @@ from typing import Any
 
 from ..explore.hand_walk import Choice
 from ..explore.story import StoryStep
-from .tables import PLAIN, Style, Table, lines_of
+from .tables import PLAIN, Style, TextColumn, lines_of, table_of
 from .yaml_text import YamlWriter
 
 HELP = (
@@ -22,23 +22,19 @@ def choices_lines(choices: Sequence[Choice], style: Style = PLAIN) -> Iterator[s
     if not choices:
         yield "Nothing is left to do.\n"
         return
-    rows = [
-        (
-            str(number),
-            choice.step.part or "time",
-            choice.about or choice.step.name,
-            _mark(number, choice),
-        )
-        for number, choice in enumerate(choices, start=1)
-    ]
-    yield from lines_of(
-        Table(("STEP", "COMPONENT", "DOES", "ORDER"), rows, keep=("DOES",)), style=style
-    )
+    yield from lines_of(table_of(_COLUMNS, list(enumerate(choices, start=1))), style=style)
+
+
+_COLUMNS: Sequence[TextColumn[tuple[int, Choice]]] = (
+    TextColumn("STEP", lambda one: str(one[0])),
+    TextColumn("COMPONENT", lambda one: one[1].step.part or "time"),
+    TextColumn("DOES", lambda one: one[1].about or one[1].step.name, keep=True),
+    TextColumn("ORDER", lambda one: _mark(*one)),
+)
 
 
 def _mark(number: int, choice: Choice) -> str:
-    marks = ["natural"] * (number == 1) + ["token"] * choice.next_of_token
-    return ", ".join(marks)
+    return ", ".join(["natural"] * (number == 1) + ["token"] * choice.next_of_token)
 
 
 def made_line(moment: StoryStep) -> str:

@@ -183,7 +183,7 @@ def _accounts(accounts: Sequence[Account]) -> Table:
             queue = object_ref(f"queue/{account.queue}", account.queue)
             rows.append([queue, name, *amounts, _check(account, name)])
     headers = ["QUEUE", "RESOURCE", *(column.upper() for column in _COLUMNS), "CHECK"]
-    used = [place for place in range(len(headers)) if _says_something(rows, place)]
+    used = [at for at in range(len(headers)) if any(row[at] not in {"", "0"} for row in rows)]
     return Table(
         [headers[at] for at in used],
         [[row[at] or NONE for at in used] for row in rows],
@@ -228,10 +228,6 @@ def _compared(accounts: Sequence[Account]) -> list[str]:
     known = {name for one in accounts for name in one.limit}
     shown = (wanted - {"pods"}) | exceeded
     return in_order(shown or ({"cpu", "memory"} & known))
-
-
-def _says_something(rows: Sequence[Sequence[str]], place: int) -> bool:
-    return any(row[place] not in {"", "0"} for row in rows)
 
 
 def _holders(holders: Sequence[Held]) -> Table:

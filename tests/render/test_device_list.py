@@ -9,7 +9,6 @@ from plinian.replay.render.device_list import (
     explored_lines,
     lanes_table,
     releases_table,
-    summary,
 )
 
 
@@ -50,7 +49,7 @@ def test_every_anomaly_is_shown_and_how_much_was_searched() -> None:
 
 def test_a_search_that_was_stopped_says_so() -> None:
     explored = found("v1.9.0")._replace(complete=False)
-    assert summary(explored).endswith("stopped early\n")
+    assert "".join(explored_lines(explored)).endswith("stopped early\n")
 
 
 def test_releases_in_which_the_same_was_found_share_a_row() -> None:
