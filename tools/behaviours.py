@@ -52,11 +52,11 @@ shares with others:
 
 | action | subjects |
 | --- | --- |
-| `enqueue` | `enqueue`, `queues`, `queue_tree` |
-| `allocate` | `allocate`, `filters`, `scores`, `gangs`, `topology`, `devices`, `queues`, `queue_tree` |
-| `backfill` | `backfill`, `filters`, `scores` |
-| `preempt` | `preempt`, `evictions`, `filters`, `scores`, `gangs` |
-| `reclaim` | `reclaim`, `evictions`, `filters`, `gangs`, `devices`, `queues`, `queue_tree` |
+| `enqueue` | enqueue, queues, queue_tree |
+| `allocate` | allocate, filters, scores, gangs, topology, devices, queues, queue_tree |
+| `backfill` | backfill, filters, scores |
+| `preempt` | preempt, evictions, filters, scores, gangs |
+| `reclaim` | reclaim, evictions, filters, gangs, devices, queues, queue_tree |
 
 So `plinian release diff v1.13.0 v1.14.0 --subject reclaim --subject evictions` begins with which
 pods v1.14.0 reclaims for which queues. All actions also depend on `pods`, `nodes` and

@@ -1,4 +1,4 @@
-"""A search for causes mixes the behaviours of two releases: no mixture ends with an error of ours."""
+"""A search for causes mixes behaviours of two releases: no mixture ends with an error of ours."""
 
 from __future__ import annotations
 
