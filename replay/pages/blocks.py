@@ -83,7 +83,7 @@ def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
         return shown
     path, at, query = text.path, text.at, text.query
     if path is None:  # Without a query it is a place of this page, also in a page as one file.
-        target = links.here(at=at, **query) if query else ""
+        target = links.here(at=at, **query) if query or at is not None else ""
     else:
         target = links.link(path, at=at, **query)
     href = f"{target}#{text.place}" if text.place else target

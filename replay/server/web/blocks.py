@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ....engine.errors import PlinianError
 from ...pages.blocks import blocks_html, words
 from ...pages.templates import rendered
-from ...render.blocks import Block, Drawn, Marked, Section, Sentence, Words
+from ...render.blocks import Block, Drawn, Marked, Ref, Section, Sentence, Words
 from ...render.tables import Table
 from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
@@ -69,6 +69,12 @@ def paged(
 def drawn(look: Look, template: str, **values: Any) -> Drawn:
     """Return a part that has a template, in which ``words`` makes links."""
     return Drawn(rendered(template, look=look, words=partial(words, links=look), **values))
+
+
+def nothing(look: Look, what: str) -> Sentence:
+    """Say that something does not exist at the moment."""
+    end = Ref("Look at the end of the log", None, at=look.last)
+    return Sentence(Words(f"There is no {what} at this moment. ", end, "."), "blank")
 
 
 def fault_sentence(fault: PlinianError) -> Sentence:

@@ -1,6 +1,6 @@
 """The page of jobs and PodGroups: one row for each thing that is scheduled together.
 
-It has a template, as its facets and marks of phases are on no other page.
+Its rows have a template, as its facets and marks of phases are on no other page.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from ....engine.kubernetes.counts import counted
 from ....engine.state.facts import JobFact, PodGroupFact
 from ....engine.state.truth_fold import Entry
 from ...coverage.coverage import NotListed
 from ...facade.log import Log
 from ...logs.given_names import shortened, stem_of
 from ...moments.moment import Moment
+from ...render.blocks import Ref, Section, Sentence, Words, here_ref, joined, object_ref
 from ...render.columns import TableContext
-from .bounded import Some, number, some
+from .blocks import BlockPage, drawn, nothing, paged
+from .forms import FormField, form
 from .look import Look
 from .looks import look_of
 from .notes import JOB, POD, PODGROUP, WAITING, gaps
@@ -57,52 +60,40 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return self.job or self.podgroup
 
 
-class FacetValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of a facet, and how many rows have it with the other facets as they are."""
-
-    value: str
-    count: int
-    chosen: bool
-
-
-class Facet(msgspec.Struct, frozen=True, kw_only=True):
-    """What rows can be chosen by. :param chosen: empty if all are shown."""
-
-    name: str
-    chosen: str
-    choices: tuple[FacetValue, ...]
-
-
-class Jobs(msgspec.Struct, frozen=True, kw_only=True):
-    """The jobs and PodGroups of a moment. :param all: how many there are without any choice.
-
-    :param gone: the jobs of the log that do not exist at the moment, as links name them.
-    """
-
-    all: int
-    name: str
-    facets: tuple[Facet, ...]
-    lines: Some[Workload]
-    gone: Some[str]
-    not_known: tuple[str, ...]
-
-
-@page("jobs", template="jobs.html", title="Jobs", nav="Jobs", key="j")
-def jobs(log: Log, look: Look) -> Jobs:
+@page("jobs", "Jobs", nav="Jobs", key="j")
+def jobs(log: Log, look: Look) -> BlockPage:
     """Return the jobs and PodGroups of a moment, those that wait first."""
     moment = log.moment(look.at)
     context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
-    found = sorted(_workloads(context), key=_rank)
+    known = sorted(_workloads(context), key=_rank)
     chosen = {name: look.get(name) for name in FACETS}
-    named = [one for one in found if look.filter in one.name]
-    return Jobs(
-        all=len(found),
-        name=look.filter,
-        facets=tuple(_facet(name, chosen, named) for name in FACETS),
-        lines=some([one for one in named if _fits(one, chosen)], number(look, "skip")),
-        gone=some(_gone(log, moment, look.filter), number(look, "gone")),
-        not_known=gaps(log, moment, (JOB, PODGROUP, POD)),
-    )
+    named = [one for one in known if look.filter in one.name]
+    facets = [_facet(name, chosen, named) for name in FACETS]
+    fits = [one for one in named if _fits(one, chosen)]
+    lines, pager = paged(look, fits, "jobs", name="skip")
+    gone, others = paged(look, _gone(log, moment, look.filter), "jobs at other times", name="gone")
+    not_known = gaps(log, moment, (JOB, PODGROUP, POD))
+
+    def sections() -> Iterator[Section]:
+        if known:
+            field = FormField("Name has", "q", look.filter, attributes={"size": "14"})
+            by = form(look, "Show", [field])
+            shown = drawn(look, "jobs.html", facets=facets, form=by, lines=lines.rows)
+            every = here_ref(f"Show all {len(known)}", **dict.fromkeys((*FACETS, "q", "skip")))
+            none = Sentence(Words("Nothing has all that is chosen. ", every), "blank")
+            over_time = Sentence(Ref("Jobs over time", "jobs/over-time"))
+            yield Section([over_time, shown, pager if fits else none])
+        else:
+            yield Section([nothing(look, "job and no PodGroup")])
+        if gone.rows:
+            more = counted(gone.total, "more job that does", "more jobs that do")
+            names = [object_ref(name, name.partition("/")[2]) for name in gone.rows]
+            said = Sentence(f"The log holds {more} not exist at {look.at}:")
+            listed = Sentence(Words(*joined(names, " ")), "names")
+            yield Section([said, listed, others], "Jobs at other times")
+
+    data = {"all": len(known), "name": look.filter, "facets": facets, "lines": lines, "gone": gone}
+    return BlockPage("Jobs", sections, {**data, "not_known": not_known}, not_known=not_known)
 
 
 def _gone(log: Log, moment: Moment, text: str) -> list[str]:
@@ -124,18 +115,16 @@ def _fits(one: Workload, chosen: Mapping[str, str], without: str = "") -> bool:
     )
 
 
-def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> Facet:
+def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> dict[str, object]:
+    """Return the values that rows can be chosen by, and how many have each."""
     counts = Counter(getattr(one, name) for one in found if _fits(one, chosen, without=name))
     if chosen[name]:
         counts.setdefault(chosen[name], 0)
-    return Facet(
-        name=name,
-        chosen=chosen[name],
-        choices=tuple(
-            FacetValue(value=value, count=count, chosen=value == chosen[name])
-            for value, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-        ),
-    )
+    choices = [
+        {"value": value, "count": count, "chosen": value == chosen[name]}
+        for value, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    ]
+    return {"name": name, "chosen": chosen[name], "choices": choices}
 
 
 def _workloads(context: TableContext) -> Iterator[Workload]:
@@ -179,6 +168,3 @@ def _workload(
         waits=fact.phase in WAITING,
         look=look_of(phase),
     )
-
-
-PAGES = (jobs,)

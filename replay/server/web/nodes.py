@@ -1,6 +1,6 @@
 """The page of nodes: what the API server held beside what the scheduler's cache held.
 
-It has a template, as no other table has heads over heads, and both sides of a row.
+Its table has a template, as no other has heads over heads, and both sides of a row.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import msgspec
 from ....engine.cache.cache import SchedulerCache
 from ....engine.errors import UsageError
 from ....engine.kubernetes.amount_texts import short_amount
+from ....engine.kubernetes.counts import counted
 from ....engine.state.facts import NodeFact
 from ....engine.state.object_status import status_of
 from ....engine.volcano.session.history import resolve
@@ -26,9 +27,23 @@ from ...facade.options import release_of
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ...render.amounts import UNKNOWN
+from ...render.blocks import (
+    Block,
+    Marked,
+    Ref,
+    Section,
+    Sentence,
+    Words,
+    here_ref,
+    moment_ref,
+    object_ref,
+)
 from ...render.columns import TableContext
+from ...render.documents import plain
+from ...render.tables import NONE, TextColumn, table_of
 from ..reach import reach_cache
-from .bounded import Some, number, some
+from .blocks import BlockPage, drawn, nothing, paged
+from .forms import FormField, choices_of, form
 from .look import Look
 from .notes import NODE, POD, gaps
 from .page import page
@@ -71,38 +86,48 @@ class HeatCell(NamedTuple):
     share: str
 
 
-class NodesPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The nodes of a moment, as the API server and the cache of a release held them.
+@page("nodes", "Nodes", nav="Nodes", key="n", long=True)
+def nodes(log: Log, look: Look) -> BlockPage:
+    """Return the nodes of both sides.
 
-    :param resource: that amounts are of. :param drifted: how many nodes differ.
-    :param levels: of the heat map that there are: their places, words and how many nodes.
-    :param others: what differs besides nodes.
+    :raises UsageError: no node has the resource.
     """
+    moment = log.moment(look.at)
+    reach_cache(log, moment, [look.release])
+    behaviours = resolve(release_of(look.release, assume=False))
+    context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
+    cache, drift = both_at(log.store, moment, behaviours)
+    sides = _Sides(context, cache, look.get("resource", "cpu"))
+    every = list(sides.lines(drift.differences))
+    shown = [
+        one
+        for one in every
+        if (one.differences or look.get("show") != DRIFTED) and look.filter in one.name
+    ]
+    lines, pager = paged(look, shown, "nodes", name="skip")
+    not_known = gaps(log, moment, (NODE, POD))
 
-    at: str
-    resource: str
-    resources: Sequence[str]
-    nodes: int
-    drifted: int
-    lines: Some[NodeLine]
-    cells: Sequence[HeatCell]
-    levels: Sequence[tuple[int, str, int]]
-    others: Some[CacheDifference]
-    not_known: tuple[str, ...]
-    drift: Drift
+    def sections() -> Iterator[Section]:
+        said = f"The scheduler of {drift.release} had panicked by then: "
+        panics = [Sentence(f"{said}{one}", "panic") for one in drift.crashes]
+        yield Section(panics)
+        if every:
+            chosen = _chosen(look, sides, every, drift.release)
+            yield Section([*chosen, *_table(look, sides, lines.rows), pager])
+        else:
+            yield Section([nothing(look, "node")])
+        yield Section(list(_others(look, drift)), "What else differs")
 
-
-def _json(found: NodesPage) -> Any:
-    """Return both sides and their differences, as the commands print them."""
-    return {
-        "at": found.at,
-        "release": found.drift.release,
-        "nodes": [_line_document(one) for one in found.lines.rows],
-        "skip": found.lines.skip,
-        "total": found.lines.total,
-        "drift": document(found.drift),
-        "not_known": list(found.not_known),
+    data = {
+        "at": look.at,
+        "release": drift.release,
+        "nodes": [_line_document(one) for one in lines.rows],
+        "skip": lines.skip,
+        "total": lines.total,
+        "drift": document(drift),
+        "not_known": not_known,
     }
+    return BlockPage("Nodes", sections, plain(data), not_known=not_known)
 
 
 def _line_document(line: NodeLine) -> dict[str, Any]:
@@ -119,42 +144,60 @@ def _line_document(line: NodeLine) -> dict[str, Any]:
     return {**msgspec.to_builtins(line), "differences": differences}
 
 
-@page("nodes", template="nodes.html", title="Nodes", nav="Nodes", key="n", long=True, json=_json)
-def nodes(log: Log, look: Look) -> NodesPage:
-    """Return the nodes of both sides.
-
-    :raises UsageError: no node has the resource.
-    """
-    moment = log.moment(look.at)
-    reach_cache(log, moment, [look.release])
-    behaviours = resolve(release_of(look.release, assume=False))
-    context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
-    cache, drift = both_at(log.store, moment, behaviours)
-    sides = _Sides(context, cache, look.get("resource", "cpu"))
-    lines = list(sides.lines(drift.differences))
-    others = [one for one in drift.differences if one.kind != NODE[1]]
-    shown = [
-        one
-        for one in lines
-        if (one.differences or look.get("show") != DRIFTED) and look.filter in one.name
+def _chosen(look: Look, sides: _Sides, every: Sequence[NodeLine], release: str) -> Iterator[Block]:
+    """Yield what nodes can be chosen by, and how many differ."""
+    drifted = {"type": "checkbox", **({"checked": ""} if look.get("show") == DRIFTED else {})}
+    fields = [
+        FormField("Resource", "resource", sides.resource, choices_of(sides.resources)),
+        FormField("Name has", "q", look.filter, attributes={"size": "12"}),
+        FormField("only where both sides differ", "show", DRIFTED, attributes=drifted),
     ]
+    yield form(look, "Show", fields, drops=["more"])
+    both = "the API server and the scheduler's cache"
+    differ = sum(bool(one.differences) for one in every)
+    said: tuple[str, ...] = (f"T{both[1:]} of {release} hold the same of them. ",)
+    if differ:
+        said = (Marked(f"{differ} differ", "bad"), f" between {both}. ")
+    over_time = Ref("Nodes over time", "nodes/over-time", resource=sides.resource)
+    yield Sentence(Words(f"{counted(len(every), 'node')}. ", *said, over_time))
+
+
+def _table(look: Look, sides: _Sides, lines: Sequence[NodeLine]) -> Iterator[Block]:
+    """Yield the heat map, and the rows of nodes."""
     cells = list(sides.cells())
     counts = Counter(one.level for one in cells)
-    return NodesPage(
-        at=look.at,
+    levels = [(place, one.label, counts[place]) for place, one in enumerate(LEVELS)]
+    yield drawn(
+        look,
+        "nodes.html",
         resource=sides.resource,
-        resources=sides.resources,
-        nodes=len(lines),
-        drifted=sum(bool(one.differences) for one in lines),
-        lines=some(shown, number(look, "skip")),
         cells=cells[:MOST_CELLS],
-        levels=[
-            (level, one.label, counts[level]) for level, one in enumerate(LEVELS) if counts[level]
-        ],
-        others=some(others, number(look, "more")),
-        not_known=gaps(log, moment, (NODE, POD)),
-        drift=drift,
+        levels=[one for one in levels if one[2]],
+        lines=lines,
     )
+    if not lines:
+        name = f" the name “{look.filter}”" if look.filter else ""
+        differs = " and differs between both sides" if look.get("show") == DRIFTED else ""
+        every = here_ref("Show all", q=None, show=None)
+        yield Sentence(Words(f"No node fits{name}{differs}. ", every), "blank")
+
+
+def _others(look: Look, drift: Drift) -> Iterator[Block]:
+    """Yield the differences that are not of nodes."""
+    others = [one for one in drift.differences if one.kind != NODE[1]]
+    if others:
+        part, pager = paged(look, others, "differences", name="more")
+        yield table_of(_OTHERS, part.rows, "Other differences")
+        yield pager
+
+
+_OTHERS: Sequence[TextColumn[CacheDifference]] = (
+    TextColumn("OBJECT", lambda one: object_ref(one.object) if one.name else one.object),
+    TextColumn("FIELD", lambda one: one.field or NONE),
+    TextColumn("API SERVER", lambda one: one.truth or NONE),
+    TextColumn("SCHEDULER'S CACHE", lambda one: one.belief or NONE),
+    TextColumn("SINCE", lambda one: moment_ref(one.since)),
+)
 
 
 class _Sides:
@@ -230,6 +273,3 @@ class _Sides:
         unknown = self._unknown and not node.tasks
         state = node.reason or ("Skipped" if node.skipped else "Ready")
         return NodeSide(state=state, pods=len(node.tasks), unknown=unknown, **amounts)
-
-
-PAGES = (nodes,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import jobs, nodes, one_object, over_time, queues
+from . import one_object, over_time
 from .behaviours import behaviours
 from .blame import blame
 from .check import check
@@ -12,7 +12,10 @@ from .compare import compare
 from .difference import difference
 from .find import find_among
 from .help_page import help_page
+from .jobs import jobs
+from .nodes import nodes
 from .page import Page
+from .queues import queues
 from .races import races
 from .session import session
 from .sessions import sessions
@@ -21,8 +24,7 @@ from .what_if import what_if
 from .why import why
 
 _NAMED: Sequence[Page] = (
-    timeline,
-    *(page for pages in (jobs, queues, nodes, over_time) for page in pages.PAGES),
+    *(timeline, jobs, queues, nodes, *over_time.PAGES),
     *(why, blame, sessions, session, compare),
     *(difference, what_if, check, behaviours, races, help_page),
 )

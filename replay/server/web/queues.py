@@ -1,6 +1,6 @@
 """The page of queues: the tree, with what each queue holds, has reserved, and may have.
 
-It has a template: its table is a tree, with a picture in each row.
+Its table has a template: it is a tree, with a picture in each row.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from types import MappingProxyType
 import msgspec
 
 from ....engine.kubernetes.amount_texts import short_amount
+from ....engine.kubernetes.counts import counted
 from ....engine.state.facts import PodGroupFact, QueueFact, Resources
 from ....engine.state.truth_tables import queue_parents, queues_from
 from ...answers.amounts import in_order
 from ...coverage.coverage import NotListed
 from ...facade.log import Log
 from ...render.amounts import UNKNOWN
+from ...render.blocks import Ref, Section, Sentence, Words
 from ...render.columns import TableContext, not_zero
 from ...series.queue_totals import Tree
-from .bounded import Some, number, some
+from .blocks import BlockPage, drawn, nothing, paged
 from .look import Look
 from .notes import POD, PODGROUP, QUEUE, gaps
 from .page import page
@@ -71,25 +73,26 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     above: tuple[ExceededLimit, ...]
 
 
-class QueuesPage(msgspec.Struct, frozen=True, kw_only=True):
-    """All queues, parents before their children. :param queues: how many there are."""
-
-    queues: int
-    lines: Some[QueueLine]
-    not_known: tuple[str, ...]
-
-
-@page("queues", template="queues.html", title="Queues", nav="Queues", key="q")
-def queues(log: Log, look: Look) -> QueuesPage:
+@page("queues", "Queues", nav="Queues", key="q")
+def queues(log: Log, look: Look) -> BlockPage:
     """Return the tree of queues."""
     moment = log.moment(look.at)
-    context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
-    tree = _Queues(context)
-    return QueuesPage(
-        queues=len(tree.facts),
-        lines=some(list(tree.lines()), number(look, "skip")),
-        not_known=gaps(log, moment, (QUEUE, PODGROUP, POD)),
-    )
+    tree = _Queues(TableContext(log.truth(moment), not_listed=NotListed(log, moment)))
+    lines, pager = paged(look, list(tree.lines()), "lines", name="skip")
+    not_known = gaps(log, moment, (QUEUE, PODGROUP, POD))
+
+    def sections() -> Iterator[Section]:
+        if not tree.facts:
+            yield Section([nothing(look, "queue")])
+            return
+        below = (
+            f"{counted(len(tree.facts), 'queue')}; a queue holds what the queues below it hold. "
+        )
+        said = Sentence(Words(below, Ref("Queues over time", "queues/over-time")))
+        yield Section([said, drawn(look, "queues.html", lines=lines.rows, pager=pager)])
+
+    data = {"queues": len(tree.facts), "lines": lines, "not_known": not_known}
+    return BlockPage("Queues", sections, data, not_known=not_known)
 
 
 class _Queues:
@@ -215,6 +218,3 @@ def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
     if whole <= 0:
         return MappingProxyType({})
     return {what: round(min(100.0, 100 * one / whole), 1) for what, one in amounts.items()}
-
-
-PAGES = (queues,)
