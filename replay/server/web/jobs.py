@@ -79,7 +79,8 @@ def jobs(log: Log, look: Look) -> BlockPage:
             field = FormField("Name has", "q", look.filter, attributes={"size": "14"})
             by = form(look, "Show", [field])
             shown = drawn(look, "jobs.html", facets=facets, form=by, lines=lines.rows)
-            every = here_ref(f"Show all {len(known)}", **dict.fromkeys((*FACETS, "q", "skip")))
+            text = f"Show all {len(known)}"
+            every = here_ref(text, phase=None, queue=None, namespace=None, q=None, skip=None)
             none = Sentence(Words("Nothing has all that is chosen. ", every), "blank")
             over_time = Sentence(Ref("Jobs over time", "jobs/over-time"))
             yield Section([over_time, shown, pager if fits else none])
