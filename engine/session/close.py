@@ -217,6 +217,7 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
     :raises Panic: one above is missing; or there is a cycle, and the scheduler loops forever.
     """
     names = [queue]
+    # Without a queue `root` nothing is passed upwards: `for ssn.Queues[rootQueue] != nil`.
     while ssn.behaviours.root_queue and ROOT_QUEUE in ssn.queues:
         parent = ssn.queues[names[-1]].parent or ROOT_QUEUE
         if parent not in ssn.queues:

@@ -143,6 +143,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
             ssn.trace.opening = option.name
             plugin = plugins[option.name] = build(option.arguments)
             plugin.on_session_open(ssn)
+    # Its switches are package variables: what an earlier configuration set goes on without it.
     if DeviceShare.name not in plugins:
         DeviceShare(Arguments()).stay_open(ssn)
     ssn.trace.opening = ""

@@ -72,6 +72,8 @@ class AllocateRun:
             if ssn.jobs.is_pending(job):
                 if "enqueue" in ssn.conf.actions:
                     continue
+                # `EnabledActionMap`: where no action enqueues, this one must, or the job waits for
+                # ever.
                 ssn.jobs.phase[job] = "Inqueue"
             queue = ssn.jobs.queue[job]
             if waits and ssn.sub_jobs.wants_near(job):
@@ -118,6 +120,7 @@ class AllocateRun:
             if left is not None:
                 self._jobs[queue].push(job)
                 self._pending[job] = left
+        # Committed first: where the queue is pushed only now, the heap compares its share of now.
         if statement is not None:
             statement.commit()
         if not self._behaviours.queue_requeued_before_placing:
@@ -155,5 +158,7 @@ class AllocateRun:
         return [
             task
             for task in self.ssn.sub_jobs.pending_tasks(job)
+            # Tasks without requests are those of backfill. A count of pods is no request
+            # (`IsEmpty`).
             if not info[task].gated and not info[task].request.is_empty()
         ]

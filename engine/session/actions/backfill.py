@@ -52,10 +52,12 @@ def _place(ssn: Session, selection: NodeSelection, task: int, failed: ErrorCache
     if not ssn.behaviours.backfill_scores_nodes:
         _take_any(ssn, task, rows, errors)
         return True
+    # A single node is taken unscored; even one whose score would not be accepted.
     node: int | None = int(rows[0])
     if len(rows) > 1:
         node, _ = selection.best(task, rows)
     if node is None:
+        # `Execute` reads the name of the best node, and never looks whether there is one.
         raise Panic(
             NIL_POINTER,
             ("actions/backfill.(*Action).Execute",),
@@ -132,6 +134,8 @@ def _tasks(ssn: Session, job: int) -> ItemQueue[int]:
     ]
     for task in ssn.jobs.tasks_with(job, (TaskStatus.PIPELINED,)):
         if info[task].best_effort:
+            # The statement is thrown away (`pickUpPendingTasks`): nothing commits this, and nothing
+            # undoes it.
             Statement(ssn).un_pipeline(task)
             tasks.append(task)
     return orders.task_queue(ssn, tasks)
@@ -144,6 +148,7 @@ def _flatten(
 ) -> list[int]:
     flat: list[int] = []
     while queues:
+        # Unlike in allocate, a queue gives all of its jobs in one turn; it is not pushed again.
         jobs = jobs_of[queues.pop()]
         while jobs:
             tasks = tasks_of[jobs.pop()]

@@ -39,6 +39,8 @@ def execute(ssn: Session, _: NodeViews) -> None:
 def _enqueue(ssn: Session, job: int) -> None:
     key = ssn.jobs.keys[job]
     if ssn.jobs.info[job].min_resources is not None and not voting.job_enqueueable(ssn, job, key):
+        # Plugins reserve while they vote; those that agreed before another refused give it back
+        # here.
         for give_back in ssn.reserved.pop(job, ()):
             give_back()
         ssn.trace.add("enqueue", key, outcome=StepOutcome.STAYS_PENDING)

@@ -38,6 +38,7 @@ def would_help(ssn: Session, task: int, node: int, victims: list[int], place: st
     """
     if ssn.behaviours.overfull_nodes_crash:
         check_future_idle(ssn, ssn.all_rows[node : node + 1], "util.ValidateVictims", place)
+    # Without victims a node may do: earlier evictions can have left room there (`ValidateVictims`).
     room = ssn.nodes.future_idle(node)
     for victim in victims:
         room = room + ssn.tasks.request[victim]
@@ -68,6 +69,8 @@ def starving_jobs(
             continue
         if queue not in ssn.queues:
             continue
+        # A queue is in even if none of its jobs starves: reclaim asks `Overused` of it, which sets
+        # a gauge.
         queues[queue] = None
         if starves(job):
             jobs_of.setdefault(queue, orders.changing_job_queue(ssn)).push(job)

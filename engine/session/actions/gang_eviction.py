@@ -184,6 +184,7 @@ def _domains(ssn: Session, job: int, most: int) -> list[str]:
         ssn.jobs.min_resources(job),
         purpose="evict",
     )
+    # The plugin has cut the list before (`reverseAndCapEvictionGradients`); this is `maxDomains`.
     return list(dict.fromkeys(name for gradient in gradients for name in gradient))[:most]
 
 
@@ -209,6 +210,8 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
                 tasks_of.setdefault(theirs, []).append(task)
     bundles = [
         bundle
+        # Volcano takes jobs from a map; both orders of bundles end with a unique key, so it is the
+        # same.
         for each in sorted(tasks_of)
         for bundle in create_job_bundles(ssn, each, tasks_of[each])
     ]
@@ -217,6 +220,7 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
     if ssn.trace.follows(eviction.name):
         keep_gang_votes(ssn, eviction, len(rows), candidates)
     allowed = set(voting.unified_evictable(ssn, eviction, candidates)) if candidates else set()
+    # Sorted again: a safe bundle that lost tasks is worth less than before.
     bundles = rules.sort(ssn, job, apply_allowed(ssn, bundles, allowed), search.need)
     return [bundle for bundle in bundles if search.takes_whole or not bundle.whole]
 

@@ -39,6 +39,8 @@ def allocate_in_hypernodes(
                 continue
             spans[name] = span
             rest = tasks.pushed_again()
+            # A role that failed in another hypernode would be skipped in this one
+            # (`TaskHasFitErrors`).
             ssn.jobs.reset_fit_errors(job)
             statement = placing.allocate_tasks(rest, job, queue, rows, name)
             if statement is None or not statement.operations:
@@ -68,6 +70,7 @@ def _take_best(
     left: dict[str, ItemQueue[int]],
     spans: dict[str, str],
 ) -> tuple[Statement | None, ItemQueue[int] | None]:
+    assert attempts, "the best is chosen from at least one"
     best = next(iter(attempts)) if len(attempts) == 1 else _best(ssn, job, sorted(attempts))
     if best is None:
         return None, None
@@ -75,6 +78,7 @@ def _take_best(
     error = statement.recover_operations(attempts[best])
     if error is not None:
         ssn.errors.append(f"Failed to recover operations: {error}")
+    # Noted even if the plan could not be repeated: the caller there looks only at the name.
     if spans[best] != allocated_hypernode(ssn, job):
         ssn.jobs.hypernode[job] = spans[best]
     return (statement if error is None else None), left.get(best)

@@ -116,6 +116,8 @@ class Gradients:
         if statement is None:
             rows = ssn.all_rows
             statement = self._placing.allocate_group(tasks, sub, rows, CLUSTER_TOP)
+        # A job that is only pipelined is not committed, and not undone: it keeps its nodes until
+        # the close.
         if statement is None or not voting.job_ready(ssn, job):
             return False
         statement.commit()
@@ -151,6 +153,8 @@ class Gradients:
             attempts = {name: attempt for name, attempt in found.items() if attempt is not None}
             if not attempts:
                 continue
+            # Among equals `selectBestHyperNodeForJob` takes the first of a map; here it is the
+            # least name.
             best = max(sorted(attempts), key=lambda name: attempts[name].score)
             statement = Statement(ssn)
             error = statement.recover_operations(attempts[best].operations)
@@ -189,11 +193,13 @@ class Gradients:
                 sheet.sub_jobs.push(sub)
             if voting.job_ready(ssn, job):
                 break
+        # `RecoverSubJobStatus` comes first, so readiness is asked with the hypernodes of before.
         for sub, given in zip(sub_jobs, before, strict=True):
             sub.hypernode = given
         operations = [each for some in statements for each in some.save_operations()]
         # The plugins are asked while all that was placed still stands.
         met = bool(operations) and (voting.job_ready(ssn, job) or voting.job_pipelined(ssn, job))
+        # In their order, not backwards: `allocateForJob` discards its list from the front.
         for statement in statements:
             statement.discard()
         return _Attempt(operations, sheet, score) if met else None
@@ -250,6 +256,7 @@ class Gradients:
         attempts: dict[str, tuple[list[TaskOperation], ItemQueue[int]]],
         hypernode: str,
     ) -> tuple[Statement, float] | None:
+        assert attempts, "the best is chosen from at least one"
         ssn = self._ssn
         groups = {
             name: rows for name in attempts if (rows := hypernode_rows(ssn, name)) is not None

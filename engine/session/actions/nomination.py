@@ -42,8 +42,11 @@ def place_nominated(placing: Placing, sub: SubJob, tasks: ItemQueue[int]) -> Sta
             break
     if plan is None:
         sub.nominated = ""
+        # `invalidateSubJobNomination` clears the pods' `NominatedNodeName`; no other way may use
+        # it.
         ssn.sub_jobs.nominations_dropped.update(_all(tasks.clone()))
         return None
+    # The plan came from a clone. Emptied, the group is not put back among those to place.
     _all(tasks)
     sub.hypernode = lca(ssn.hypernodes, sub.hypernode, sub.nominated)
     return statement

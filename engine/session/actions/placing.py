@@ -163,6 +163,8 @@ class Placing:
         while tasks:
             after = self._allocate_task(visit, tasks.pop())
             ready = after is _After.PLACED and self._is_ready(visit)
+            # A gang that is ready stops with tasks left: `JobReady && !tasks.Empty()` gives others
+            # a turn.
             self.interrupted = ready and bool(tasks)
             if after is _After.STOP or self.interrupted:
                 return
@@ -187,6 +189,7 @@ class Placing:
         if isinstance(found, FitErrors):
             found.set_hypernode(visit.named_hypernode)
             ssn.jobs.set_fit_errors(job, task, found)
+            # Stored first: `NeedContinueAllocating` counts this role among those that failed.
             if self._behaviours.unfit_task_ends_job or not self._need_continue(visit):
                 return _After.STOP
             return _After.NEXT
@@ -195,6 +198,7 @@ class Placing:
             if self._skips:
                 return _After.NEXT
             raise Panic(NIL_POINTER, _NO_BEST_NODE)
+        # Added before the task is placed: `sumNodeScoresInHyperNode` counts it even if that fails.
         if visit.hypernode:
             job_hypernode.add_score(ssn, job, visit.hypernode, score)
         if self.place(visit.statement, task, node) is not None:
@@ -228,6 +232,8 @@ class Placing:
             return self._find(visit, task)
         hypernodes = self.ssn.tasks.job_hypernode
         before = hypernodes.get(task)
+        # Scores read it. Volcano sets it between filters and scores, so where no node passes not at
+        # all.
         hypernodes[task] = visit.placed_in
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
@@ -282,6 +288,7 @@ class Placing:
         idle = columns.fits_idle[rows]
         for fits_now in (True, False):
             group = rows[idle] if fits_now else rows[~idle & (columns.insufficient[rows] == PASS)]
+            # Unscored, with score 0: `prioritizeNodes` scores only where there is a choice.
             if len(group) == 1:
                 return int(group[0]), 0.0
             if len(group):
@@ -298,6 +305,8 @@ class Placing:
             if error is not None:
                 statement.un_allocate(task)
             return error
+        # Without room now or later `allocateResourcesForTask` returns no error: the task counts as
+        # placed.
         if columns.insufficient[node] == PASS:
             error = statement.pipeline(task, node)
             if error is not None and self._takes_back:

@@ -148,6 +148,7 @@ def _preempt_between_jobs(
         # In v1.8 and v1.9 one that was found counts to the end: the job, pushed without tasks, does
         # nothing more.
         assigned = _preempt(ssn, statement, tasks.pop(), search, own=False)
+    # Not JobReady: what the victims hold is free only when they are gone.
     if not voting.job_pipelined(ssn, job):
         statement.discard()
         return
@@ -216,6 +217,7 @@ def _find_node(
     if topology_aware_preempt.enabled(ssn):
         return topology_aware_preempt.preempt(ssn, candidates, statement, task, rows, own=own)
     promising = PromisingNodes(rows, np.ones(len(rows), dtype=np.bool_))
+    # A release whose `FutureIdle` can panic visits all nodes, as each visit may be the crash.
     if not ssn.behaviours.overfull_nodes_crash:
         promising = candidates.could_help("Preemptable", task, rows, who)
     _follow(ssn, task, (len(rows), int(np.count_nonzero(who)), len(promising.nodes)), own=own)
@@ -226,6 +228,7 @@ def _find_node(
         promising.nodes[order].tolist(), promising.victims[order].tolist(), strict=True
     ):
         if not evicts:
+            # What the queue allows changes only with an operation of this statement.
             if done < len(statement.operations):
                 takes, done = _queue_takes(ssn, queue, task), len(statement.operations)
             if not takes:
@@ -257,9 +260,11 @@ def _evict_for(
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     waiting = victims_queue(ssn, victims, task)
     evicted = False
+    # The node may have room while the queue has none: victims of the queue make that, too.
     while waiting and not _takes(ssn, queue, task, node):
         victim = waiting.pop()
         if statement.evict(victim, "preempt") is None:
+            # `evictionOccurred` is `!preempted.IsEmpty()`: victims without requests do not count.
             evicted = evicted or not ssn.tasks.info[victim].request.is_empty()
     if not _takes(ssn, queue, task, node):
         keep_trial(
@@ -269,6 +274,7 @@ def _evict_for(
     if statement.pipeline(task, node, evicted=evicted) is None:
         return True
     statement.un_pipeline(task)
+    # Older releases set `assigned` although `Pipeline` failed; the next session corrects that.
     return not ssn.behaviours.evictions_on_unused_nodes_undone
 
 

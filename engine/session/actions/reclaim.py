@@ -58,6 +58,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
         task = tasks.pop()
         if never_preempts(ssn, task):
             keep_gate(ssn, ssn.task_name(task), Gate.POLICY)
+            # Job and queue return, so that one such task does not keep the others from reclaiming.
             jobs.push(job)
             queues.push(queue)
             continue
@@ -116,6 +117,7 @@ def _victims(
     """Return the candidates that a task may reclaim on a node; ``None`` if that does not help."""
     if not candidates:
         return None
+    # One node at a time: what the evictions on earlier nodes changed counts for the filters here.
     row = ssn.all_rows[node : node + 1]
     if not len(selection.predicate(task, row, Purpose.PREEMPT, None)[0]):
         keep_trial(ssn, task, VictimTrial.REFUSED, node, len(candidates))
@@ -135,6 +137,7 @@ def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
             if request.less_equal(reclaimed, ZERO):
                 break
     if not request.less_equal(reclaimed, ZERO):
+        # The victims are gone for nothing: `Session.Evict` takes effect at once and has no undo.
         freed = np.array(reclaimed.vector(ssn.dims))
         keep_trial(ssn, task, VictimTrial.EVICTED, node, count, room=freed)
         return False

@@ -34,6 +34,8 @@ def execute(ssn: Session, views: NodeViews) -> None:
         while jobs:
             job = jobs.pop()
             _reclaim_for_job(ssn, views, queue, job, tasks_of[job])
+            # Pushed once for each job that is left, though this loop takes them all: those turns
+            # are empty.
             if jobs:
                 queues.push(queue)
 
@@ -98,6 +100,7 @@ def _evict_for(
     waiting, evicted = victims_queue(ssn, victims, task), False
     request, room = ssn.named_request(task), _room(ssn, node)
     while waiting:
+        # v1.14 compares after the eviction, so one victim goes even where the node has room.
         victim = waiting.pop()
         if statement.evict(victim, "reclaim") is None:
             room += ssn.tasks.request[victim]

@@ -102,6 +102,7 @@ def plan_in_domain(
         pipelined = voting.job_pipelined(ssn, job)
         if was_ready or pipelined:
             break
+    # Saved before the discards, each of which changes what its task remembers (`LastTransaction`).
     operations = [each for statement in done for each in statement.save_operations()]
     for statement in reversed(done):
         statement.discard()
@@ -117,6 +118,7 @@ def _place_group(
     """
     ssn, domain = attempt.ssn, attempt.eviction.hypernode
     gradients = [[domain]]
+    # Elsewhere `HyperNodeGradientForSubJobFn` would return the domain itself, as its only one.
     if ssn.sub_jobs.of(sub.job).hard and sub.tier is not None:
         waiting = set(ssn.sub_jobs.pending_tasks(sub.job))
         least = ssn.jobs.sum_requests([task for task in sub.tasks if task in waiting])

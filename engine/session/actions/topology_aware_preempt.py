@@ -88,6 +88,8 @@ def preempt(
     """Evict on the best of the first nodes where that helps, and pipeline a task there."""
     found: list[_Candidate] = []
     wanted = _number(ssn, len(rows))
+    # Volcano starts at a random node (`GetOffsetAndNumCandidates`); here the first by name is
+    # first.
     for node in rows.tolist():
         victims = _victims_on(ssn, candidates, task, node, own=own)
         if victims:
@@ -131,6 +133,7 @@ def _victims_on(
     # Their order is that of jobs as they are: the original does not change them to simulate.
     waiting = victims_queue(ssn, possible, task)
     ordered = [waiting.pop() for _ in range(len(waiting))]
+    assert not ssn.registry.simulating, "the simulation of a node ends before that of the next"
     ssn.registry.simulating = True
     victims = _needed_victims(ssn, task, node, ordered)
     ssn.registry.simulating = False
@@ -147,6 +150,8 @@ def _needed_victims(ssn: Session, task: int, node: int, ordered: Sequence[int]) 
         if _fits(ssn, task, node):
             break
     victims: list[int] = []
+    # Only the filters are asked again, not room: `SelectVictimsOnNode` reprieves even where all
+    # that could go was not enough.
     if gone and _is_allowed(ssn, task, node):
         order = reversed(gone) if ssn.behaviours.important_victims_reprieved_first else iter(gone)
         for simulated in list(order):
@@ -200,6 +205,7 @@ def _rank(ssn: Session, candidate: _Candidate) -> tuple[int, int, int, int, str]
     """Return a key that is least for the best candidate: unimportant and few victims."""
     pods = [ssn.tasks.info[victim].pod for victim in candidate.victims]
     priorities = [pod.spec.priority or 0 for pod in pods]
+    # Shifted above 0: otherwise more victims of negative priority would count as fewer.
     total = sum(priority + 2**31 for priority in priorities)
     present = ssn.now // 1_000_000
     started = [
@@ -208,4 +214,5 @@ def _rank(ssn: Session, candidate: _Candidate) -> tuple[int, int, int, int, str]
         if priority == max(priorities)
     ]
     name = ssn.nodes.names[candidate.node]
+    # The first victim stands for the most important one, as in `minHighestPriorityScoreFunc`.
     return priorities[0], total, len(pods), -min(started), name

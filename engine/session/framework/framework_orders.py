@@ -43,6 +43,7 @@ def queue_order(ssn: Session, left: str, right: str) -> bool:
             order = fn(left, right)
             if order:
                 return bool(order < 0)
+    # The UID of a queue is its name (`QueueID(queue.Name)`), so names decide between equals.
     one, other = ssn.queues[left].created, ssn.queues[right].created
     return left < right if one == other else one < other
 
@@ -62,6 +63,7 @@ def victim_queue_order(ssn: Session, left: str, right: str, preemptor: str) -> b
             order = fn(left, right, preemptor)
             if order:
                 return bool(order < 0)
+    # Without an opinion of plugins the queue that is served last loses first.
     return not queue_order(ssn, left, right)
 
 
@@ -76,6 +78,8 @@ def task_order(ssn: Session, left: int, right: int) -> bool:
         if opinion:
             return bool(opinion < 0)
     task_info, other = ssn.tasks.info[left], ssn.tasks.info[right]
+    # Both need a number; a task without one is compared by its creation with any other
+    # (`CompareTask`).
     index, others = pod_index(task_info.name), pod_index(other.name)
     if index is not None and others is not None and index != others:
         return index < others
@@ -88,6 +92,7 @@ def task_key(ssn: Session, task: int) -> tuple[Any, ...]:
     if known is None:
         info = ssn.tasks.info[task]
         keys = [order.key(task) for _, order in ssn.registry.flat("TaskOrder")]
+        # 0 is no guess: in a queue with keys all pods have numbers, or none has.
         known = (*keys, pod_index(info.name) or 0, info.created, info.uid)
         ssn.task_keys[task] = known
     return known
@@ -100,6 +105,7 @@ def task_queue(ssn: Session, tasks: list[int]) -> ItemQueue[int]:
     """
     numbered = {pod_index(ssn.tasks.info[task].name) is not None for task in tasks}
     keyed = all(order.key is not None for _, order in ssn.registry.flat("TaskOrder"))
+    # In a mixture three tasks can each precede the next in a circle; then Go's heap decides.
     if keyed and len(numbered) == 1:
         return KeyedQueue(lambda task: task_key(ssn, task), tasks)
     return PriorityQueue(lambda left, right: task_order(ssn, left, right), tasks)
@@ -120,6 +126,7 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
             return victim_queue_order(ssn, queue_of[one], queue_of[other], own_queue)
         if not ties_by_task:
             return not job_order(ssn, one, other)
+        # `JobOrderCompareFn` asks the plugins only; creation and UID of jobs do not break the tie.
         ranks = [[key(job) for _, key in ssn.registry.flat("JobOrder")] for job in (one, other)]
         if ranks[0] == ranks[1]:
             return not task_order(ssn, left, right)

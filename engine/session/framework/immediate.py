@@ -22,6 +22,8 @@ def allocate(ssn: Session, task: int, node: int) -> str | None:
     error = ssn.place(task, node)
     if error is not None:
         ssn.errors.append(f"Failed to add task <{ssn.task_name(task)}> to node: {error}")
+        # Otherwise the task stays Allocated on no node, as `Session.Allocate` returns without
+        # undoing.
         if ssn.accounts_checked:
             ssn.set_status(task, TaskStatus.PENDING)
             ssn.tasks.node[task] = NO_NODE
@@ -29,6 +31,7 @@ def allocate(ssn: Session, task: int, node: int) -> str | None:
     ssn.registry.notify_allocated(task, node)
     job = int(ssn.tasks.job[task])
     if job_ready(ssn, job):
+        # All allocated tasks, not only this one: those that waited for the gang are bound with it.
         for ready in ssn.jobs.tasks_with(job, (TaskStatus.ALLOCATED,)):
             error = dispatch(ssn, ready)
             if error is not None:
@@ -68,6 +71,7 @@ def dispatch(ssn: Session, task: int) -> str | None:
     if error is not None:
         return error
     ssn.binds.append((task, node))
+    # Only the job learns of it: `dispatch` leaves the account of the node with status Allocated.
     ssn.set_status(task, TaskStatus.BINDING)
     if ssn.trace.on:
         ssn.trace.add("bind", info.key, outcome=StepOutcome.NODE, named=name)

@@ -109,6 +109,7 @@ class PriorityQueue(Generic[T]):
         """
         items = self._items
         last = len(items) - 1
+        # As `heap.Pop`: the last item goes down from the top, and may so overtake its equals.
         items[0], items[last] = items[last], items[0]
         self._down(last)
         return items.pop()

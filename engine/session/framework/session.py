@@ -121,7 +121,9 @@ class Session:
 
     def map_order(self, about: str, count: int, names: Names) -> Rows:
         """Return the order of a walk through a map, as places of its keys in ascending order."""
-        return self.map_orders.order(MapWalk(self.trace.action, about), count, names)
+        order = self.map_orders.order(MapWalk(self.trace.action, about), count, names)
+        assert len(order) == count, "a walk comes to every key once"
+        return order
 
     def _take_tables(self, snapshot: Snapshot) -> None:
         """Copy what the session changes of a snapshot, and share the rest."""
@@ -237,6 +239,8 @@ class Session:
 
         Source: ``api/node_info.go:AddTask``.
         """
+        # `PodKey` is ns/name, not the UID: a pod and its successor of that name are never both
+        # there.
         key = self.tasks.info[task].key
         on_node = self.nodes.own_tasks(node)
         if key in on_node:

@@ -76,11 +76,15 @@ class Statement:
         """
         ssn = self._ssn
         errors = self._put(task, node, TaskStatus.PIPELINED)
+        # `TaskInfo.EvictionOccurred` is set by every `Pipeline`, so an earlier True has to go, too.
         if evicted:
             ssn.tasks.eviction_occurred.add(task)
         else:
             ssn.tasks.eviction_occurred.discard(task)
+        # The plugins hear of the task even if the node refused it: `Pipeline` collects all errors
+        # first.
         errors += ssn.registry.notify_allocated(task, node)
+        # Older releases, v1.10.0 being the last, record every task and return no error.
         if errors and self._notices:
             return self._failed("pipeline", task, node, errors)
         self.operations.append(TaskOperation(OperationKind.PIPELINE, task, node, evicted=evicted))
@@ -119,10 +123,13 @@ class Statement:
         self._take(task)
 
     def commit(self) -> None:
-        """Commit the operations: evict and bind through the cache."""
+        """Commit the operations: evict and bind through the cache; none is open afterwards."""
+        assert not self._recovering, "operations end after they were repeated, not meanwhile"
         ssn = self._ssn
         for operation in self.operations:
             task = operation.task
+            # `ClearLastTxContext`: the pod's message says what is done now, no longer what was
+            # undone before.
             ssn.tasks.last_transaction.pop(task, None)
             if operation.kind is OperationKind.EVICT:
                 error = immediate.evict_in_cache(ssn, task, operation.reason)
@@ -135,10 +142,14 @@ class Statement:
                     if self._binds_or_takes_back:
                         self.un_allocate(task)
                     ssn.errors.append(f"Failed to allocate task <{ssn.task_name(task)}>: {error}.")
+        self.operations = []
 
     def discard(self) -> None:
         """Undo all operations, the last one first; tasks remember the plan."""
+        assert not self._recovering, "operations end after they were repeated, not meanwhile"
         ssn = self._ssn
+        # Backwards, as `Statement.Discard`: a promise is taken back before the victims return that
+        # make room for it.
         for operation in reversed(self.operations):
             task = operation.task
             # At the close, a pod's message says what was planned for it, though it was undone.
@@ -153,10 +164,12 @@ class Statement:
                 self._take(task)
         if self.operations and ssn.trace.on:
             ssn.trace.add("discard", outcome=StepOutcome.TAKEN_BACK, many=len(self.operations))
+        self.operations = []
 
     def merge(self, other: Statement) -> None:
         """Move the operations of another statement into this one."""
         assert other is not self, "a statement would lose its operations to itself"
+        assert other._ssn is self._ssn, "both have changed the same session"
         self.operations += other.operations
         other.operations = []
 
@@ -176,6 +189,8 @@ class Statement:
         return error
 
     def _recover(self, operations: list[TaskOperation]) -> str | None:
+        # A saved operation has a clone of its task (`SaveOperations`), which replaces the task:
+        # what the clone remembers of a discard counts from then on.
         last = self._ssn.tasks.last_transaction
         for operation in operations:
             if self._behaviours.topology_gradients:
@@ -226,6 +241,7 @@ class Statement:
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             ssn.unplace(task, node)
+        # The handlers still see the node; only then does `unallocate` clear `NodeName`.
         ssn.registry.notify_deallocated(task, node)
         ssn.tasks.node[task] = NO_NODE
         ssn.tasks.job_hypernode.pop(task, None)

@@ -23,6 +23,7 @@ VictimAnswer = tuple[list[int] | None, int]
 
 def job_valid(ssn: Session, job: int) -> Vote | None:
     """Return the first plugin's error for a job, or ``None``."""
+    # `Session.JobValid` looks at no enable flag: every plugin that registered has a say.
     for plugin, fn in ssn.registry.flat("JobValid"):
         verdict: Vote | None = fn(job)
         if verdict is not None and verdict.vote != PERMIT:
@@ -49,6 +50,7 @@ def job_pipelined(ssn: Session, job: int) -> bool:
             votes += vote
         if votes:
             return True
+    # No vote is consent: with neither gang nor tdm every job counts as pipelined.
     return True
 
 
@@ -153,6 +155,7 @@ def unified_evictable(ssn: Session, eviction: GangEviction, candidates: list[int
 def victim_tasks(ssn: Session, tasks: list[int]) -> list[int]:
     """Return the victim tasks of the first tier with an answer, in order."""
     for tier in ssn.registry.functions("VictimTasks"):
+        # All plugins of a tier add to one map there; its order is random, ours is that of rows.
         found = {task for _, fns in tier for fn in fns for task in fn(tasks)}
         if found:
             return sorted(found)
@@ -190,6 +193,7 @@ def hyper_node_gradient(
     :param least: the resources that must fit.
     :param purpose: for a job that evicts, the widest come first, and not all.
     """
+    # `HyperNodeGradientForJobFn` returns from inside its loop: the first plugin answers for all.
     for _, fn in ssn.registry.flat("HyperNodeGradient"):
         found: list[list[str]] = fn(root, highest, given, least, purpose)
         return found
@@ -199,6 +203,7 @@ def hyper_node_gradient(
 def _all_permit(
     ssn: Session, point: str, queue: str, subject: object, tasks: Sequence[int]
 ) -> bool:
+    # Tiers play no role here: a refusal anywhere decides (`Allocatable`, `Preemptive`).
     for plugin, fn in ssn.registry.flat(point):
         verdict: Vote = fn(queue, subject)
         if ssn.trace.on:
@@ -227,10 +232,14 @@ def _victims(
             chosen, vote = answer
             if vote == 0:
                 continue
+            # A plugin without victims ends its tier, even if others of the tier found some; the
+            # next decides.
             if not chosen:
                 victims = None
                 break
             if victims is None:
+                # Up to v1.10 a flag `init` keeps a nil list from being filled again: nothing is
+                # left for good.
                 if started and not ssn.victim_selection_restarts:
                     return []
                 victims, started = chosen, True

@@ -108,6 +108,7 @@ class AllocatedHypernodes:
     def _forget_invalid(self, job: int, division: Division) -> None:
         """Forget hypernodes that are gone, and those where no task has resources any more."""
         names = self._tree.infos
+        # The statuses of the opening: `removeInvalidAllocatedHyperNode` runs before any action.
         if division.hypernode not in names or not self._held(self._jobs.tasks[job]):
             division.hypernode = ""
         for sub in division.sub_jobs:

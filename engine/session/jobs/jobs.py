@@ -60,6 +60,7 @@ class JobTable:
         """By job and status: how many tasks. They are read and changed one at a time."""
         self.ready: list[int] = columns.counts[:, sorted(READY_STATUS)].sum(axis=1).tolist()
         """By job: how many tasks hold resources or have succeeded."""
+        assert len(self.keys) == len(self.counts) == len(self.tasks), "each job has one row"
         self.allocated = columns.allocated
         """The value at the opening; :meth:`allocated_resource` is the current one."""
         self.total_request = columns.total_request
@@ -109,6 +110,7 @@ class JobTable:
         counts[status] += 1
         assert counts[before] >= 0, "a task leaves only a status that its job counts it under"
         self.ready[job] += _IS_READY[status] - _IS_READY[before]
+        assert self.ready[job] >= 0, "it is the sum of counts, each of which is at least 0"
         freed = (
             (status == TaskStatus.PENDING) - (before == TaskStatus.PENDING)
             if info.best_effort
@@ -120,6 +122,7 @@ class JobTable:
             of_role[before] -= 1
             of_role[status] += 1
             of_role[FREE] += freed
+            assert of_role[before] >= 0 <= of_role[FREE], "a role counts its tasks as its job does"
 
     def tasks_with(self, job: int, statuses: Collection[int]) -> list[int]:
         """Return the job's tasks that have one of these statuses, in their order."""
@@ -303,6 +306,8 @@ class JobTable:
 
         Source: ``JobInfo.TaskSchedulingReason``.
         """
+        # What a discard undid counts before the present state (`LastTransaction`): a pod without
+        # room for its gang is reported as assignable.
         status, node, evicted = self._tasks.last_transaction.get(
             task,
             (

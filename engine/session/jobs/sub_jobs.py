@@ -182,6 +182,8 @@ class SubJobs:
                 uid = _uid(key, *found)
                 made_by[uid] = found
             tasks_of.setdefault(uid, []).append(task)
+        total = sum(map(len, tasks_of.values()))
+        assert total == len(jobs.tasks[job]), "each task is in one group"
         limit = top if topology is None else _bound(topology, tier, top)
         sub_jobs = []
         for uid in sorted(tasks_of):
@@ -254,6 +256,7 @@ def _uid(key: str, policy: SubGroupPolicy, values: tuple[str, ...]) -> str:
     """
     text = "-".join(values)
     if len(text.encode()) > _MOST_BYTES:
+        # FNV-1a of 32 bits; its digits are then spelled in letters by `rand.SafeEncodeString`.
         digest = 0x811C9DC5
         for byte in text.encode():
             digest = (digest ^ byte) * 0x01000193 & 0xFFFFFFFF

@@ -60,6 +60,7 @@ class DomainCounts:
         counted = np.bincount(self._counted[nodes], minlength=self.absent + 1)
         counted[self.absent] = 0
         self.by_domain += counted
+        assert self.by_domain[self.absent] == 0, "what is in no domain is not counted"
         self.total += int(counted.sum())
 
     def move(self, node: int, sign: int) -> None:

@@ -99,12 +99,15 @@ class EvictionCandidates:
         self._refresh()
         others = self._reclaimable.copy()
         others[self._number[queue]] = False
+        # Only what runs: `PreemptableStatus`, with Bound pods, is for preempt; reclaim asks for
+        # Running.
         who: Mask = self._runs & others[self._queue]
         return who
 
     def on(self, node: int, who: Mask) -> list[int]:
         """Return the tasks of a node that are selected, in order of name."""
         placed = self._ssn.nodes.tasks(node)
+        # `node.Tasks` is a map: Volcano offers its tasks to the plugins in random order.
         return [placed[key][0] for key in sorted(placed) if who.item(placed[key][0])]
 
     def nodes_of(self, who: Mask) -> Mask:
@@ -172,6 +175,7 @@ class EvictionCandidates:
 
     def _refresh(self) -> None:
         touched = self._ssn.touched
+        assert self._seen <= len(touched), "the journal of touched nodes only grows"
         if self._seen < len(touched):
             for node in sorted(set(touched[self._seen :])):
                 self._read(node)

@@ -149,6 +149,8 @@ class NodeSelection:
         if not self._gives_reasons and purpose not in _EVICTING:
             verdicts = self._without_reasons(task, rows, verdicts, purpose)
         if self._sampling is not None:
+            # A node with a cached failure is not found, and so does not bring the search nearer to
+            # its end.
             passing = self._known(cache, task, rows, verdicts) == PASS
             visited = np.sort(self._sampling.visit(passing))
             rows, verdicts = rows[visited], verdicts[visited]
@@ -183,6 +185,8 @@ class NodeSelection:
             order, late = self._order_scores(task, rows)
             uniform = self._uniform_score(task)
             if uniform is None:
+                # Summed as in `PrioritizeNodes`, first the nodes' scores, then those of lists:
+                # floats differ else.
                 total = order + batch_score(self._batches, task, rows, late, self._late_plugin)
             else:
                 total = order + (late + uniform)
@@ -386,6 +390,7 @@ class NodeSelection:
         cache.classes[group] = MANY
         failed = cache.failed.setdefault(group, self._no_failure())
         before = failed[rows]
+        # A cached node is not asked again, so its first reason is reported for all of the role.
         verdicts = np.where(before == PASS, verdicts, before)
         bad: NDArray[np.bool_] = verdicts != PASS
         failed[rows[bad]] = verdicts[bad]
@@ -415,6 +420,7 @@ class NodeSelection:
         klass = MANY if group is None else cache.classes.get(group, MANY)
         if group is None or klass == MANY:
             return  # there was none, or each failure was stored at once
+        assert cache.taken != NO_NODE, "a group has its turn from a placement on"
         columns = self._classes[klass]
         columns.refresh()
         now = columns.verdicts()

@@ -85,6 +85,8 @@ class Binpack:
         used = self._used.take(rows, axis=0)
         for dim, request, weight in asked.parts:
             has, full = allocatable[:, dim], request + used[:, dim]
+            # `ResourceBinPackingScore` returns 0 before it compares: without weight no node is too
+            # full.
             if not weight:
                 continue
             if self._everywhere[dim]:

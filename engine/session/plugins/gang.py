@@ -49,6 +49,7 @@ class GangPlugin:
         )  # those that are not ready come first
         ssn.registry.add_job_ready(self.name, self._ready)
         ssn.registry.add_job_pipelined(self.name, self._pipelined)
+        # Starving knows no roles: `jobStarvingFn` asks `IsStarving` only.
         ssn.registry.add_job_starving(self.name, self._jobs.is_starving)
         ssn.registry.add_sub_job_ready(self.name, self._sub_jobs.is_ready)
         ssn.registry.add_sub_job_pipelined(self.name, self._sub_job_pipelined)
@@ -60,6 +61,7 @@ class GangPlugin:
         for job, tasks in enumerate(jobs.tasks):
             if not (tasks or ssn.behaviours.empty_podgroups_get_conditions):
                 continue
+            # `IsReady` without `CheckTaskReady`: the condition ignores the minima of roles.
             if jobs.is_ready(job):
                 if not _was_reported_ready(jobs.info[job].pod_group):
                     update_condition(ssn, job, READY)
@@ -96,6 +98,7 @@ class GangPlugin:
             job = int(self._job_of[task])
             if job not in occupied:
                 occupied[job] = self._jobs.ready_task_num(job)
+            # `minAvailable` alone: minima of roles and groups do not keep a task (`preemptableFn`).
             if occupied[job] > self._jobs.min_available[job]:
                 occupied[job] -= 1
                 victims.append(task)

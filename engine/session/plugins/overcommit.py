@@ -69,6 +69,7 @@ class Overcommit:
                 ssn.trace.detail(self.name, jobs.keys[job], self._check(ssn, least, wanted, idle))
             return Vote(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})
 
+        # Reserved here and not in the vote: a job that a later plugin refuses reserves nothing.
         def enqueued(job: int) -> None:
             if jobs.info[job].min_resources is not None:
                 least = jobs.min_resources(job)

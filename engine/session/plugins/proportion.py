@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...model.panic import Panic
 from ...model.queue import QueueInfo
-from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
+from ...model.resource import INFINITY, MIN_RESOURCE, ZERO, Resource, maximum, minimum
 from ...model.session_tables import Rows
 from ...volcano.conf import Arguments
 from ..framework import map_orders
@@ -154,6 +154,8 @@ class Proportion:
             gauges = ssn.process.gauges.setdefault(name, {})
             demand = demands.get(name)
             if demand is not None:
+                # Built again for each queue, because `real_capability` adds the queue's guarantee
+                # in place.
                 left = unguaranteed(
                     ssn.total, guaranteed, crashes=ssn.behaviours.excess_guarantees_crash
                 )
@@ -205,6 +207,8 @@ class Proportion:
     def _overused(self, queue: str) -> Vote:
         """Permit (it is overused) if deserved ≤ allocated in every resource deserved."""
         attr = self._attrs[queue]
+        # Every resource must be used up; with one left the queue goes on, and `_takes` refuses by
+        # task.
         overused = attr.deserved.less_equal(attr.allocated, ZERO)
         attr.gauges["overused"] = float(overused)
         if self._ssn.trace.follows(queue):
@@ -271,6 +275,7 @@ class Proportion:
             realCapability=attr.real_capability,
         )
         if enough:
+            # Compared with gated pods, reserved without them: gated pods keep no other job out.
             reserved = ssn.jobs.deduct_sch_gated_resources(job, least)
             attr.inqueue.add(reserved)
             if not ssn.behaviours.reservation_kept_after_refusal:
@@ -301,6 +306,7 @@ class Proportion:
     def _on_deallocate(self, task: int, node: int) -> None:
         attr = self._attr_of(task)
         self._ssn.subtract(attr.allocated, self._ssn.tasks.info[task].request)
+        assert not attr.allocated.cpu <= -MIN_RESOURCE, "no more is taken off than is there"
         attr.set_gauges(attr.gauges, "allocated", attr.allocated)
         attr.update_share()
 
@@ -360,8 +366,10 @@ def _divide(unmet: list[ProportionAttr], total: Resource, *, zeros: bool, crashe
         still = []
         for attr in unmet:
             before = attr.deserved
+            # What remains falls only after the round: all queues of it divide the same amount.
             attr.deserved = _bounded(attr, remaining, weights, zeros=zeros)
             met = attr.request.less_equal(attr.deserved, ZERO)
+            # A queue that a round did not change is met, too: its real capability bounds it.
             if not met and not _same(attr.deserved, before):
                 still.append(attr)
             more, less = attr.deserved.diff(before, ZERO)
@@ -382,6 +390,7 @@ def _bounded(attr: ProportionAttr, remaining: Resource, weights: int, *, zeros: 
     """Return what a queue deserves after a round: its part more, within its bounds."""
     deserved = attr.deserved.clone().add(remaining.clone().multi(attr.weight / weights))
     deserved.min_dimension_resource(attr.real_capability, INFINITY)
+    # ZERO: no queue deserves a scalar that its jobs do not request.
     deserved.min_dimension_resource(attr.request, ZERO)
     return maximum(deserved, attr.guarantee, zeros=zeros)
 

@@ -74,6 +74,7 @@ class QueueAttr:
 
     def place_below(self, parent: QueueAttr) -> None:
         """Make the queue a child of another, whose ancestors are known."""
+        assert not self.ancestors, "a queue is placed once, below one parent"
         parent.children[self.name] = self
         self.ancestors = (*parent.ancestors, parent)
         self.lineage = (self, *reversed(self.ancestors))
@@ -99,6 +100,7 @@ class QueueAttr:
         if self._fixed_share is not None:
             self.share = self._fixed_share
             return
+        # `resource_names` leaves out what is below 0.1, so no limit is 0.
         share, allocated = 0.0, self.allocated
         for name, limit in limits:
             share = max(share, allocated.get(name) / limit)
@@ -175,5 +177,6 @@ def real_capability(
     assert total is not None
     limit = unguaranteed(total, guarantees, crashes=crashes).add(own)
     if capability is not None:
+        # INFINITY: a scalar that the capability does not name stays unbounded by it.
         limit.min_dimension_resource(capability, INFINITY)
     return limit

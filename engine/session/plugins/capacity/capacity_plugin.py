@@ -13,7 +13,7 @@ from functools import partial
 from typing import ClassVar
 
 from ....model.panic import NIL_POINTER, Panic
-from ....model.resource import ZERO, Resource
+from ....model.resource import MIN_RESOURCE, ZERO, Resource
 from ....volcano.conf import Arguments
 from ....volcano.session.reclaim import CapacityVictims, ReclaimsFor
 from ...framework.plugin_registry import PREEMPT, GangEviction
@@ -225,6 +225,8 @@ class Capacity:
         if self._within_capability() and not attr.takes(request):
             return False
         if how is ReclaimsFor.ALL:
+            # All that is requested must fit, though the note in `AddPreemptiveFn` speaks of one
+            # resource; newer releases do as it says.
             permits = attr.deserves(request)
         else:
             permits = fits_partly(attr.allocated.clone().add(request), attr.deserved, request)
@@ -258,6 +260,7 @@ class Capacity:
         if info.devices and (full := self._devices.full(attr, info.devices)) is not None:
             return _no_devices(full)
         request = info.request
+        # From the leaf up (`checkQueueAllocatableHierarchically`): the first that is full is named.
         full = next(
             (queue_attr for queue_attr in attr.lineage if not queue_attr.takes(request)), None
         )
@@ -339,6 +342,7 @@ class Capacity:
         try:
             for account in attr.lineage:
                 self._ssn.subtract(account.allocated, info.request)
+                assert not account.allocated.cpu <= -MIN_RESOURCE, "no more goes than is there"
         except Panic as panic:
             raise panic.through(f"{_CLOSURE}6") from None
         if info.devices:

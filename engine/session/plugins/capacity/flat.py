@@ -24,6 +24,7 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
     """
     guarantees = total_guarantee(ssn.queues.values())
     attrs = {}
+    # `buildQueueAttrs` finds the queues through the jobs: one without jobs has no account.
     for name, demand in queue_demands(ssn).items():
         attr = attrs[name] = ATTRS[ssn.behaviours.compared_resources](
             ssn.queues[name],

@@ -89,6 +89,7 @@ class Hierarchy:
     def _place(self, name: str) -> None:
         """Open the accounts of a queue and of its ancestors that have none yet."""
         queue = self._ssn.queues[name]
+        # Entered before its parent is opened: a cycle of parents so ends at a queue that is known.
         attr = self.attrs[name] = QueueAttr(
             queue,
             deserving_first=self._ssn.behaviours.zero_deserved_share_is_one,
@@ -159,6 +160,8 @@ class Hierarchy:
             if how.tree_deserved is TreeDeserved.WITHIN_LIMITS:
                 before = child.deserved.clone()
                 self._limit_deserved(child)
+                # The sum was taken before the limits; each child's part of it is replaced by what
+                # is left.
                 deserved.sub(before).add(child.deserved)
         if attr.deserved.less_partly(deserved, ZERO):
             self._complain(Complaint("deserved", attr.name, "", attr.deserved, deserved))
@@ -232,6 +235,8 @@ class Hierarchy:
         if bool(queue_attr.children) != bool(other.children):
             return -1 if not queue_attr.children else 1
         if not queue_attr.children:
+            # Shares of ancestors are those of the opening: `AllocateFunc` updates only the leaf's
+            # share.
             queue_attr, other = self._rivals.get((left, right)) or self._part(queue_attr, other)
         return compare_shares(queue_attr, other)
 

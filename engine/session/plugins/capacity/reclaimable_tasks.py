@@ -82,6 +82,7 @@ def over_deserved(reclaim: Reclaim) -> list[int]:
             reclaim.spare(Spares.LESS_THAN_ASKED, queue, allocated, reclaim.asked)
             continue
         rest = reclaim.ssn.subtract(allocated.clone(), tasks.info[candidate].request)
+        # INFINITY: a scalar such as pods that is not deserved does not make a queue overused.
         if allocated.less_equal(attr.deserved, INFINITY):
             reclaim.spare(Spares.WITHIN_DESERVED, queue, allocated, attr.deserved)
             continue
@@ -130,6 +131,8 @@ def of_gangs(ssn: Session, attrs: Mapping[str, QueueAttr], candidates: list[int]
         attr = attrs[ssn.jobs.queue[ssn.tasks.job.item(candidate)]]
         request = ssn.tasks.info[candidate].request
         allocated = allocations.setdefault(attr.name, attr.allocated.clone())
+        # Before the guarantee is looked at: `Sub` panics for a task that may not even become a
+        # victim.
         rest = allocated.clone().sub(request)
         if not attr.guarantee.less_equal(rest, ZERO):
             _spare(ssn, Spares.GUARANTEE, attr.name, (rest, attr.guarantee))
@@ -183,6 +186,7 @@ def _by_dimension(reclaim: Reclaim, candidates: Iterable[int]) -> list[int]:
         above = _ancestors_to_give(reclaim, attr, request, allocations)
         if above is None:
             continue
+        # Only a victim lessens the accounts: one that stays leaves them to the next candidate.
         for amount in (allocated, *above):
             subtract(amount, request)
         victims.append(candidate)

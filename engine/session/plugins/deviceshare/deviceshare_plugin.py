@@ -108,6 +108,8 @@ class DeviceShare:
             return
         self._build(was_on=was_on)
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
+        # Devices are given by the handlers of `predicates`; without it only `NodeInfo.AddTask`
+        # counts.
         if not any(option.name == PREDICATES for tier in ssn.conf.tiers for option in tier):
             ssn.registry.add_event_handler(
                 allocate=self._ledger.enter, deallocate=self._ledger.exit
@@ -128,6 +130,7 @@ class DeviceShare:
 
     def _set_switches(self) -> None:
         given, memory = self._arguments, self._memory
+        # Package variables there: a switch that the arguments leave out keeps its last value.
         memory.sharing = given.get_bool(GPU_SHARING, memory.sharing)
         memory.number = given.get_bool(GPU_NUMBER, memory.number)
         memory.virtual = given.get_bool(VGPU, memory.virtual)
@@ -337,8 +340,11 @@ class DeviceShare:
         virtual = self._ledger.virtual(node)
         if virtual is None:
             return self._give_nothing(node, "vgpu")
+        # `alreadyAssignedOnNode`: a repeated plan does not give a pod its devices a second time.
         if self._ledger.returns and self._has_some(pod, virtual.node):
             return ""
+        # `rollbackTentative` undoes what was counted before a container got nothing; older releases
+        # keep it.
         before = virtual.clone() if self._ledger.returns else virtual
         fit = virtual.fit(pod)
         if fit is None:
@@ -354,6 +360,8 @@ class DeviceShare:
             vgpu.BIND_TIME: seconds,
         }
         self._write(task, written)
+        # `fit` has counted already; `addResource` does so again for a pod that its map does not
+        # know.
         if self._ssn.behaviours.virtual_gpus_counted_twice:
             virtual.add(pod.uid, written)
         else:

@@ -289,6 +289,7 @@ class VirtualGpus:
         again = self.sharing.adds_up and self.mode != MIG
         for given in decode_given(annotations.get(ASSIGNED, "")):
             for card in self.cards:
+                # `strings.Contains`: the name of a MIG instance has its card's UUID in it.
                 if card.uuid in given.uuid and (again or uid not in card.pods):
                     memory = given.memory
                     if self.mode == MIG:
@@ -382,10 +383,14 @@ class VirtualGpus:
             if card.is_full:
                 continue
             asked = _asked_of(card, request, exact=exact)
+            # `val.Memreq` was written in the loop: what the first card makes of a percentage holds
+            # for all.
             if not exact:
                 request = asked
             if not card.holds(asked, pod.annotations, self.sharing):
                 continue
+            # Counted before it is clear that a card is wanted: a request of 0 cards uses one,
+            # unnamed.
             uuid = self._take(card, asked)
             if uuid is None:
                 continue
@@ -426,6 +431,7 @@ class VirtualGpus:
         Source: utils.go GPUScore.
         """
         if self.sharing.policy == BINPACK:
+            # Division by 0 of Go's floats: no error, but infinite or no number.
             if not card.memory:
                 return inf if card.used_memory else nan
             return 100 * (as_unsigned(card.used_memory) / card.memory)

@@ -47,6 +47,7 @@ class Drf:
         self._totals = total
         self._shares: list[float] = dominant_shares(self._allocated, total).tolist()
 
+        assert len(self._shares) == len(ssn.jobs), "each job has one share"
         ssn.registry.add_preemptable(self.name, self._preemptable, may=self._may_preempt)
         if _hierarchy_enabled(ssn):
             self._open_hierarchy(ssn, total)
@@ -88,6 +89,8 @@ class Drf:
             job = int(self._job[task])
             if job not in left:
                 left[job] = self._allocated[job].copy()
+            # Taken off before the comparison and never given back: `allocations[...].Sub` changes
+            # in place.
             self._subtract(left[job], task)
             theirs = self._share(left[job])
             if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
@@ -119,6 +122,8 @@ class Drf:
         victims = []
         for task in candidates:
             job = int(self._job[task])
+            # Each candidate alone, unlike in `_preemptable`: `rattr` is cloned and restored for
+            # each.
             allocated[job] = self._allocated[job]
             self._subtract(allocated[job], task)
             self._tree.update(allocated, in_total - self._request[task])
@@ -134,6 +139,7 @@ class Drf:
         allocated = self._allocated[job]
         allocated += self._request[task]
         self._shares[job] = self._share(allocated)
+        # Volcano updates the tree at each event; here only before it is read.
         self._stale = True
 
     def _on_deallocate(self, task: int, node: int) -> None:

@@ -28,6 +28,7 @@ class PathNode:
     __slots__ = ("allocated", "children", "jobs", "saturated", "share", "weight")
 
     def __init__(self, weight: float, dims: int) -> None:
+        assert weight >= 1, "shares are divided by weights"
         self.weight = weight
         self.children: dict[str, PathNode] = {}
         self.jobs: list[int] = []
@@ -73,6 +74,7 @@ class ShareTree:
         :param allocated: of each job.
         :param in_total: of all jobs.
         """
+        # A resource that is used up saturates each job that holds some of it and wants some.
         demanding = (self._total >= MIN_RESOURCE) & (in_total < self._total)
         holds, wants = allocated >= MIN_RESOURCE, self._requests != 0
         met = (allocated >= self._requests) | ~demanding
@@ -91,6 +93,7 @@ class ShareTree:
 
         some = share != 0
         scaled = some & ~full
+        # `mdr`: children that are not saturated count as if each had the least share of them.
         least = min(1.0, share[scaled].min(initial=1.0))
         factor = np.divide(least, share, out=np.ones_like(share), where=scaled)
         node.allocated = (amounts[some] * factor[some, np.newaxis]).sum(axis=0)
@@ -102,6 +105,7 @@ class ShareTree:
 
         The first step at which the paths differ in share per weight decides.
         """
+        # As far as the shorter path goes: a queue is equal to one below it if all steps so far are.
         for node, other in zip(self._paths[left], self._paths[right], strict=False):
             if node.saturated != other.saturated:
                 return 1.0 if node.saturated else -1.0

@@ -68,6 +68,7 @@ class NetworkTopologyGradients:
         ).reshape(len(self._names), len(ssn.nodes))
         self._allocatable = self._sum(ssn.nodes.allocatable)
         self._used = self._sum(ssn.nodes.used)
+        # Handlers update only what is used; idle and future idle stay those of the opening.
         self._idle = self._sum(ssn.nodes.idle)
         self._future_idle = self._sum(ssn.nodes.future_idle())
         tiers = list(tree.by_tier)
@@ -99,6 +100,7 @@ class NetworkTopologyGradients:
         for dim, request in requests.items():
             has = float(self._allocatable[hypernode, dim])
             full = float(self._used[hypernode, dim]) + request
+            # Where this passes, `has` is above 0: `resource_names` leaves out requests below 0.1.
             if full > has:
                 return 0.0
             weight = self._weights[self._ssn.dims[dim]]
@@ -197,6 +199,7 @@ class NetworkTopologyGradients:
         asked = self._asked((task,))
         total, weights = np.zeros(len(rows)), 0.0
         for tier in range(self._min_tier, self._max_tier + 1):
+            # 0 ** 0 is 1, as with `math.Pow`: without fading only tier 1 counts.
             weight = self._fading ** (tier - 1)
             scores, missing = np.ones(len(rows)), np.ones(len(rows), dtype=np.bool_)
             for name in self._ssn.hypernodes.by_tier.get(tier, ()):
@@ -220,6 +223,7 @@ class NetworkTopologyGradients:
         rooms = (self._allocatable,) if purpose == "evict" else (self._idle, self._future_idle)
         by_tier: dict[int, list[str]] = {}
         for name in self._below(root, highest, given):
+            # A job that is partly placed is not filtered by room: only the rest of it needs some.
             if given or self._has_room(name, least, rooms):
                 by_tier.setdefault(self._ssn.hypernodes.infos[name].tier, []).append(name)
         gradients = [by_tier[tier] for tier in sorted(by_tier)]

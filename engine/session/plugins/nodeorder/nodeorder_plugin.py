@@ -142,6 +142,7 @@ class Scores:
         """
         klass, weights = self._klass[task], self._weights
         self._check_metrics(klass, rows)
+        # In the order of `batchNodeOrderFn`, since sums of floats depend on it.
         total = np.full(len(rows), 0.0)
         near = self._affinity.score(klass, rows)
         if near is not None:

@@ -31,6 +31,7 @@ class Accumulator:
 
     def free_sockets(self) -> list[int]:
         """Return sockets in ascending order, only those whose number is also that of a free CPU."""
+        # Numbers of sockets meet numbers of CPUs here: `freeSockets` mixes the two, and so must we.
         return sorted(self.details.sockets() & self.details.cpus)
 
     def free_cores(self) -> list[int]:
@@ -42,6 +43,8 @@ class Accumulator:
 
         sockets = insertion_sort(
             sorted(details.sockets()),
+            # An or, no tie-break: two sockets may each come first, and the algorithm of
+            # `sort.Slice` decides.
             lambda one, other: count(one) < count(other) or one < other,
         )
         return [

@@ -55,6 +55,8 @@ def cpu_hints(
     found: list[tuple[int, int]] = []
     for size in range(1, len(numa_nodes) + 1):
         for chosen in combinations(numa_nodes, size):
+            # By all CPUs, not by free ones: a full node may so have hints of which none is
+            # preferred.
             if len(topology.cpus_in_numa_nodes(chosen)) >= needed:
                 least = min(least, size)
             if sum(topology.numa_node(cpu) in chosen for cpu in available) >= needed:

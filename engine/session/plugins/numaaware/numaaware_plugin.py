@@ -173,6 +173,8 @@ class NumaAware:
         reserved = _reserved(numa)
         given = NONE
         for container in info.pod.spec.containers:
+            # What earlier containers of the pod got is off `free`; what is reserved is taken off
+            # each time (`GetTopologyHints`).
             available = None if free is None else free - reserved
             hints = cpu_hints(container, numa.details, available)
             policy = numa.policy(TOPOLOGY_MANAGER_POLICY)
@@ -241,6 +243,8 @@ class NumaAware:
         most = int(counts.max(initial=0))
         scores = counts * 0 + MAX_NODE_SCORE
         if most:
+            # `NormalizeScore` divides whole numbers first and reverses then; with no CPUs at all,
+            # all get 100.
             scores -= MAX_NODE_SCORE * counts // most
         return (scores * self._weight).astype(np.float64)
 
@@ -267,6 +271,8 @@ class NumaAware:
     def _task_deallocated(self, task: int, node: int) -> None:
         given = self._given.get(task, {}).get(node)
         if given is not None:
+            # Only `taskBindNodeMap` forgets: what was found for the task on the node stays in
+            # `assignRes`.
             self._bound.pop(task, None)
             self._change(node, given, taken=False)
 

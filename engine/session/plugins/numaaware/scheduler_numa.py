@@ -60,12 +60,15 @@ class SchedulerNuma(msgspec.Struct):
         if report == self.reported:
             return self
         before, now = reported_sets(self.reported), reported_sets(report)
+        # `Compare` is true at the first resource that has not less; the others are not looked at.
         if any(len(cpus) <= len(now.get(name, ())) for name, cpus in before.items()):
             return SchedulerNuma.of(report)
         self.reported = report
         for name, cpus in now.items():
             if name not in self.free and crashes:
                 raise Panic(NIL_POINTER, _NEW_RESOURCE)
+            # Sizes are compared, not sets: a smaller report replaces the account even if other CPUs
+            # are free.
             if name not in self.free or len(self.free[name]) >= len(cpus):
                 self.free[name] = cpus
         return self

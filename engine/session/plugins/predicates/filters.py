@@ -128,6 +128,7 @@ class Filters:
             ("VolumeBinding", parts.volumes, lambda: self._volumes.pre_filter(task)),
             ("DynamicResources", parts.devices, lambda: self._devices.pre_filter(task)),
         )
+        # The first failure ends it: later filters keep the state of an earlier preparation, if any.
         for name, concerned, pre_filter in asked:
             error = pre_filter() if concerned else None
             if error is not None:
@@ -262,6 +263,7 @@ class Filters:
             verdicts = self._head(klass, self._stable.verdicts(klass), rows).copy()
         else:
             verdicts, seen = known
+            assert seen <= len(touched), "the journal of touched nodes only grows"
             if seen == len(touched):
                 return verdicts
             for row in sorted(set(touched[seen:])):

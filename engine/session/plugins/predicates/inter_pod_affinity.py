@@ -136,6 +136,7 @@ class InterPodAffinityFilter:
     def _judge(self, plan: _Plan) -> Ints:
         verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
         affinity, anti_affinity, existing = self._ids
+        # Backwards: `Filter` checks affinity first, then anti-affinity, then that of other pods.
         for counts in plan.repelling:
             if counts.by_domain.any():
                 verdicts[counts.by_node() > 0] = existing

@@ -83,6 +83,7 @@ class PodTopologySpreadFilter:
 
     def _judge(self, plan: tuple[_Check, ...]) -> Ints:
         verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
+        # Backwards, as in a node's verdict the first constraint that fails is named.
         for check in reversed(plan):
             column, eligible = check.domains.column, check.domains.eligible
             if eligible.any():

@@ -63,12 +63,16 @@ class Predicates:
             if misses and task not in noted:
                 ssn.errors.append(_RESERVING.format(ssn.task_name(task)))
                 return _NO_STATE
+            # v1.12 would go on to `AddPod` after a failed Reserve, but claims of devices are off
+            # there by default.
             error = filters.reserve(task, node)
             if error is not None:
                 ssn.errors.append(_DEVICES.format(ssn.task_name(task), error))
                 return error
             refusal = ssn.share_devices(task, node)
             if refusal:
+                # Older releases, v1.14.0 too, log it and leave `event.Err` empty, so the statement
+                # goes on; in all of them filters do not see the pod, as `AddPod` is not reached.
                 return refusal if heeds else None
             nodes.add_pod(task, node)
             return _NO_STATE if fails else None

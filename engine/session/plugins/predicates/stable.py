@@ -73,6 +73,7 @@ class StableFilters:
         verdicts: Ints = np.where(
             asked[rows] == 1, np.where(fit[rows] == 1, PASS, failed), found
         ).astype(np.int32)
+        # Noted only now: within one call a template's result does not replace what the filters say.
         new = rows[asked[rows] == 0]
         asked[new] = 1
         fit[new] = (self.verdicts(klass)[new] == PASS) | self._cache_forgives
@@ -81,6 +82,7 @@ class StableFilters:
     def _judge(self, pod: PodClass) -> Ints:
         columns, options = self._nodes.columns, self._options
         verdicts = np.zeros(len(columns), dtype=np.int32)
+        # Backwards: the filter that Volcano runs first writes last, and its verdict stays.
         if options.taint_toleration:
             places, objections = tainted(columns, pod, named=self._pod_message_names_taints)
             ids = [self._final("TaintToleration", objection) for objection in objections]

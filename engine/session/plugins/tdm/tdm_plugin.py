@@ -196,6 +196,7 @@ class Tdm:
         now = self._ssn.now * 1000
         if last is not None and last + self._period > now:
             return []
+        # Noted even if no victim is found: the next period starts now (`lastEvictAt`).
         memory.evicted_at = now
         victims: list[int] = []
         for zone in sorted(self._windows):
