@@ -79,11 +79,13 @@ class DeploymentController(WorkloadController):
         waiting = max(_wanted(newest) - _count(newest, "availableReplicas"), 0)
         left = total - least - waiting
         targets = {place_of(one).key: _wanted(one) for one in older}
+        # First pods that are not available anyway (cleanupUnhealthyReplicas).
         for one in older:
             broken = _wanted(one) - _count(one, "availableReplicas")
             taken = min(max(left, 0), max(broken, 0))
             targets[place_of(one).key] -= taken
             left -= taken
+        # Then available ones, the oldest set first (scaleDownOldReplicaSetsForRollingUpdate).
         for one in older:
             taken = min(max(left, 0), targets[place_of(one).key])
             targets[place_of(one).key] -= taken
@@ -189,6 +191,7 @@ def _resolved(document: Document) -> tuple[int, int]:
     replicas = _wanted(document)
     surge = _share(strategy.get("maxSurge", _DEFAULT_SHARE), replicas, up=True)
     unavailable = _share(strategy.get("maxUnavailable", _DEFAULT_SHARE), replicas, up=False)
+    # Both may round to 0: then nothing could ever move.
     return surge, unavailable or int(not surge)
 
 

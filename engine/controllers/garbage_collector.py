@@ -72,6 +72,7 @@ class GarbageCollector:
         if verb == DELETED or not _to_collect(document):
             self._finished.pop(document["metadata"]["uid"], None)
         else:
+            # For what it notes: the job's time to live begins when it is first seen finished.
             self._left(document)
             self.queue.add(key)
 
@@ -112,6 +113,7 @@ class GarbageCollector:
         """Hold what another collector held, and nothing else."""
         self._jobs.restore(kept.jobs)
         self.queue.restore(kept.queue)
+        # A restored queue begins at time 0, so what happened before has a negative time.
         self._finished = {uid: -age for uid, age in kept.ages}
 
     def _collect(self, key: str, client: Client) -> None:
@@ -124,6 +126,7 @@ class GarbageCollector:
         listed = self._jobs.get(key)
         if listed is None or not self._over(key, listed):
             return
+        # processJob looks twice: the lister may have an older ttlSecondsAfterFinished.
         fresh = client.find("Job", key)
         if fresh is None or not self._over(key, fresh):
             return

@@ -79,9 +79,11 @@ class JobFlowController:
             return
         if kind == "JobFlow":
             succeeded = phase_of(document) == SUCCEED
+            # updateJobFlow leaves every other change of a flow alone, also one of its spec.
             if old is None or (succeeded and _policy(document) == DELETE):
                 self._sync(document, document["metadata"]["name"])
         elif kind == "Job" and old is not None and _is_of_flow(document):
+            # Only UpdateFunc is registered: no new or deleted job syncs its flow.
             self._sync(document, _flow_name(document))
 
     def steps(self) -> Sequence[str]:
@@ -160,13 +162,16 @@ class JobFlowController:
         namespace = namespace_of(flow)
         if _policy(flow) == DELETE and phase_of(flow) == SUCCEED:
             for job in self._jobs_of(flow):
+                # A job that is gone is an error too: deleteAllJobsCreatedByJobFlow excepts none.
                 client.delete("Job", f"{namespace}/{job['metadata']['name']}")
             return
         for part in flow["spec"].get("flows") or ():
             known = self._job(flow, part["name"])
             if known is None and self._may_start(flow, part):
+                # The first error ends deployJob: parts behind it wait, and no status is written.
                 self._create(flow, part["name"], client)
         changed = {**flow, "status": flow_status(flow, self._jobs_of(flow), self._own)}
+        # syncJobFlow sets the status of the lister's object, without a copy, before it sends it.
         self._listers["JobFlow"].deliver(MODIFIED, key, changed)
         client.update(changed, status=True)
 
@@ -178,6 +183,7 @@ class JobFlowController:
         """Say whether all jobs that one depends on are completed."""
         targets = (part.get("dependsOn") or {}).get("targets") or ()
         jobs = [self._job(flow, target) for target in targets]
+        # judge looks into the lister: a completed job that was deleted counts as not there.
         return all(job is not None and phase_of(job) == "Completed" for job in jobs)
 
     def _create(self, flow: Document, part: str, client: Client) -> None:

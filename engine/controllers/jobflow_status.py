@@ -43,6 +43,7 @@ def flow_status(flow: Document, jobs: Iterable[Document], own: JobFlowBehaviours
     status: Status = {}
     for job in jobs:
         phase = phase_of(job)
+        # getAllJobStatus collects these phases, but a status has no field for them.
         if phase not in _NOT_LISTED:
             status.setdefault(_LISTS.get(phase, _OTHERS), []).append(job["metadata"]["name"])
     status["conditions"] = {job["metadata"]["name"]: _condition(job) for job in jobs}
@@ -59,6 +60,7 @@ def _next_phase(phase: str, status: Status, flows: int, own: JobFlowBehaviours) 
     """
     failed = bool(status.get("failedJobs"))
     if phase == RUNNING:
+        # Where jobs of other flows count too (OF_TEMPLATES), these numbers may never meet.
         if len(status.get("completedJobs", ())) == flows:
             return SUCCEED
         return FAILED if failed and own.failed_jobs_fail_flows else RUNNING

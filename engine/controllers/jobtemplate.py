@@ -126,6 +126,7 @@ class JobTemplateController:
         namespace = namespace_of(template)
         label = dotted(namespace, template["metadata"]["name"])
         jobs = self._jobs.list(namespace, {CREATED_BY_TEMPLATE: label})
+        # syncJobTemplate returns before it writes an empty list.
         if jobs:
             names = [job["metadata"]["name"] for job in jobs]
             status = {**template.get("status", {}), "jobDependsOnList": names}
@@ -137,6 +138,7 @@ class JobTemplateController:
         if self._own.given_up_templates_crash:
             where = "jobtemplate.(*jobtemplatecontroller).handleJobTemplateErr"
             raise Panic(NIL_POINTER, (where,))
+        # The text names JobFlowName, Event and Action of the request, which are all empty here.
         message = (
             f" JobTemplate failed for sync jobTemplate  failed for {refused}, event is , action is "
         )

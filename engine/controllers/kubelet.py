@@ -65,9 +65,11 @@ class Kubelets:
             self._ending.pop(key, None)
             self._done.pop(key, None)
         self._pods.deliver(verb, key, document)
+        # An update that was sent before the end may arrive after it.
         over = self._done.get(key) == (metadata["uid"], END)
         if verb != DELETED and is_ending(document) and not over:
             seconds = int(metadata.get("deletionGracePeriodSeconds") or 0)
+            # From the first update with a deletionTimestamp on; later ones do not begin it again.
             self._ending.setdefault(key, seconds * SECOND_US)
 
     def steps(self) -> Sequence[str]:
@@ -103,6 +105,7 @@ class Kubelets:
                 client.patch("Pod", key, {"status": status}, status=True)
             else:
                 client.delete("Pod", key, uid=uid, grace=0)
+        # Until the informer delivers what was written, the lister still offers the step.
         self._done[key] = (uid, what)
         if what == END:
             del self._ending[key]

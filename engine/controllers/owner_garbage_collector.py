@@ -80,6 +80,7 @@ class OwnerGarbageCollector:
             for other in sorted(self._owned.get(uid, ())):
                 self._queue.add(Identity(other, self._known[other].uid))
             return
+        # Its owners may have changed: the old references go before the new ones come.
         self._forget(place)
         known_object = KnownObject(uid, tuple(_owners_of(document)))
         self._know(place, known_object)
@@ -159,6 +160,7 @@ def _collect(item: Identity, client: Client) -> bool:
     :raises Refused: the request fails.
     """
     fresh = client.find(*item.place)
+    # Another object of that name has other owners, and waits by itself.
     if fresh is None or fresh["metadata"]["uid"] != item.uid:
         return False
     owners = _owners_of(fresh)

@@ -49,6 +49,7 @@ class PodCollector:
             return
         self._pods[key] = document["metadata"]["uid"], node
         if node not in self._nodes:
+            # A node that was never seen counts as gone as well, after the same wait.
             self._gone.setdefault(node, WAITS_US)
 
     def _node(self, name: str, *, gone: bool) -> None:
@@ -70,6 +71,7 @@ class PodCollector:
         """Delete a pod at once."""
         uid, _ = self._pods.pop(name)
         try:
+            # No kubelet is left that could report the pod's end.
             client.delete("Pod", name, uid=uid, grace=0)
         except NotFound:
             return

@@ -105,6 +105,7 @@ def _spec(pod: Document, minimum: int, behaviours: PodGroupBehaviours) -> Docume
     }
     if behaviours.podgroup_topology_from_annotation:
         spec["networkTopology"] = _topology(_annotations(pod))
+    # An annotation may say 0 pods: Go's omitempty leaves that out, too.
     given = {name: value for name, value in spec.items() if value}
     return {**given, "minResources": written(times(quota_usage(pod), minimum))}
 
@@ -171,6 +172,7 @@ def _owners_annotations(
     together: dict[str, str] = {}
     for owner in pod["metadata"].get("ownerReferences") or ():
         found = _owners(owner, namespace, client)
+        # The same pull request turned the order, so one behaviour says both.
         first = behaviours.podgroup_min_member_from_annotation
         together = {**found, **together} if first else {**together, **found}
     return together

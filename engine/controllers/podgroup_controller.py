@@ -68,10 +68,12 @@ class PodGroupController:
         if kind == "Pod":
             self._pods.deliver(verb, key, document)
             if verb == ADDED:
+                # Only AddFunc is registered: no later change of a pod is looked at.
                 self._queue.add(key)
         elif kind == "PodGroup":
             self._groups.deliver(verb, key, document)
         elif kind in self.kinds and verb != DELETED:
+            # addReplicaSet and addStatefulSet only log errors: the next change tries again.
             with suppress(Refused):
                 self._follow(document, client)
 
@@ -159,11 +161,13 @@ class PodGroupController:
         if workload["kind"] == "StatefulSet":
             if self._behaviours.statefulset_pods_by_revision:
                 revision = (workload.get("status") or {}).get("updateRevision") or ""
+                # Empty until the StatefulSet's status is written: until then no pod matches.
                 labels = {**labels, _REVISION: revision}
             return next(iter(self._pods.list(selector=labels)), None)
         if not self._behaviours.replicasets_restore_podgroups:
             return None
         namespace = place_of(workload).key.partition("/")[0]
+        # From the API server (`Items[0]`), where a StatefulSet's pod comes from the lister.
         return next(iter(client.list("Pod", namespace, labels)), None)
 
     def _delete(self, workload: Document, client: Client) -> None:
@@ -172,6 +176,7 @@ class PodGroupController:
         if not self._behaviours.podgroup_deletions_checked:
             client.delete("PodGroup", key)
         elif (seen := self._groups.get(key)) is not None:
+            # A PodGroup that no informer has delivered has no version to check: it stays.
             metadata = seen["metadata"]
             client.delete("PodGroup", key, uid=metadata["uid"], version=metadata["resourceVersion"])
 
@@ -187,10 +192,13 @@ class PodGroupController:
         name = group_name(pod)
         known = self._known(f"{key.partition('/')[0]}/{name}", client)
         if known is None:
+            # The lister is behind, or another pod of the same owner was first: the pod joins it.
             with suppress(AlreadyExists):
                 client.create(sent(group_of(pod, self._behaviours, client)))
         elif updates:
             self._update(known, group_of(pod, self._behaviours, client), client)
+        # Last: a worker drops a pod that names its PodGroup, so that one has to exist by then. A
+        # pod that names another one keeps it, and this PodGroup stays empty.
         if not named_group(pod):
             part = {"metadata": {"annotations": {GROUP_NAME: name}}}
             if self._behaviours.pods_annotated_by_uid:

@@ -66,6 +66,7 @@ class Requests(Generic[R]):
     def restore(self, kept: work_queue.WorkQueueState[Numbered[R]]) -> None:
         """Queue what another queue had, and nothing else."""
         self.queue.restore(kept)
+        # kept() numbers from 0 without gaps, so the next free number is how many there are.
         self._next = 0 if self._merged else len({*kept.ready, *_items(kept)})
 
 

@@ -90,6 +90,7 @@ class QueueController:
             self._podgroups.deliver(verb, key, document)
             self._group_changed(verb, old, document)
         elif kind == "Command" and verb == "ADDED" and _is_for_queues(document):
+            # Only AddFunc is registered, so a resync carries no command out twice.
             self.commands.add(self._objects.number(document))
 
     def steps(self) -> Sequence[str]:
@@ -142,6 +143,7 @@ class QueueController:
         if verb == DELETED:
             self._groups.pop(name, None)
         elif old is None or (self._own.queue_tree and _parent(old) != _parent(queue)):
+            # updateQueue looks at the parent alone: a new weight or state requests nothing.
             self._sync(name)
 
     def _group_changed(self, verb: str, old: Document | None, group: Document) -> None:
@@ -163,6 +165,7 @@ class QueueController:
         elif old is not None and _phase(old) == _phase(group):
             return
         else:
+            # One that changes its queue stays with the old one, too: deletePodGroup knows the last.
             self._groups.setdefault(queue, set()).add(key)
         self._sync(queue)
 
@@ -194,6 +197,7 @@ class QueueController:
         """
         queue, request = self._queues.get(item.request.queue), item.request
         try:
+            # handleQueue drops a request about a queue that is gone: no failure.
             if queue is not None:
                 self._execute(queue, request, client)
         except QueueFailure as failure:
@@ -220,6 +224,7 @@ class QueueController:
                 f"action is {request.action}"
             ) from failure
         finally:
+            # Go enqueues children and parents as it meets them: also when a later write fails.
             for name, action in writes.next_requests:
                 self.requests.add(QueueRequest(name, action))
 

@@ -38,6 +38,7 @@ def plan(state: str, action: str) -> QueuePlan | None:
         if state == CLOSED:
             return QueuePlan(SYNC_QUEUE, _always(CLOSED))
         return QueuePlan(SYNC_QUEUE if state == CLOSING else CLOSE_QUEUE, _closed_when_empty)
+    # A sync ends Closing when the last PodGroup is gone: each deletion requests one.
     synced = _closed_when_empty if state == CLOSING else _always(state or OPEN)
     return QueuePlan(SYNC_QUEUE, synced)
 

@@ -91,6 +91,8 @@ class QueueWrites:
         else:
             if new != _state(queue):
                 queue = self._apply(queue, new, filled=self._own.queue_allocated_filled_in)
+            # Last, and with the queue as the server returned it: what the parent asks for is
+            # relative to the new state.
             self._follow_parent(queue)
 
     def _count(self, queue: str) -> tuple[int, dict[str, int]]:
@@ -109,6 +111,8 @@ class QueueWrites:
             phase = group.get("status", {}).get("phase", "")
             if phase in COUNTED:
                 counts[phase.lower()] = counts.get(phase.lower(), 0) + 1
+        # Counted before the loop, as syncQueue does: a queue that lost its last PodGroup unseen
+        # closes with the next sync.
         return len(keys), counts
 
     def _write_status(self, queue: Document, state: str, counts: Mapping[str, int]) -> None:
@@ -140,6 +144,7 @@ class QueueWrites:
             self._client.emit(queue, plan.act, f"{what} queue failed for {refused}")
             raise
         self._client.emit(queue, plan.act, f"{what} queue succeed")
+        # Read again: the write above raised the resourceVersion.
         fresh = self._client.get("Queue", _name(queue))
         new = plan.state(len(self._groups.get(_name(queue), ())))
         if new == old:
@@ -160,7 +165,9 @@ class QueueWrites:
             self._check_parent(queue)
             for child in self._children(queue):
                 if _annotations(child).get(CLOSED_BY_PARENT) == "true":
+                    # Such a request fails, and is retried, until the lister has this queue open.
                     self.next_requests.append((_name(child), OPEN_QUEUE))
+        # openQueue passes no PodGroups: an opened queue is Open, however many it has.
         old, new = _state(queue), state(0)
         if old != new:
             try:
@@ -169,6 +176,7 @@ class QueueWrites:
                 message = f"Update queue status from {old} to {new} failed for {refused}"
                 self._client.emit(queue, OPEN_QUEUE, message)
                 raise
+        # For every queue: one that no parent ever closed gets the annotation as well.
         self._mark(queue, "false")
 
     def _check_parent(self, queue: Document) -> None:
@@ -197,8 +205,10 @@ class QueueWrites:
         Source: pkg/controllers/queue/queue_controller_action.go closeQueue, closeHierarchicalQueue.
         """
         if _state(queue) not in ENDING:
+            # closeHierarchicalQueue ends here, before it visits the children.
             if _name(queue) == ROOT:
                 return
+            # Marked and requested before this queue itself is written, of which the write may fail.
             for child in self._children(queue):
                 if _state(child) not in ENDING:
                     self._close_child(child)
@@ -229,6 +239,7 @@ class QueueWrites:
         """
         if _name(queue) == ROOT:
             return
+        # Of the lister, which may be behind: then this sync fails, and is retried.
         parent = self._queues.get(_parent(queue))
         if parent is None:
             raise QueueFailure(_not_found("queue", _parent(queue)))

@@ -46,6 +46,7 @@ class ReplicaSetController(WorkloadController):
         pods = self._owned_by(document)
         active = [pod for pod in pods if is_active(pod)]
         surplus = len(active) - document["spec"].get("replicas", 1)
+        # While something is expected the pods are not counted; the status is still written.
         if "deletionTimestamp" not in document["metadata"] and key not in self._expected:
             if surplus > 0:
                 self._delete(key, sorted(active, key=_worth)[:surplus], client)
@@ -62,6 +63,7 @@ class ReplicaSetController(WorkloadController):
             try:
                 self._create_one(key, document, client)
             except Refused:
+                # This one and those behind it were not created: nothing will report them.
                 self._expect_no_more(key, number - done)
                 raise
 
@@ -85,6 +87,7 @@ class ReplicaSetController(WorkloadController):
             try:
                 client.delete("Pod", keys[number], uid=pod["metadata"]["uid"])
             except NotFound:
+                # It is gone: its deletion may have been delivered before it was expected.
                 self._observe_one(key, DELETED, keys[number])
             except Refused:
                 for left in keys[number:]:

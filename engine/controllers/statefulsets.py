@@ -64,15 +64,18 @@ class StatefulSetController(WorkloadController):
             if phase_of(pod) in ENDED and "deletionTimestamp" not in pod["metadata"]:
                 _delete(pod, client)
                 return
+            # Pods behind it wait until it runs: one at a time (OrderedReady).
             if not is_ready(pod):
                 return
         surplus = max((number for number in pods if number not in wanted), default=None)
         if surplus is not None:
+            # Else it is ending already: the next lower one goes when it is gone.
             if is_active(pods[surplus]):
                 _delete(pods[surplus], client)
             return
         old = [pods[number] for number in wanted if _revision(pods[number]) != revision]
         if old:
+            # From the highest number down, as updateStatefulSet does.
             _delete(old[-1], client)
 
 

@@ -80,6 +80,7 @@ class TimedKubelets:
         self._pods[key] = document
         what = _next_of(document)
         plan = self._planned.get(key)
+        # Another change of the pod does not begin its time again.
         if plan is not None and (plan.uid, plan.what) == (document["metadata"]["uid"], what):
             return
         self._planned.pop(key, None)
@@ -139,6 +140,7 @@ class TimedKubelets:
 
     def _first(self) -> _Plan | None:
         """Return what is due first, without plans that another one replaced."""
+        # A heap lets nothing out of its middle: replaced plans stay until they come first.
         while self._queue and self._planned.get(self._queue[0].key) is not self._queue[0]:
             heapq.heappop(self._queue)
         return self._queue[0] if self._queue else None

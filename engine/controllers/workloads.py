@@ -65,6 +65,7 @@ class WorkloadController:
             before = self._own.get(key)
             self._own.deliver(verb, key, document)
             another = before and before["metadata"]["uid"] != document["metadata"]["uid"]
+            # A new object of the name, seen as a change: what was noted is of the old one.
             if verb == DELETED or another:
                 self._forget(key)
             self._queue.add(key)
@@ -143,6 +144,7 @@ class WorkloadController:
             return None
         key = f"{namespace_of(document)}/{reference['name']}"
         owner = self._own.get(key)
+        # By uid, as resolveControllerRef: an owner of the same name may be a later one.
         return key if owner is not None and owner["metadata"]["uid"] == reference["uid"] else None
 
     def _owned_by(self, document: Document) -> list[Document]:
