@@ -194,6 +194,8 @@ class HyperNodesInfo(HyperNodeMap):
         info = self.infos.get(name)
         if info is not None:
             info.is_deleting = True
+        # Rebuilt while it is still in the tree: the ancestors, which lose its nodes, are found
+        # through it.
         error = self._update_ancestors(name)
         if error is not None:
             return error
@@ -230,6 +232,7 @@ class HyperNodesInfo(HyperNodeMap):
             self.ready = False
             return error
         if self.building_failed_at == name:
+            # An error in a leaf returns at once, so `ready` stays as it was (`updateAncestors`).
             for leaf in self._leaves(name):
                 error = self._rebuild(leaf)
                 if error is not None:
@@ -246,6 +249,8 @@ class HyperNodesInfo(HyperNodeMap):
         ancestors = self.get_ancestors(name)
         for ancestor in ancestors:
             self.real_nodes.pop(ancestor, None)
+            # Parents, too: for `setParent` the new parent of a member that moved would be a second
+            # one.
             self._reset_parent(ancestor)
             self.dangling.discard(ancestor)
         build = _Build(self, ancestors)
@@ -283,6 +288,8 @@ class HyperNodesInfo(HyperNodeMap):
         selector = member.selector
         if selector.exact_match is not None:
             return frozenset({selector.exact_match.name} - {""})
+        # Beside an exact name nothing else is read; a pattern and labels add up, neither narrows
+        # the other.
         found: set[str] = set()
         if selector.regex_match is not None:
             try:

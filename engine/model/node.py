@@ -354,6 +354,7 @@ class NodeInfo:
         if status == TaskStatus.PIPELINED:
             self._subtract(self.pipelined, request)
             return
+        # In the order of `RemoveTask`: where two sums lack the amount, the first is in the panic.
         if status == TaskStatus.RELEASING:
             self._subtract(self.releasing, request)
         if self._rules.checked:

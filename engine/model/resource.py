@@ -451,6 +451,7 @@ class Resource:
             return False
         if request.memory > 0 and self.memory > other.memory:
             return False
+        # Without a map of scalars here none is compared, whatever is requested.
         mine, theirs = self.scalars, other.scalars or {}
         if mine is None:
             return True

@@ -77,6 +77,8 @@ def reaches(columns: NodeColumns, volume: PersistentVolume) -> Mask:
         return columns.every
     mask = ~columns.every
     for term in node_terms(affinity.required.node_selector_terms):
+        # `CheckNodeAffinity` is given a node with labels only, so that terms over fields say
+        # nothing.
         mask = mask | columns.term(term._replace(fields=()))
     return mask
 

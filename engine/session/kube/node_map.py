@@ -114,6 +114,8 @@ class NodeMap:
 
     def add_pod(self, task: int, node: int) -> None:
         """Note that a pod is on a node. Source: ``NodeInfo.AddPod``."""
+        # `NodeInfo.AddPod` appends and does not look: a pod is so counted on two nodes, or twice on
+        # one.
         if self.on.item(task) != NO_NODE:
             self._twice[task, node] = self._twice.get((task, node), 0) + 1
             self._touched.append(node)
@@ -299,6 +301,7 @@ def node_map(ssn: Session) -> NodeMap:
 def _placed(ssn: Session) -> Ints:
     """Return, by task, the node of its pod; ended pods have none."""
     status = ssn.tasks.status
+    # Nodes have no tasks of ended pods, while a task keeps the name of its node.
     ended = (status == TaskStatus.SUCCEEDED) | (status == TaskStatus.FAILED)
     on: Ints = np.where(ended, NO_NODE, ssn.tasks.node).astype(np.int32)
     if np.count_nonzero(on != NO_NODE) != ssn.nodes.count_tasks():

@@ -120,6 +120,7 @@ class NodeGroupPlugin:
 
     def _open(self, ssn: Session) -> None:
         self._ssn = ssn
+        # A node without the label is in the group of the empty name, as a Go map answers.
         names = [info.labels.get(NODE_GROUP, "") for info in ssn.nodes.info]
         self._groups = sorted(set(names))
         index = {group: number for number, group in enumerate(self._groups)}

@@ -85,6 +85,8 @@ def _use(budgets: list[_Budget], allowed: list[int], pod: Pod) -> PodDisruptionB
     broken: PodDisruptionBudget | None = None
     for index, each in enumerate(budgets):
         if each.counts(pod):
+            # Lessened by a pod that stays, too: it may use up a budget for those that come after
+            # it.
             allowed[index] -= 1
             if allowed[index] < 0 and broken is None:
                 broken = each.budget

@@ -88,6 +88,8 @@ class Usage:
         )
         for row, usage in fresh:
             name = ssn.nodes.names[row]
+            # An average that is missing is 0 to the filter (a Go map); only the score leaves the
+            # node out.
             cpu[name] = usage.cpu.get(NODE_METRICS_PERIOD, 0.0)
             memory[name] = usage.memory.get(NODE_METRICS_PERIOD, 0.0)
             if cpu[name] > self._thresholds["cpu"]:

@@ -109,6 +109,8 @@ class PodTopologySpreadScore:
             ) from fault
         columns = self._nodes.columns
         scored = None
+        # `requireAllTopologies`: for the default constraints a node without a zone still counts as
+        # a host.
         if constraints and not pod.spreads_by_default:
             scored = columns.every
             for constraint in constraints:
@@ -221,6 +223,7 @@ def _by_domain(spread: _Spread, size: int) -> Floats:
     for more in spread.counts[1:]:
         pods = pods + more.by_domain
     scores: Floats = pods.astype(float) * math.log(size + 2) + float(spread.max_skew - 1)
+    # `Score` adds nothing for a label that a node lacks, not even the part for the skew.
     scores[-1] = 0.0
     return scores
 

@@ -89,6 +89,7 @@ class PodTopologySpreadFilter:
             if eligible.any():
                 crowded = _crowded(check, _sum(check.domains.counts))
                 verdicts[crowded[column.codes]] = self._uneven
+            # Last, as `Filter` looks for the label before it works out the skew of that constraint.
             verdicts[column.codes == column.absent] = self._unlabelled
         return verdicts
 
@@ -143,6 +144,7 @@ def _crowded(check: _Check, pods: Amounts) -> Mask:
     """Return, by domain, whether one more pod there exceeds the skew."""
     eligible = check.domains.eligible
     least = 0
+    # `minMatchNum`: with fewer domains than `minDomains`, one that is still empty is assumed.
     if np.count_nonzero(eligible) >= check.min_domains:
         least = int(pods[eligible].min())
     crowded: Mask = pods + (check.counts_itself - least) > check.max_skew

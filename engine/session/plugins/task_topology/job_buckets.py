@@ -140,6 +140,8 @@ class JobBuckets:
         best, most = None, 0
         for bucket in self.buckets:
             affinity = self.affinity(role, bucket.roles)
+            # The first bucket is a candidate even if all is against it: `maxAffinity` starts below
+            # any sum.
             if best is None or affinity > most:
                 best, most = bucket, affinity
             elif affinity == most and bucket.req_score < best.req_score:

@@ -52,6 +52,8 @@ class TaskTopologyPlugin:
             return  # nothing to order or to score: all else would say 0
         ssn.registry.add_task_order(self.name, self._task_order)
         ssn.registry.add_node_order(self.name, self._node_order, per="task")
+        # There is no `DeallocateFunc`: what was undone stays counted on its node, and is counted
+        # again.
         ssn.registry.add_event_handler(allocate=self._task_allocated)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -143,6 +145,7 @@ class TaskTopologyPlugin:
         room = room[:, [self._ssn.dims.index(name) for name in dims]]
         left_out = np.zeros(len(room), dtype=np.int64)
         crowded = takes & ~_fits(remains.vector(dims), room)
+        # Which tasks are left out depends on a map there; here it is the order of rows.
         for other in sorted(bucket.tasks):
             if not crowded.any():
                 break
