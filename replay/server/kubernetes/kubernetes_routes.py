@@ -376,23 +376,21 @@ async def _read(exchange: Exchange, place: ApiPath) -> Response:
 
 
 async def _watched(exchange: Exchange, place: ApiPath, asked: ListOptions) -> Response:
-    selection = asked.selection._replace(name=place.name)
-    asked = asked._replace(selection=selection)
-    follower = exchange.door.follower
-    branch = exchange.branch
+    asked = asked._replace(selection=asked.selection._replace(name=place.name))
+    follower, branch = exchange.door.follower, exchange.branch
     try:
         if branch is not None:
             opening = await branch.open(place.resource, asked)
-            return watched(branch, opening, asked, lambda: branch.revision)
+            return watched(opening, asked, branch, lambda: branch.revision)
         opening = await follower.open(place.resource, asked, exchange.pinned, exchange.shift)
     except StatusError as fault:
         if fault.code != _GONE:
             raise
         return refused(ClientWatch(place.resource, asked.form), fault)
-    if exchange.pinned is None:
-        exchange.door.course.watched()
-        return watched(follower, opening, asked, lambda: follower.revision)
-    return watched(follower, opening, asked, lambda: opening.revision)
+    if exchange.pinned is not None:
+        return watched(opening, asked, follower, lambda: opening.revision)
+    exchange.door.course.watched()
+    return watched(opening, asked, follower, lambda: follower.revision)
 
 
 def _not_recorded(place: ApiPath) -> StatusError:

@@ -22,16 +22,17 @@ from ....truth.truth import bound_document
 from ...kept_answers import LastUsed
 from ..wire.api_resources import (
     CRD,
-    EVENT,
     NAMESPACE,
-    NEW_EVENT,
     ApiResource,
     Catalog,
     HeldKind,
     catalog_of,
 )
-from ..wire.event_groups import event_in_group
+from ..wire.event_groups import EVENTS, event_in_group, one_pair
 from ..wire.shifted_times import NONE, Shift
+
+Name = tuple[str, str]
+"""Namespace and name."""
 
 MOST_ENTRIES = 80_000
 """Entries that are kept for further answers."""
@@ -41,6 +42,11 @@ MOST_CATALOGS = 16
 SECRETS = "the log never holds the content of Secrets: their data and annotations are missing"
 NEVER_SEEN = "the log has no object of this kind, and no input that would show one"
 _STALE = "{} of these may be outdated: a later write was accepted, but its result was not recorded"
+
+
+def name_of(entry: Entry) -> Name:
+    """Return what an object is found by, among those of its kind."""
+    return entry.reference.namespace, entry.reference.name
 
 
 class KeptStates:
@@ -123,7 +129,7 @@ class ClusterState:
         """Return an object of the log as a resource shows it."""
         if entry.node_bound:
             body = _bound(entry, body)
-        if resource.pair in {EVENT, NEW_EVENT}:
+        if resource.pair in EVENTS:
             return event_in_group(body, resource.group)
         if resource.is_custom and not _is_in(body, resource):
             return _in_version(body, resource)
@@ -131,8 +137,7 @@ class ClusterState:
 
     def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
         """Return what the log does not know of a kind at the moment, and what may be outdated."""
-        if kind == NEW_EVENT:
-            kind = EVENT
+        kind = one_pair(kind)
         found = []
         if kind in self._log.coverage(self.moment).kinds() or self._log.truth(self.moment).of(
             *kind
@@ -165,8 +170,8 @@ class ClusterState:
 
     def _of(self, kind: GroupKind) -> Sequence[Entry]:
         truth = self._log.truth(self.moment)
-        if kind in {EVENT, NEW_EVENT}:
-            return _merged([*truth.of(*EVENT), *truth.of(*NEW_EVENT)])
+        if kind in EVENTS:
+            return _merged([entry for pair in EVENTS for entry in truth.of(*pair)])
         found: Sequence[Entry] = truth.of(*kind)
         if kind == NAMESPACE:
             known = {entry.reference.name for entry in found}
@@ -201,12 +206,11 @@ class _Versioned(msgspec.Struct, rename="camel"):
 
 def _merged(entries: Sequence[Entry]) -> Sequence[Entry]:
     """Return the newest object of each name, by namespace and name."""
-    found: dict[tuple[str, str], Entry] = {}
+    found: dict[Name, Entry] = {}
     for entry in entries:
-        name = entry.reference.namespace, entry.reference.name
-        held = found.get(name)
+        held = found.get(name_of(entry))
         if held is None or held.revision < entry.revision:
-            found[name] = entry
+            found[name_of(entry)] = entry
     return [found[name] for name in sorted(found)]
 
 

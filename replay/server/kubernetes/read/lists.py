@@ -19,7 +19,7 @@ from .....engine.state.truth_fold import Entry
 from ..wire.api_resources import EVENT, NEW_EVENT, ApiResource
 from ..wire.api_status import expired, not_found, too_large
 from ..wire.list_options import AnswerForm, ListOptions, ObjectShape, PageStart, Selection, token_of
-from .cluster_state import ClusterState, in_parts
+from .cluster_state import ClusterState, in_parts, name_of
 from .forms import ListHead, Shaper
 
 AT_ONCE = 1000
@@ -43,7 +43,7 @@ class ListPage(NamedTuple):
     @property
     def key(self) -> Hashable:
         """What the encoded items depend on."""
-        names = (_name(self.entries[0]), len(self.entries)) if self.entries else ()
+        names = (name_of(self.entries[0]), len(self.entries)) if self.entries else ()
         return self.state.key, self.resource.key, self.form, self.selection.key, names
 
     def parts(self) -> Iterator[ListPage]:
@@ -77,14 +77,14 @@ def page_of(state: ClusterState, resource: ApiResource, asked: ListOptions) -> L
     state, after = _state_for(state, asked)
     entries = selected(state, resource, asked.selection)
     if after is not None:
-        entries = entries[bisect_right(entries, after, key=_name) :]
+        entries = entries[bisect_right(entries, after, key=name_of) :]
     revision = state.revision
     head = ListHead(revision)
     limit = _limit(asked)
     if limit and len(entries) > limit:
         left = len(entries) - limit
         entries = entries[:limit]
-        token = token_of(PageStart(revision, _name(entries[-1])))
+        token = token_of(PageStart(revision, name_of(entries[-1])))
         head = ListHead(revision, token, left if asked.selection.is_all else None)
     return ListPage(state, resource, asked.form, entries, head, asked.selection)
 
@@ -123,10 +123,6 @@ def _at(state: ClusterState, revision: int) -> ClusterState:
         return state.at(revision)
     except PointTooEarly as fault:
         raise expired(f"The provided resource version is too old: {fault.what}") from fault
-
-
-def _name(entry: Entry) -> tuple[str, str]:
-    return entry.reference.namespace, entry.reference.name
 
 
 def selected(state: ClusterState, resource: ApiResource, selection: Selection) -> list[Entry]:
@@ -172,7 +168,7 @@ def object_of(
     :raises StatusError: there is none.
     """
     for entry in state.of(resource.pair):
-        if _name(entry) == (namespace, name):
+        if name_of(entry) == (namespace, name):
             (body,) = state.bodies([entry], resource)
             return Shaper(form, resource, _when(form, state), state.shift).one(entry, body)
     raise not_found(resource, name)

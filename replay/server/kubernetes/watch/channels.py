@@ -11,13 +11,13 @@ import msgspec
 
 from .....engine.state.clock import UNDATED
 from .....engine.state.truth_fold import Entry
-from ..read.cluster_state import ClusterState, in_parts
+from ..read.cluster_state import ClusterState, in_parts, name_of
 from ..read.forms import Shaper
 from ..read.lists import chosen
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError
 from ..wire.list_options import AnswerForm, ObjectShape, Selection
-from .resource_changes import ResourceChange, at_revision, name_of
+from .resource_changes import ResourceChange, at_revision
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
@@ -124,19 +124,21 @@ class SeenChange(NamedTuple):
 class Channel:
     """The watches of one resource with one selection and one form.
 
-    :param held: the objects of the resource that exist.
+    :param watcher: one of them.
+    :param held: the objects of the resource that exist; None is those of the state.
     """
 
     def __init__(
         self,
         state: ClusterState,
-        resource: ApiResource,
+        watcher: ClientWatch,
         selection: Selection,
-        form: AnswerForm,
-        held: Sequence[Entry],
+        held: Sequence[Entry] | None = None,
     ) -> None:
-        self.resource, self._selection, self._form = resource, selection, form
-        self._shown = {name_of(entry): entry for entry in chosen(state, resource, selection, held)}
+        self.resource, self._selection, self._form = watcher.resource, selection, watcher.form
+        held = state.of(self.resource.pair) if held is None else held
+        shown = chosen(state, self.resource, selection, held)
+        self._shown = {name_of(entry): entry for entry in shown}
         self.watchers: list[ClientWatch] = []
         self._fresh: set[int] = set()
 

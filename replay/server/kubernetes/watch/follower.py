@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from .....engine.errors import PointTooEarly
-from ....logs.log import Log, opened
+from ....logs.log import Log
 from ....moments.moment import Moment
 from ...settings import ServerSettings
 from ..read.cluster_state import ClusterState, KeptStates
 from ..wire.api_resources import ApiResource
-from ..wire.api_status import StatusError, expired, too_large
+from ..wire.api_status import StatusError, expired
 from ..wire.list_options import ListOptions, Selection
 from ..wire.shifted_times import NONE, Shift
 from .channels import Channel, ClientWatch
@@ -26,18 +26,14 @@ _MOST_ENTRIES = 1
 class WatchFollower(Watching):
     """The watches of a server; close it at the end.
 
-    All of it but the watchers themselves is used in its thread alone, so nothing is missed
-    between what a watch begins with and what follows.
-
     :ivar revision: up to where all watches have seen everything.
     :ivar shift: by how much times are moved at the moment that is served.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
+        super().__init__("follower", settings, read_only=True)
         # Moments that are played pass quickly: what is kept of them would be of no use to others.
-        self._settings, self._kept = settings, KeptStates(_MOST_ENTRIES)
-        super().__init__("follower")
-        self._log: Log | None = None
+        self._kept = KeptStates(_MOST_ENTRIES)
         self.revision = 0
         self.shift = NONE
         self._moment: Moment | None = None
@@ -78,22 +74,13 @@ class WatchFollower(Watching):
         :param shift: by how much times are moved at that moment.
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
         """
-        watcher = ClientWatch(resource, asked.form, self._queued)
-        return await self._run(lambda: self._open(watcher, asked, at, shift))
+        return await self._run(lambda: self._open(resource, asked, at, shift))
 
     def close(self) -> None:
         """End the thread, and close its log."""
         self._thread.shutdown(cancel_futures=True)
         if self._log is not None:
             self._log.close()
-
-    def _opened(self) -> Log:
-        if self._log is None:
-            settings = self._settings
-            self._log = opened(
-                settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
-            )
-        return self._log
 
     def _state(self, moment: Moment, shift: Shift | None = None) -> ClusterState:
         shift = self.shift if shift is None else shift
@@ -124,38 +111,13 @@ class WatchFollower(Watching):
         return self._feeds.clear(), self._state(moment).revision
 
     def _open(
-        self, watcher: ClientWatch, asked: ListOptions, at: Moment | None, shift: Shift
+        self, resource: ApiResource, asked: ListOptions, at: Moment | None, shift: Shift
     ) -> Opening:
-        moment, resource = at or self._moment, watcher.resource
+        moment = at or self._moment
         assert moment is not None, "a moment is served before anybody watches"
         state = self._state(moment) if at is None else self._state(moment, shift)
-        since, now = asked.revision or 0, state.revision
-        if since > now:
-            raise (
-                too_large(since, now)
-                if asked.initial
-                else expired(
-                    f"resourceVersion {since} is later than the moment that is served, at rv:{now}"
-                )
-            )
-        if asked.initial or not since:
-            parts = self._made(state, watcher, asked.selection).initial(state)
-        else:
-            parts = self._since(state, since, watcher, asked.selection)
-        first = next(parts, None)
-        if at is None:
-            self._feeds.add(
-                watcher,
-                asked.selection,
-                lambda: self._made(state, watcher, asked.selection),
-                lambda: held_at(state, resource),
-                fresh=first is None,
-            )
-        return Opening(watcher, first, parts, now)
-
-    def _made(self, state: ClusterState, watcher: ClientWatch, selection: Selection) -> Channel:
-        held = list(state.of(watcher.resource.pair))
-        return Channel(state, watcher.resource, selection, watcher.form, held)
+        end = "the moment that is served, at rv:{}"
+        return self._opening(state, resource, asked, end, follows=at is None)
 
     def _since(
         self, state: ClusterState, since: int, watcher: ClientWatch, selection: Selection
@@ -165,7 +127,6 @@ class WatchFollower(Watching):
             before = state.at(since)
         except PointTooEarly as fault:
             raise expired(f"too old resource version: {since}: {fault.what}") from fault
-        channel = self._made(before, watcher, selection)
         held = held_at(before, watcher.resource)
         changes = changes_between(self._opened(), before, state, watcher.resource, held)
-        return channel.past(state, changes)
+        return Channel(before, watcher, selection).past(state, changes)

@@ -17,12 +17,10 @@ from .....engine.log.store import Query
 from .....engine.state.extract import extract_fact
 from .....engine.state.truth_fold import Entry
 from ....logs.log import Log
-from ..read.cluster_state import ClusterState
-from ..wire.api_resources import EVENT, NEW_EVENT, ApiResource
+from ..read.cluster_state import ClusterState, Name, name_of
+from ..wire.api_resources import ApiResource
 from ..wire.api_status import expired
-
-Name = tuple[str, str]
-"""Namespace and name."""
+from ..wire.event_groups import EVENTS
 
 _PAYLOADS_AT_ONCE = 512
 
@@ -43,11 +41,21 @@ class ResourceChange(NamedTuple):
     body: bytes
 
     @property
-    def name(self) -> Name:
-        """The object's namespace and name."""
+    def entry(self) -> Entry:
+        """The object; of a deleted one, its last version."""
         entry = self.after or self.before
         assert entry is not None, "one of them is there"
-        return name_of(entry)
+        return entry
+
+    @property
+    def name(self) -> Name:
+        """The object's namespace and name."""
+        return name_of(self.entry)
+
+    @property
+    def pair(self) -> GroupKind:
+        """The object's group and kind."""
+        return self.entry.reference.group, self.entry.reference.kind
 
 
 class _Step(NamedTuple):
@@ -56,11 +64,6 @@ class _Step(NamedTuple):
     revision: int
     position: int
     recorded: Recorded
-
-
-def name_of(entry: Entry) -> Name:
-    """Return what an object is found by, among those of its kind."""
-    return entry.reference.namespace, entry.reference.name
 
 
 def held_at(state: ClusterState, resource: ApiResource) -> dict[Name, Entry]:
@@ -91,10 +94,6 @@ def changes_between(
     yield from walk.reconciled()
 
 
-def _pairs(resource: ApiResource) -> tuple[GroupKind, ...]:
-    return (EVENT, NEW_EVENT) if resource.pair in {EVENT, NEW_EVENT} else (resource.pair,)
-
-
 def _steps(
     log: Log, before: ClusterState, after: ClusterState, resource: ApiResource
 ) -> list[_Step]:
@@ -104,7 +103,7 @@ def _steps(
         branch=moment.branch,
         cluster=moment.cluster,
         until=moment.known,
-        objects=_pairs(resource),
+        objects=EVENTS if resource.pair in EVENTS else (resource.pair,),
         revisions=(before.revision + 1, moment.revision),
     )
     steps = []

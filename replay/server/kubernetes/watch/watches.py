@@ -18,10 +18,6 @@ LONGEST_SECONDS = 3600.0
 """How long a watch goes on that does not say."""
 
 
-Revision = Callable[[], int]
-"""Returns the revision up to which a watch has seen everything."""
-
-
 class WatchResponse(StreamingResponse):
     """A watch: one event on each line.
 
@@ -41,11 +37,22 @@ class WatchResponse(StreamingResponse):
 
 
 def watched(
-    follower: Watching, opening: Opening, asked: ListOptions, revision: Revision
+    opening: Opening, asked: ListOptions, watching: Watching, revision: Callable[[], int]
 ) -> WatchResponse:
-    """Return the answer to a watch that was opened."""
-    lines = _lines(follower, opening, asked, revision)
-    return WatchResponse(lines, lambda: follower.drop(opening.watcher))
+    """Return the answer to a watch that was opened.
+
+    :param revision: returns up to where it has seen everything.
+    """
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for part in watching.begin(opening):
+            yield part
+        if asked.initial:
+            yield opening.watcher.bookmark(opening.revision, ends_initial=True)
+        async for part in _news(opening.watcher, asked, revision):
+            yield part
+
+    return WatchResponse(lines(), lambda: watching.drop(opening.watcher))
 
 
 def refused(watcher: ClientWatch, fault: StatusError) -> WatchResponse:
@@ -59,20 +66,8 @@ def refused(watcher: ClientWatch, fault: StatusError) -> WatchResponse:
     return WatchResponse(lines(), lambda: None)
 
 
-async def _lines(
-    follower: Watching, opening: Opening, asked: ListOptions, revision: Revision
-) -> AsyncIterator[bytes]:
-    watcher = opening.watcher
-    async for part in follower.begin(opening):
-        yield part
-    if asked.initial:
-        yield watcher.bookmark(opening.revision, ends_initial=True)
-    async for part in _news(watcher, asked, revision):
-        yield part
-
-
 async def _news(
-    watcher: ClientWatch, asked: ListOptions, revision: Revision
+    watcher: ClientWatch, asked: ListOptions, revision: Callable[[], int]
 ) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     until = loop.time() + min(asked.seconds or LONGEST_SECONDS, LONGEST_SECONDS)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from .....engine.state.truth_fold import Entry
+from ....logs.log import Log, opened
+from ...settings import ServerSettings
+from ..read.cluster_state import ClusterState, Name
 from ..wire.api_resources import ApiResource
-from ..wire.list_options import AnswerForm, Selection
+from ..wire.api_status import expired, too_large
+from ..wire.list_options import AnswerForm, ListOptions, Selection
 from .channels import Channel, ClientWatch, Queued
-from .resource_changes import Name
+from .resource_changes import held_at
 
 _Key = tuple[tuple[str, str, tuple[str, str]], AnswerForm]
 
@@ -47,36 +52,27 @@ class Feeds:
         return list(self._feeds.values())
 
     def add(
-        self,
-        watcher: ClientWatch,
-        selection: Selection,
-        channel: Callable[[], Channel],
-        held: Callable[[], dict[Name, Entry]],
-        *,
-        fresh: bool,
+        self, state: ClusterState, watcher: ClientWatch, selection: Selection, *, fresh: bool
     ) -> None:
-        """Let a watch see what comes.
+        """Let a watch see what comes after a state.
 
-        :param channel: makes what it needs, if no other watch sees the same.
-        :param held: returns the objects of its resource, if no other watch is of it.
         :param fresh: nothing was sent to it yet.
         """
         resource = watcher.resource
         feed = self._feeds.get(resource.key)
         if feed is None:
-            feed = self._feeds[resource.key] = Feed(resource, held())
+            feed = self._feeds[resource.key] = Feed(resource, held_at(state, resource))
         key = selection.key, watcher.form
         if key not in feed.channels:
-            feed.channels[key] = channel()
+            feed.channels[key] = Channel(state, watcher, selection)
         feed.channels[key].add(watcher, fresh=fresh)
         self._of[watcher] = feed, key
 
     def remove(self, watcher: ClientWatch) -> None:
         """Let a watch see no more."""
-        found = self._of.pop(watcher, None)
-        if found is None:
+        if watcher not in self._of:
             return
-        feed, key = found
+        feed, key = self._of.pop(watcher)
         channel = feed.channels[key]
         channel.remove(watcher)
         if not channel.watchers:
@@ -95,29 +91,31 @@ class Feeds:
 T = TypeVar("T")
 
 
-class Opening:
+class Opening(NamedTuple):
     """A watch that was opened.
 
-    :param first: what it begins with; None if that is nothing. :param parts: what follows of that,
-        made in the thread as it is read.
-    :param revision: up to where it goes.
+    :param parts: what it begins with, made in the thread as it is read.
+    :param revision: up to where that goes.
     """
 
-    def __init__(
-        self, watcher: ClientWatch, first: bytes | None, parts: Iterator[bytes], revision: int
-    ) -> None:
-        self.watcher, self.revision = watcher, revision
-        self.parts = iter(()) if first is None else chain([first], parts)
+    watcher: ClientWatch
+    parts: Iterator[bytes]
+    revision: int
 
 
-class Watching:
-    """One thread, and the watches that it serves; all but the watchers is used in it alone.
+class Watching(ABC):
+    """One thread with a separate log, and the watches that it serves.
 
-    :param name: of the thread.
+    All of it but the watchers themselves is used in its thread alone, so nothing is missed between
+    what a watch begins with and what follows.
+
+    :param name: of the thread. :param read_only: whether the log is not written.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, settings: ServerSettings, *, read_only: bool) -> None:
+        self._settings, self._read_only = settings, read_only
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._log: Log | None = None
         self._feeds = Feeds()
         self._queued = Queued()
 
@@ -136,3 +134,51 @@ class Watching:
     async def _run(self, job: Callable[[], T]) -> T:
         """Return what a job in the thread returns."""
         return await asyncio.wrap_future(self._thread.submit(job))
+
+    def _opened(self) -> Log:
+        if self._log is None:
+            settings = self._settings
+            self._log = opened(
+                settings.place,
+                read_only=self._read_only,
+                branch=settings.branch,
+                cluster=settings.cluster,
+            )
+        return self._log
+
+    def _opening(
+        self,
+        state: ClusterState,
+        resource: ApiResource,
+        asked: ListOptions,
+        end: str,
+        *,
+        follows: bool = True,
+    ) -> Opening:
+        """Open a watch at a state.
+
+        :param end: says what its revision, ``{}``, is of. :param follows: it sees what comes.
+        :raises StatusError: it begins at a revision that does not exist yet, or no more.
+        """
+        watcher = ClientWatch(resource, asked.form, self._queued)
+        since, now = asked.revision or 0, state.revision
+        if since > now:
+            late = f"resourceVersion {since} is later than {end.format(now)}"
+            raise too_large(since, now) if asked.initial else expired(late)
+        if asked.initial or not since:
+            parts = Channel(state, watcher, asked.selection).initial(state)
+        else:
+            parts = self._since(state, since, watcher, asked.selection)
+        first = next(parts, None)
+        if follows:
+            self._feeds.add(state, watcher, asked.selection, fresh=first is None)
+        return Opening(watcher, chain([] if first is None else [first], parts), now)
+
+    @abstractmethod
+    def _since(
+        self, state: ClusterState, since: int, watcher: ClientWatch, selection: Selection
+    ) -> Iterator[bytes]:
+        """Return what happened after a revision, up to a state.
+
+        :raises StatusError: it cannot be continued from there.
+        """

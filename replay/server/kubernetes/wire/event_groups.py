@@ -11,6 +11,12 @@ from typing import Any
 
 import msgspec
 
+from .....engine.kubernetes.resources import GroupKind
+from .api_resources import EVENT, NEW_EVENT
+
+EVENTS = (EVENT, NEW_EVENT)
+"""The kinds of events."""
+
 _NEW: Mapping[str, str] = MappingProxyType(
     {
         "involvedObject": "regarding",
@@ -25,6 +31,11 @@ _NEW: Mapping[str, str] = MappingProxyType(
 """The fields that have other names in ``events.k8s.io/v1``."""
 
 _OLD: Mapping[str, str] = MappingProxyType({new: old for old, new in _NEW.items()})
+
+
+def one_pair(kind: GroupKind) -> GroupKind:
+    """Return the kind under which objects are kept: events of both groups are the same."""
+    return EVENT if kind == NEW_EVENT else kind
 
 
 def event_in_group(body: bytes, group: str) -> bytes:

@@ -16,8 +16,9 @@ from .....engine.errors import UsageError
 from .....engine.kubernetes.expressions.selector_text import parse_selector
 from .....engine.kubernetes.expressions.selectors import Selector
 from ....objects.field_selectors import SUPPORTED, FieldSelector, parse_field_selector
-from .api_resources import EVENT, NEW_EVENT, ApiResource
+from .api_resources import EVENT, ApiResource
 from .api_status import StatusError
+from .event_groups import EVENTS
 
 LAST_REVISION = 2**63 - 1
 
@@ -193,14 +194,14 @@ def _selection(resource: ApiResource, namespace: str, query: Mapping[str, str]) 
 
 def selectable(resource: ApiResource) -> Sequence[str]:
     """Return the fields of a kind that a field selector may name, besides name and namespace."""
-    if resource.pair in {EVENT, NEW_EVENT}:
+    if resource.pair in EVENTS:
         return [*SUPPORTED[EVENT], "source.component"]
     return [*SUPPORTED.get(resource.pair, ()), *resource.selectable]
 
 
 def _paths(resource: ApiResource, text: str) -> str:
     """Return a field selector with the places of fields in ``v1`` in place of their labels."""
-    if resource.pair not in {EVENT, NEW_EVENT}:
+    if resource.pair not in EVENTS:
         return text
     return ",".join(
         _EVENT_LABEL.sub(lambda found: _EVENT_PATHS[found[0]], term) for term in text.split(",")

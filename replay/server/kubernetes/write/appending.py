@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from typing import NamedTuple
 
 import msgspec
@@ -20,24 +20,14 @@ from .....engine.kubernetes.objects import decode
 from .....engine.kubernetes.resources import GroupKind
 from .....engine.state.extract import extract_fact
 from .....engine.state.truth_fold import Entry
-from ..watch.resource_changes import Name
+from ..read.cluster_state import Name
+from ..watch.resource_changes import ResourceChange
 from ..wire.api_status import invalid
-from ..wire.event_groups import event_in_group
-from .branch_objects import Altered, Tables, one_pair
+from ..wire.event_groups import event_in_group, one_pair
+from .branch_objects import Tables
 from .storing import Document, WrittenVersionOf
 
 SOURCE = "plinian serve"
-
-
-class Batch(NamedTuple):
-    """What one append brings.
-
-    :param changes: of the objects; their positions are those that the append gives.
-    """
-
-    events: Sequence[Event]
-    changes: Sequence[Altered]
-    documents: Sequence[Document]
 
 
 class BranchWriter(NamedTuple):
@@ -47,29 +37,24 @@ class BranchWriter(NamedTuple):
     actor: str
 
 
-def batch_of(tables: Tables, versions: Sequence[WrittenVersionOf], writer: BranchWriter) -> Batch:
-    """Return the events of a write, each version with the next revision.
+class Batch:
+    """What one append brings.
 
-    :raises StatusError: a version is none that a log can store.
+    :ivar changes: of the objects; their positions are those that the append gives.
     """
-    made = _Making(tables, writer)
-    for version in versions:
-        made.add(version)
-    return Batch(made.events, made.changes, made.documents)
-
-
-class _Making:
-    """A batch that is being made."""
 
     def __init__(self, tables: Tables, writer: BranchWriter) -> None:
         self._tables, self._writer = tables, writer
         self._held: dict[tuple[GroupKind, Name], Entry | None] = {}
         self.events: list[Event] = []
-        self.changes: list[Altered] = []
+        self.changes: list[ResourceChange] = []
         self.documents: list[Document] = []
 
     def add(self, version: WrittenVersionOf) -> None:
-        """Add a version with the next revision."""
+        """Add a version with the next revision.
+
+        :raises StatusError: it is none that a log can store.
+        """
         revision = str(self._tables.revision + len(self.changes) + 1)
         metadata = {**version.document["metadata"], "resourceVersion": revision}
         document = {**version.document, "metadata": metadata}
@@ -130,7 +115,7 @@ def _binding(version: Event, node: str) -> Event:
     )
 
 
-def _change(event: Event, verb: str, before: Entry | None, position: int) -> Altered:
+def _change(event: Event, verb: str, before: Entry | None, position: int) -> ResourceChange:
     reference, revision = event.reference, event.revision
     assert revision is not None, "every version has the revision that it was given"
     pair = reference.group, reference.kind
@@ -141,9 +126,9 @@ def _change(event: Event, verb: str, before: Entry | None, position: int) -> Alt
     except (EventMalformed, msgspec.MsgspecError, ValueError) as fault:
         raise invalid(f"a field of the object is wrong: {fault}") from fault
     if verb == "deleted":
-        return Altered(pair, revision, before, None, event.payload)
+        return ResourceChange(revision, before, None, event.payload)
     entry = Entry(reference=reference, position=position, revision=revision, fact=fact)
-    return Altered(pair, revision, before, entry, event.payload)
+    return ResourceChange(revision, before, entry, event.payload)
 
 
 def covered(tables: Tables, since: int, known: Container[GroupKind]) -> list[Event]:

@@ -14,25 +14,12 @@ from .....engine.state.truth_fold import Entry
 from ....coverage.coverage import unknown_at
 from ....logs.log import Log
 from ....moments.moment import Moment
-from ..read.cluster_state import SECRETS, ClusterState, KeptStates
-from ..watch.resource_changes import Name, name_of
-from ..wire.api_resources import EVENT, NEW_EVENT, Catalog
+from ..read.cluster_state import SECRETS, ClusterState, KeptStates, Name, name_of
+from ..watch.resource_changes import ResourceChange
+from ..wire.api_resources import Catalog
+from ..wire.event_groups import one_pair
 
 SECRET: GroupKind = ("", "Secret")
-
-
-class Altered(NamedTuple):
-    """A version of an object that was appended to the branch.
-
-    :param before: None if it is new. :param after: None if it is gone.
-    :param payload: the object as JSON; of a deleted one, its last state.
-    """
-
-    pair: GroupKind
-    revision: int
-    before: Entry | None
-    after: Entry | None
-    payload: bytes
 
 
 class Tables(NamedTuple):
@@ -60,7 +47,7 @@ class Tables(NamedTuple):
         found = entries[place] if place < len(entries) else None
         return found if found is not None and name_of(found) == name else None
 
-    def after(self, moment: Moment, time: int, changes: Iterable[Altered]) -> Tables:
+    def after(self, moment: Moment, time: int, changes: Iterable[ResourceChange]) -> Tables:
         """Return the objects after some changes."""
         kinds = dict(self.kinds)
         copied: dict[GroupKind, list[Entry]] = {}
@@ -75,17 +62,9 @@ class Tables(NamedTuple):
         return Tables(moment, revision, when, kinds, self.catalog)
 
 
-def one_pair(kind: GroupKind) -> GroupKind:
-    """Return the kind under which objects are kept: events of both groups are the same."""
-    return EVENT if kind == NEW_EVENT else kind
-
-
-def _apply(entries: list[Entry], change: Altered) -> None:
-    entry = change.after or change.before
-    assert entry is not None, "one of them is there"
-    name = name_of(entry)
-    place = bisect_left(entries, name, key=name_of)
-    there = place < len(entries) and name_of(entries[place]) == name
+def _apply(entries: list[Entry], change: ResourceChange) -> None:
+    place = bisect_left(entries, change.name, key=name_of)
+    there = place < len(entries) and name_of(entries[place]) == change.name
     entries[place : place + there] = [] if change.after is None else [change.after]
 
 

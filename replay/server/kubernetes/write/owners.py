@@ -9,8 +9,7 @@ import msgspec
 
 from .....engine.kubernetes.resources import GroupKind
 from .....engine.state.truth_fold import Entry
-from ..read.cluster_state import in_parts
-from ..watch.resource_changes import Name, name_of
+from ..read.cluster_state import Name, in_parts, name_of
 from .branch_objects import BranchState
 from .storing import Document, owners_of
 
@@ -27,11 +26,11 @@ class Owned:
     def __init__(self) -> None:
         self._places: dict[str, dict[tuple[GroupKind, Name], None]] | None = None
 
-    def add(self, document: Document, pair: GroupKind, entry: Entry) -> None:
+    def add(self, document: Document, pair: GroupKind, name: Name) -> None:
         """Take notice of a new version."""
         if self._places is not None:
             for uid in owners_of(document):
-                self._places.setdefault(uid, {})[pair, name_of(entry)] = None
+                self._places.setdefault(uid, {})[pair, name] = None
 
     def places(self, uid: str, state: BranchState) -> list[tuple[GroupKind, Name]]:
         """Return the objects that name an owner."""
