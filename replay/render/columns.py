@@ -230,7 +230,7 @@ def columns_of(
     context: TableContext, pair: Pair, entries: Sequence[Entry], *, wide: bool
 ) -> list[TextColumn[Any]]:
     """Return the columns of a kind; of nodes, wide ones have each resource that one of them has."""
-    columns = [one for one in _COLUMNS.get(pair, _OTHER) if wide or not one.wide]
+    columns = [one for one in GET_COLUMNS.get(pair, _OTHER) if wide or not one.wide]
     return [*columns, *_resources(context, entries)] if wide and pair == NODE else columns
 
 
@@ -395,7 +395,7 @@ _JOBS: Sequence[TextColumn[ShownObject[JobFact]]] = (
     TextColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
 )
 
-_COLUMNS: Mapping[Pair, Sequence[TextColumn[Any]]] = MappingProxyType(
+GET_COLUMNS: Mapping[Pair, Sequence[TextColumn[Any]]] = MappingProxyType(
     {
         POD: _PODS,
         NODE: _NODES,

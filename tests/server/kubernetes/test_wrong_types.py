@@ -28,7 +28,6 @@ from plinian.replay.server.kubernetes.read.forms import Shaper
 from plinian.replay.server.kubernetes.read.openapi_v3 import schema_of
 from plinian.replay.server.kubernetes.tables.cells import BUILT_IN
 from plinian.replay.server.kubernetes.tables.columns import INVALID
-from plinian.replay.server.kubernetes.tables.device_cells import MORE
 from plinian.replay.server.kubernetes.tables.other_cells import OTHERS
 from plinian.replay.server.kubernetes.wire.api_resources import ApiResource, catalog_of
 from plinian.replay.server.kubernetes.wire.list_options import AnswerForm, ObjectShape
@@ -37,7 +36,7 @@ from plinian.replay.server.settings import ServerSettings
 KINDS = [
     one
     for one in catalog_of({}, []).resources
-    if one.pair in {*BUILT_IN, *OTHERS, *MORE} and schema_of(one) is not None
+    if one.pair in {*BUILT_IN, *OTHERS} and schema_of(one) is not None
 ]
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 NOW = span_at(1_800_000_000_000_000)

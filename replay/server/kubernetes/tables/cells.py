@@ -1,20 +1,26 @@
-"""The columns of built-in kinds.
+"""The columns of built-in kinds, as an API server prints them.
+
+Few are those of ``plinian get``. Its cells are text that follows from facts, which are read for
+thousands of objects at once. The cells here have the types of JSON, and most follow from the whole
+object. RESTARTS of ``get`` is ``"2"``; here it is ``"2 (5m ago)"``, and only the object says when
+that was. VERSION of a node without one is ``<none>`` there and empty here, as of a real server.
 
 Source: k8s.io/kubernetes pkg/printers/internalversion/printers.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from .....engine.kubernetes.resources import GroupKind
-from .....engine.state.facts import NodeFact, PodFact
-from .....engine.state.object_status import status_of
+from .....engine.state.facts import PodFact
 from ....render.amounts import age, duration
+from ....render.columns import GET_COLUMNS, NODE, POD
 from .columns import (
     AGE_COLUMN,
+    CREATED_COLUMN,
     NAME_COLUMN,
     NONE,
     WIDE,
@@ -23,13 +29,24 @@ from .columns import (
     TableObject,
     count_column,
     field_column,
+    flag_column,
+    length_column,
+    text_column,
     time_in,
     wide_column,
 )
 
 
-def _share(part: Sequence[str], whole: Sequence[str]) -> Cell:
-    return lambda row: f"{row.at(*part) or 0}/{row.at(*whole) or 0}"
+def _of_get(kind: GroupKind, *names: str) -> Iterator[TableColumn]:
+    """Yield columns that ``plinian get`` has, too: their cells follow from facts alone."""
+    columns = {column.head: column for column in GET_COLUMNS[kind]}
+    for name in names:
+        column = columns[name.upper()]
+        yield TableColumn(name, column.value, priority=WIDE if column.wide else 0)
+
+
+def _ready_replicas(row: TableObject) -> str:
+    return f"{row.at('status', 'readyReplicas') or 0}/{row.at('spec', 'replicas') or 0}"
 
 
 def _containers(*path: str) -> tuple[TableColumn, TableColumn]:
@@ -69,16 +86,6 @@ _SELECTOR = wide_column("Selector", lambda row: selector_text(row.at("spec", "se
 _PLAIN_SELECTOR = wide_column("Selector", lambda row: _labels(row.at("spec", "selector")))
 
 
-def _ready(row: TableObject) -> str:
-    fact = row.entry.fact
-    return f"{fact.ready}/{fact.containers}" if isinstance(fact, PodFact) else ""
-
-
-def _pod_status(row: TableObject) -> str:
-    fact = row.entry.fact
-    return status_of(fact) if isinstance(fact, PodFact) else ""
-
-
 def _restarts(row: TableObject) -> str:
     fact = row.entry.fact
     count = fact.restarts if isinstance(fact, PodFact) else 0
@@ -103,21 +110,6 @@ def _gates(row: TableObject) -> str:
     conditions = row.at("status", "conditions") or ()
     true = {one.get("type") for one in conditions if one.get("status") == "True"}
     return f"{sum(one.get('conditionType') in true for one in gates)}/{len(gates)}"
-
-
-def _node_of_pod(row: TableObject) -> str:
-    fact = row.entry.fact
-    return (fact.node if isinstance(fact, PodFact) else "") or NONE
-
-
-def _node_word(row: TableObject) -> str:
-    fact = row.entry.fact
-    return status_of(fact) if isinstance(fact, NodeFact) else "Unknown"
-
-
-def _roles(row: TableObject) -> str:
-    fact = row.entry.fact
-    return (",".join(fact.roles) if isinstance(fact, NodeFact) else "") or NONE
 
 
 def _address(kind: str) -> Cell:
@@ -283,7 +275,6 @@ _VOLUME_ENDS = (
 )
 
 _REPLICAS = (
-    NAME_COLUMN,
     count_column("Desired", "spec", "replicas"),
     count_column("Current", "status", "replicas"),
     count_column("Ready", "status", "readyReplicas"),
@@ -293,23 +284,19 @@ _REPLICAS = (
 
 BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
     {
-        ("", "Pod"): (
-            NAME_COLUMN,
-            TableColumn("Ready", _ready),
-            TableColumn("Status", _pod_status),
+        POD: (
+            *_of_get(POD, "Ready", "Status"),
             TableColumn("Restarts", _restarts),
             AGE_COLUMN,
             wide_column("IP", _pod_ip),
-            wide_column("Node", _node_of_pod),
+            *_of_get(POD, "Node"),
             field_column(
                 *("Nominated Node", "status", "nominatedNodeName"), default=NONE, priority=WIDE
             ),
             wide_column("Readiness Gates", _gates),
         ),
-        ("", "Node"): (
-            NAME_COLUMN,
-            TableColumn("Status", _node_word),
-            TableColumn("Roles", _roles),
+        NODE: (
+            *_of_get(NODE, "Status", "Roles"),
             AGE_COLUMN,
             field_column("Version", "status", "nodeInfo", "kubeletVersion"),
             wide_column("Internal-IP", _address("InternalIP")),
@@ -327,9 +314,8 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
         ),
         ("", "Event"): _EVENT,
         ("events.k8s.io", "Event"): _EVENT,
-        ("", "Namespace"): (NAME_COLUMN, field_column("Status", "status", "phase"), AGE_COLUMN),
+        ("", "Namespace"): (field_column("Status", "status", "phase"), AGE_COLUMN),
         ("", "Service"): (
-            NAME_COLUMN,
             field_column("Type", "spec", "type"),
             TableColumn("Cluster-IP", _cluster_ip),
             TableColumn("External-IP", _external_ip),
@@ -337,16 +323,14 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             AGE_COLUMN,
             _PLAIN_SELECTOR,
         ),
-        ("", "ConfigMap"): (NAME_COLUMN, TableColumn("Data", _data), AGE_COLUMN),
+        ("", "ConfigMap"): (TableColumn("Data", _data), AGE_COLUMN),
         ("", "Secret"): (
-            NAME_COLUMN,
             field_column("Type", "type"),
             TableColumn("Data", _data),
             AGE_COLUMN,
         ),
         ("", "ReplicationController"): (*_REPLICAS, _PLAIN_SELECTOR),
         ("", "PersistentVolume"): (
-            NAME_COLUMN,
             field_column("Capacity", "spec", "capacity", "storage"),
             TableColumn("Access Modes", lambda row: _modes(row.at("spec", "accessModes"))),
             field_column("Reclaim Policy", "spec", "persistentVolumeReclaimPolicy"),
@@ -359,7 +343,6 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
         ),
         ("", "PersistentVolumeClaim"): (
-            NAME_COLUMN,
             TableColumn("Status", _claim_phase),
             field_column("Volume", "spec", "volumeName"),
             field_column("Capacity", "status", "capacity", "storage"),
@@ -370,8 +353,7 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
         ),
         ("apps", "Deployment"): (
-            NAME_COLUMN,
-            TableColumn("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
+            TableColumn("Ready", _ready_replicas),
             count_column("Up-to-date", "status", "updatedReplicas"),
             count_column("Available", "status", "availableReplicas"),
             AGE_COLUMN,
@@ -380,13 +362,11 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
         ),
         ("apps", "ReplicaSet"): (*_REPLICAS, _SELECTOR),
         ("apps", "StatefulSet"): (
-            NAME_COLUMN,
-            TableColumn("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
+            TableColumn("Ready", _ready_replicas),
             AGE_COLUMN,
             *_containers(*_OF_TEMPLATE),
         ),
         ("apps", "DaemonSet"): (
-            NAME_COLUMN,
             count_column("Desired", "status", "desiredNumberScheduled"),
             count_column("Current", "status", "currentNumberScheduled"),
             count_column("Ready", "status", "numberReady"),
@@ -401,7 +381,6 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             _SELECTOR,
         ),
         ("batch", "Job"): (
-            NAME_COLUMN,
             TableColumn("Status", _job_status),
             TableColumn("Completions", _completions),
             TableColumn("Duration", _duration),
@@ -410,11 +389,10 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             _SELECTOR,
         ),
         ("batch", "CronJob"): (
-            NAME_COLUMN,
             field_column("Schedule", "spec", "schedule"),
             field_column("Timezone", "spec", "timeZone", default=NONE),
             TableColumn("Suspend", lambda row: str(bool(row.at("spec", "suspend"))), "boolean"),
-            TableColumn("Active", lambda row: len(row.at("status", "active") or ()), "integer"),
+            length_column("Active", "status", "active"),
             TableColumn(
                 "Last Schedule",
                 lambda row: (
@@ -427,35 +405,25 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             *_containers("spec", "jobTemplate", *_OF_TEMPLATE),
         ),
         ("policy", "PodDisruptionBudget"): (
-            NAME_COLUMN,
-            TableColumn("Min Available", lambda row: _or_na(row.at("spec", "minAvailable"))),
-            TableColumn("Max Unavailable", lambda row: _or_na(row.at("spec", "maxUnavailable"))),
+            text_column("Min Available", "spec", "minAvailable", default="N/A"),
+            text_column("Max Unavailable", "spec", "maxUnavailable", default="N/A"),
             count_column("Allowed Disruptions", "status", "disruptionsAllowed"),
             AGE_COLUMN,
         ),
         ("scheduling.k8s.io", "PriorityClass"): (
-            NAME_COLUMN,
             count_column("Value", "value"),
-            TableColumn("Global-Default", lambda row: bool(row.at("globalDefault")), "boolean"),
+            flag_column("Global-Default", "globalDefault"),
             AGE_COLUMN,
             field_column("PreemptionPolicy", "preemptionPolicy", default=NONE),
         ),
         ("storage.k8s.io", "StorageClass"): (
-            NAME_COLUMN,
             field_column("Provisioner", "provisioner"),
             field_column("ReclaimPolicy", "reclaimPolicy", default="Delete"),
             field_column("VolumeBindingMode", "volumeBindingMode", default="Immediate"),
-            TableColumn("AllowVolumeExpansion", lambda row: bool(row.at("allowVolumeExpansion"))),
+            flag_column("AllowVolumeExpansion", "allowVolumeExpansion", kind="string"),
             AGE_COLUMN,
         ),
-        ("apiextensions.k8s.io", "CustomResourceDefinition"): (
-            NAME_COLUMN,
-            field_column("Created At", "metadata", "creationTimestamp", kind="date"),
-        ),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"): (CREATED_COLUMN,),
     }
 )
-"""The columns of kinds; the others show names and ages."""
-
-
-def _or_na(value: object) -> str:
-    return "N/A" if value is None else str(value)
+"""The columns of kinds after the name, with which only those of events do not begin."""

@@ -11,6 +11,7 @@ import msgspec
 from .....engine.kubernetes.expressions.jsonpath import Allowance
 from .....engine.kubernetes.units import parse_time
 from .....engine.state.clock import TimeSpan
+from .....engine.state.facts import Fact
 from .....engine.state.truth_fold import Entry
 from ....render.amounts import age
 
@@ -65,19 +66,26 @@ class TableObject:
 
     def at(self, *fields: str) -> Any:
         """Return a field of the object, or None."""
-        value: Any = self.document
-        for field in fields:
-            value = value.get(field) if isinstance(value, dict) else None
-        return value
+        return field_of(self.document, *fields)
 
     def age_of(self, text: object) -> str:
         """Return how long before the moment a time was; ``<unknown>`` if it is none."""
         return age(self.when, time_in(text))
 
     @property
+    def name(self) -> str:
+        """Its name."""
+        return self.entry.reference.name
+
+    @property
+    def fact(self) -> Fact:
+        """What the log keeps of it beside its bytes."""
+        return self.entry.fact
+
+    @property
     def age(self) -> str:
         """How long before the moment the object was created."""
-        return age(self.when, self.entry.fact.created_at)
+        return age(self.when, self.fact.created_at)
 
 
 Cell = Callable[[TableObject], Any]
@@ -128,9 +136,7 @@ def time_in(text: object) -> int | None:
         return None
 
 
-NAME_COLUMN = TableColumn(
-    "Name", lambda row: row.entry.reference.name, format="name", description=_NAME
-)
+NAME_COLUMN = TableColumn("Name", lambda row: row.name, format="name", description=_NAME)
 AGE_COLUMN = TableColumn("Age", lambda row: row.age, description=CREATED)
 
 WIDE = 1
@@ -156,3 +162,43 @@ def count_column(name: str, *path: str) -> TableColumn:
 def wide_column(name: str, cell: Cell) -> TableColumn:
     """Return a column that only ``-o wide`` shows."""
     return TableColumn(name, cell, priority=WIDE)
+
+
+def text_column(name: str, *path: str, default: str) -> TableColumn:
+    """Return a column that shows a field as text, also if it is a number."""
+
+    def cell(row: TableObject) -> str:
+        value = row.at(*path)
+        return default if value is None else str(value)
+
+    return TableColumn(name, cell)
+
+
+def flag_column(name: str, *path: str, default: bool = False, kind: str = "boolean") -> TableColumn:
+    """Return a column that shows whether a field is true."""
+
+    def cell(row: TableObject) -> bool:
+        value = row.at(*path)
+        return default if value is None else bool(value)
+
+    return TableColumn(name, cell, kind)
+
+
+def length_column(name: str, *path: str) -> TableColumn:
+    """Return a column that shows how many elements a field has."""
+    return TableColumn(name, lambda row: len(row.at(*path) or ()), "integer")
+
+
+CREATED_COLUMN = field_column("Created At", "metadata", "creationTimestamp", kind="date")
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; what is none is left out."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def field_of(value: Any, *fields: str) -> Any:
+    """Return a field of a value, or None."""
+    for field in fields:
+        value = value.get(field) if isinstance(value, dict) else None
+    return value

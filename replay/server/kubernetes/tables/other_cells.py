@@ -1,11 +1,11 @@
-"""The columns of kinds that are looked at less often: leases, networks, quotas, roles, webhooks.
+"""The columns of kinds that are looked at less often: networks, quotas, roles, storage, devices.
 
-Source: k8s.io/kubernetes pkg/printers/internalversion/printers.go.
+Source: k8s.io/kubernetes pkg/printers/internalversion/printers.go; a server always prints wide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -13,23 +13,25 @@ from .....engine.kubernetes.resources import GroupKind
 from .cells import selector_text
 from .columns import (
     AGE_COLUMN,
-    NAME_COLUMN,
+    CREATED_COLUMN,
     NONE,
     TableColumn,
     TableObject,
     count_column,
     field_column,
+    field_of,
+    flag_column,
+    length_column,
+    objects,
+    text_column,
     wide_column,
 )
 
 _MOST = 3
-"""Addresses and ports that a cell names."""
+"""Addresses, ports and hosts that a cell names."""
 
-
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a list; what is none is left out."""
-    if isinstance(value, list):
-        yield from (one for one in value if isinstance(one, dict))
+_MOST_METRICS = 2
+_UNSET, _UNKNOWN = "<unset>", "<unknown>"
 
 
 def _first(found: Sequence[str], empty: str) -> str:
@@ -41,9 +43,9 @@ def _first(found: Sequence[str], empty: str) -> str:
 
 def _endpoints(row: TableObject) -> str:
     found = []
-    for subset in _objects(row.at("subsets")):
-        addresses = [str(one.get("ip", "")) for one in _objects(subset.get("addresses"))]
-        ports = [one.get("port") for one in _objects(subset.get("ports"))]
+    for subset in objects(row.at("subsets")):
+        addresses = [str(one.get("ip", "")) for one in objects(subset.get("addresses"))]
+        ports = [one.get("port") for one in objects(subset.get("ports"))]
         found += [_with_port(one, port) for port in ports or [None] for one in addresses]
     return _first(found, NONE)
 
@@ -55,14 +57,14 @@ def _with_port(address: str, port: object) -> str:
 
 
 def _slice_ports(row: TableObject) -> str:
-    ports = _objects(row.at("ports"))
-    return _first([str(one.get("port") or one.get("name") or "*") for one in ports], "<unset>")
+    ports = objects(row.at("ports"))
+    return _first([str(one.get("port") or one.get("name") or "*") for one in ports], _UNSET)
 
 
 def _slice_endpoints(row: TableObject) -> str:
-    endpoints = _objects(row.at("endpoints"))
+    endpoints = objects(row.at("endpoints"))
     found = [str(one) for endpoint in endpoints for one in endpoint.get("addresses") or ()]
-    return _first(found, "<unset>")
+    return _first(found, _UNSET)
 
 
 def _quota(*, limits: bool) -> TableColumn:
@@ -75,7 +77,7 @@ def _quota(*, limits: bool) -> TableColumn:
 
 
 def _controller(row: TableObject) -> str:
-    for one in _objects(row.at("metadata", "ownerReferences")):
+    for one in objects(row.at("metadata", "ownerReferences")):
         if one.get("controller"):
             group = str(one.get("apiVersion", "")).rpartition("/")[0]
             kind = str(one.get("kind", "")).lower()
@@ -89,7 +91,7 @@ def _role(row: TableObject) -> str:
 
 def _subjects(name: str, kind: str) -> TableColumn:
     def cell(row: TableObject) -> str:
-        found = (one for one in _objects(row.at("subjects")) if one.get("kind") == kind)
+        found = (one for one in objects(row.at("subjects")) if one.get("kind") == kind)
         if kind == "ServiceAccount":
             return ", ".join(f"{one.get('namespace', '')}/{one.get('name', '')}" for one in found)
         return ", ".join(str(one.get("name", "")) for one in found)
@@ -97,60 +99,208 @@ def _subjects(name: str, kind: str) -> TableColumn:
     return wide_column(name, cell)
 
 
-def _number(name: str, *path: str) -> TableColumn:
-    return TableColumn(name, lambda row: len(row.at(*path) or ()), "integer")
+def _hosts(row: TableObject) -> str:
+    rules = objects(row.at("spec", "rules"))
+    found: list[str] = []
+    for one in rules:
+        if len(found) == _MOST:
+            return f"{','.join(found)} + {len(rules) - _MOST} more..."
+        found += [str(one["host"])] if one.get("host") else []
+    return ",".join(found) or "*"
 
 
-_CREATED_AT = field_column("Created At", "metadata", "creationTimestamp", kind="date")
-_ROLE = (NAME_COLUMN, _CREATED_AT)
+def _addresses(row: TableObject) -> str:
+    given = objects(row.at("status", "loadBalancer", "ingress"))
+    return ",".join(
+        sorted({str(one.get("ip") or one.get("hostname") or "") for one in given} - {""})
+    )
+
+
+def _open_ports(row: TableObject) -> str:
+    return "80, 443" if row.at("spec", "tls") else "80"
+
+
+def _parameters(row: TableObject) -> str:
+    given = row.at("spec", "parameters")
+    if not isinstance(given, dict):
+        return NONE
+    group = f".{given['apiGroup']}" if given.get("apiGroup") is not None else ""
+    return f"{given.get('kind', '')}{group}/{given.get('name', '')}"
+
+
+def _scaled(row: TableObject) -> str:
+    return f"{row.at('spec', 'scaleTargetRef', 'kind')}/{row.at('spec', 'scaleTargetRef', 'name')}"
+
+
+def _targets(row: TableObject) -> str:
+    """Return each metric as its value now and its target."""
+    metrics = objects(row.at("spec", "metrics"))
+    now = objects(row.at("status", "currentMetrics"))
+    percent = row.at("spec", "targetCPUUtilizationPercentage")
+    if percent is not None:  # autoscaling/v1 has this one metric.
+        used = row.at("status", "currentCPUUtilizationPercentage")
+        return f"cpu: {_UNKNOWN if used is None else f'{used}%'}/{percent}%"
+    texts = [
+        _metric(one, now[place] if place < len(now) else {}) for place, one in enumerate(metrics)
+    ]
+    more = len(texts) - _MOST_METRICS
+    shown = ", ".join(texts[:_MOST_METRICS])
+    return (f"{shown} + {more} more..." if more > 0 else shown) or NONE
+
+
+def _metric(metric: Mapping[str, Any], status: Mapping[str, Any]) -> str:
+    kind = str(metric.get("type", ""))
+    field = kind[:1].lower() + kind[1:]
+    target, now = field_of(metric, field, "target"), field_of(status, field, "current")
+    average = field_of(target, "averageValue")
+    averaged = f"{_or_unknown(field_of(now, 'averageValue'))}/{average}"
+    match kind:
+        case "Resource" | "ContainerResource":
+            name = field_of(metric, field, "name")
+            if average is not None:
+                return f"{name}: {averaged}"
+            used, wanted = (
+                field_of(now, "averageUtilization"),
+                field_of(target, "averageUtilization"),
+            )
+            aim = "<auto>" if wanted is None else f"{wanted}%"
+            return f"{name}: {_UNKNOWN if used is None else f'{used}%'}/{aim}"
+        case "External" | "Object":
+            if average is not None:
+                return f"{averaged} (avg)"
+            return f"{_or_unknown(field_of(now, 'value'))}/{field_of(target, 'value')}"
+        case "Pods":
+            return averaged
+    return "<unknown type>"
+
+
+def _or_unknown(value: Any) -> Any:
+    return _UNKNOWN if value is None else value
+
+
+def _audiences(row: TableObject) -> str:
+    given = row.at("spec", "tokenRequests")
+    if given is None:
+        return _UNSET
+    return ",".join(str(one.get("audience", "")) for one in objects(given))
+
+
+def _lifecycles(row: TableObject) -> str:
+    return ",".join(map(str, row.at("spec", "volumeLifecycleModes") or ())) or NONE
+
+
+def _claim_state(row: TableObject) -> str:
+    """Return what became of a claim for devices."""
+    deleted = row.at("metadata", "deletionTimestamp") is not None
+    states = ["deleted"] if deleted else []
+    if row.at("status", "allocation") is None:
+        states += [] if deleted else ["pending"]
+    else:
+        states += ["allocated", *(["reserved"] if row.at("status", "reservedFor") else [])]
+    return ",".join(states)
+
+
 _BINDING = (
-    NAME_COLUMN,
     TableColumn("Role", _role),
     AGE_COLUMN,
     _subjects("Users", "User"),
     _subjects("Groups", "Group"),
     _subjects("ServiceAccounts", "ServiceAccount"),
 )
-_WEBHOOKS = (NAME_COLUMN, _number("Webhooks", "webhooks"), AGE_COLUMN)
+_WEBHOOKS = (length_column("Webhooks", "webhooks"), AGE_COLUMN)
 
 OTHERS: Mapping[GroupKind, Sequence[TableColumn]] = MappingProxyType(
     {
-        ("", "Endpoints"): (NAME_COLUMN, TableColumn("Endpoints", _endpoints), AGE_COLUMN),
-        ("", "ResourceQuota"): (NAME_COLUMN, _quota(limits=False), _quota(limits=True), AGE_COLUMN),
+        ("", "Endpoints"): (TableColumn("Endpoints", _endpoints), AGE_COLUMN),
+        ("", "ResourceQuota"): (_quota(limits=False), _quota(limits=True), AGE_COLUMN),
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): _WEBHOOKS,
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _WEBHOOKS,
         ("apps", "ControllerRevision"): (
-            NAME_COLUMN,
             TableColumn("Controller", _controller),
             count_column("Revision", "revision"),
             AGE_COLUMN,
         ),
         ("coordination.k8s.io", "Lease"): (
-            NAME_COLUMN,
             field_column("Holder", "spec", "holderIdentity"),
             AGE_COLUMN,
         ),
         ("discovery.k8s.io", "EndpointSlice"): (
-            NAME_COLUMN,
             field_column("AddressType", "addressType"),
             TableColumn("Ports", _slice_ports),
             TableColumn("Endpoints", _slice_endpoints),
             AGE_COLUMN,
         ),
         ("networking.k8s.io", "NetworkPolicy"): (
-            NAME_COLUMN,
             TableColumn("Pod-Selector", lambda row: selector_text(row.at("spec", "podSelector"))),
             AGE_COLUMN,
         ),
-        ("rbac.authorization.k8s.io", "ClusterRole"): _ROLE,
+        ("rbac.authorization.k8s.io", "ClusterRole"): (CREATED_COLUMN,),
         ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _BINDING,
-        ("rbac.authorization.k8s.io", "Role"): _ROLE,
+        ("rbac.authorization.k8s.io", "Role"): (CREATED_COLUMN,),
         ("rbac.authorization.k8s.io", "RoleBinding"): _BINDING,
         ("storage.k8s.io", "CSINode"): (
-            NAME_COLUMN,
-            _number("Drivers", "spec", "drivers"),
+            length_column("Drivers", "spec", "drivers"),
+            AGE_COLUMN,
+        ),
+        ("autoscaling", "HorizontalPodAutoscaler"): (
+            TableColumn("Reference", _scaled),
+            TableColumn("Targets", _targets),
+            text_column("MinPods", "spec", "minReplicas", default=_UNSET),
+            count_column("MaxPods", "spec", "maxReplicas")._replace(type="string"),
+            count_column("Replicas", "status", "currentReplicas")._replace(type="string"),
+            AGE_COLUMN,
+        ),
+        ("networking.k8s.io", "Ingress"): (
+            field_column("Class", "spec", "ingressClassName", default=NONE),
+            TableColumn("Hosts", _hosts),
+            TableColumn("Address", _addresses),
+            TableColumn("Ports", _open_ports),
+            AGE_COLUMN,
+        ),
+        ("networking.k8s.io", "IngressClass"): (
+            field_column("Controller", "spec", "controller"),
+            TableColumn("Parameters", _parameters),
+            AGE_COLUMN,
+        ),
+        ("node.k8s.io", "RuntimeClass"): (
+            field_column("Handler", "handler"),
+            AGE_COLUMN,
+        ),
+        ("resource.k8s.io", "ResourceClaim"): (
+            TableColumn("State", _claim_state),
+            AGE_COLUMN,
+        ),
+        ("resource.k8s.io", "ResourceSlice"): (
+            field_column("Node", "spec", "nodeName"),
+            field_column("Driver", "spec", "driver"),
+            field_column("Pool", "spec", "pool", "name"),
+            AGE_COLUMN,
+        ),
+        ("storage.k8s.io", "CSIDriver"): (
+            flag_column("AttachRequired", "spec", "attachRequired", default=True),
+            flag_column("PodInfoOnMount", "spec", "podInfoOnMount"),
+            flag_column("StorageCapacity", "spec", "storageCapacity"),
+            TableColumn("TokenRequests", _audiences),
+            flag_column("RequiresRepublish", "spec", "requiresRepublish"),
+            TableColumn("Modes", _lifecycles),
+            AGE_COLUMN,
+        ),
+        ("storage.k8s.io", "CSIStorageCapacity"): (
+            field_column("StorageClassName", "storageClassName"),
+            field_column("Capacity", "capacity", default=_UNSET),
+        ),
+        ("storage.k8s.io", "VolumeAttachment"): (
+            field_column("Attacher", "spec", "attacher")._replace(format="name"),
+            field_column("PV", "spec", "source", "persistentVolumeName"),
+            field_column("Node", "spec", "nodeName"),
+            flag_column("Attached", "status", "attached"),
+            AGE_COLUMN,
+        ),
+        ("storage.k8s.io", "VolumeAttributesClass"): (
+            field_column("DriverName", "driverName"),
             AGE_COLUMN,
         ),
     }
 )
-"""The columns of these kinds."""
+"""The columns of these kinds after the name. Classes of devices and templates of claims have none
+but the age."""

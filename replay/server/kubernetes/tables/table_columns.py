@@ -16,9 +16,9 @@ from .....engine.errors import UsageError
 from .....engine.kubernetes.expressions.jsonpath import find, parse_path
 from .....engine.kubernetes.resources import GroupKind
 from ..wire.api_resources import ApiResource, PrinterColumn
+from ..wire.event_groups import EVENTS
 from .cells import BUILT_IN
 from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, Cell, TableColumn, TableObject
-from .device_cells import MORE
 from .other_cells import OTHERS
 
 _CUSTOM_AGE = TableColumn("Age", lambda row: row.age, "date", description=CREATED)
@@ -63,17 +63,13 @@ def columns_of(resource: ApiResource) -> Sequence[TableColumn]:
     """Return the columns of a resource."""
     columns = resource.columns
     if columns is None:
-        built_in = (
-            BUILT_IN.get(resource.pair) or OTHERS.get(resource.pair) or MORE.get(resource.pair)
-        )
-        if built_in is not None:
-            return built_in
         columns = VOLCANO.get(resource.pair)
-    if columns is None and not resource.is_custom:
-        return (NAME_COLUMN, AGE_COLUMN)
-    if not columns:
-        return (NAME_COLUMN, _CUSTOM_AGE)
-    return (NAME_COLUMN, *map(_custom, columns))
+        built_in = BUILT_IN.get(resource.pair) or OTHERS.get(resource.pair)
+        if built_in is None and columns is None and not resource.is_custom:
+            built_in = (AGE_COLUMN,)
+        if built_in is not None:
+            return built_in if resource.pair in EVENTS else (NAME_COLUMN, *built_in)
+    return (NAME_COLUMN, *(map(_custom, columns) if columns else [_CUSTOM_AGE]))
 
 
 def _custom(column: PrinterColumn) -> TableColumn:
