@@ -18,7 +18,6 @@ from .fault_answers import json_failure, json_fault
 from .guard import Guard
 from .kept_answers import KeptAnswers
 from .kubernetes import kubernetes_routes as kubernetes
-from .kubernetes.served_branch import Branch
 from .mcp.door import routes as mcp_routes
 from .plain_json import PlainJSON
 from .readers import Readers
@@ -34,16 +33,11 @@ def application(settings: ServerSettings, names: Collection[str] = ()) -> Starle
     :param names: names by which it may be addressed, beside ``localhost`` and addresses.
     """
     readers = Readers(settings)
-    branch = Branch(settings) if settings.writable else None
 
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
-        if branch is not None:
-            await branch.start()
-        async with kubernetes.opened(app, settings, readers, branch):
+        async with kubernetes.opened(app, settings, readers):
             yield
-        if branch is not None:
-            await branch.stop()
         readers.close()
 
     app = Starlette(

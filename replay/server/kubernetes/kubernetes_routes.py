@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
@@ -16,13 +16,13 @@ from starlette.websockets import WebSocket
 
 from ....engine.errors import PlinianError
 from ...moments.moment import Moment
+from ..kept_answers import LastUsed
 from ..readers import Readers
 from ..settings import ServerSettings
 from .read import discovery
 from .read import openapi_v3 as openapi
-from .read.cluster_state import ClusterState, View, shown_time
+from .read.cluster_state import ClusterState, KeptStates, View, shown_time
 from .read.lists import ListPage, object_of, page_of
-from .read.past import Past
 from .read.reviews import reviewed
 from .read.server_version import version_of
 from .served_branch import Branch
@@ -37,7 +37,7 @@ from .wire.api_resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal, warning
 from .wire.list_options import AnswerForm, ListOptions, asked_of, form_of
 from .wire.protobuf_fields import MAGIC, fields, text, unwrapped
-from .wire.shifted_times import NONE, Shift
+from .wire.shifted_times import NONE, Shift, shift_to
 from .write.bodies import WriteRequest
 from .write.patches import APPLY, patched_object
 
@@ -47,6 +47,11 @@ READING = frozenset({"GET", "HEAD"})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _FOREVER = "private, max-age=31536000, immutable"
 _NOT_FOUND, _GONE = 404, 410
+
+MOST_BYTES = 80 << 20
+"""Encoded parts of lists that are kept for the next client that asks for the same."""
+
+T = TypeVar("T")
 
 _NOT_RECORDED: Mapping[str, str] = MappingProxyType(
     {
@@ -60,13 +65,40 @@ _NOT_RECORDED: Mapping[str, str] = MappingProxyType(
 """Subresources that a log of objects does not hold, and what is said of them."""
 
 
-class HandlerContext(NamedTuple):
-    """What the handlers of this API use."""
+class HandlerContext:
+    """What the handlers of this API use: the states of a log, and what follows or changes them.
 
-    past: Past
-    follower: WatchFollower
-    course: MomentCourse
-    branch: Branch | None = None
+    :param readers: the threads that read the log.
+    """
+
+    def __init__(self, settings: ServerSettings, readers: Readers) -> None:
+        self.settings, self._readers = settings, readers
+        self._kept, self.parts = KeptStates(), LastUsed[bytes](MOST_BYTES, len)
+        self.branch = Branch(settings) if settings.writable else None
+        self.follower = WatchFollower(settings)
+        self.course = MomentCourse(settings.at, self.follower, self.moment)
+
+    async def moment(self, point: str) -> Moment:
+        """Return the moment that a point names.
+
+        :raises PointUnknown: the log has no such moment.
+        """
+        return await self._readers.ask(lambda log: log.moment(point))
+
+    async def ask(self, view: View, question: Callable[[ClusterState], T]) -> T:
+        """Return what a question about a state answers."""
+        return await self._readers.ask(lambda log: question(view(log)))
+
+    def view(self, moment: Moment, shift: Shift = NONE) -> View:
+        """Return what gives the state at a moment, for the thread of a log."""
+        return lambda log: ClusterState(log, moment, self._kept, shift)
+
+    async def shift(self, moment: Moment) -> Shift:
+        """Return the shift that shows a moment at the time that the settings name."""
+        target = self.settings.shift_to
+        if target is None:
+            return NONE
+        return shift_to(target, await self.ask(self.view(moment), lambda state: state.time))
 
 
 def routes() -> list[BaseRoute]:
@@ -81,32 +113,22 @@ def routes() -> list[BaseRoute]:
 
 
 @asynccontextmanager
-async def opened(
-    app: Starlette, settings: ServerSettings, readers: Readers, branch: Branch | None = None
-) -> AsyncIterator[None]:
-    """Let an application answer requests to this API.
-
-    :param branch: what is served instead of the past where a path has none.
-    """
-    past = Past(settings, readers)
-    follower = WatchFollower(settings)
-    course = MomentCourse(settings.at, follower, past.moment)
-    app.state.kubernetes = HandlerContext(past, follower, course, branch)
+async def opened(app: Starlette, settings: ServerSettings, readers: Readers) -> AsyncIterator[None]:
+    """Let an application answer requests to this API."""
+    app.state.kubernetes = door = HandlerContext(settings, readers)
+    if door.branch is not None:
+        await door.branch.start()
     if settings.play:
-        await course.begin(settings.play)
+        await door.course.begin(settings.play)
     if settings.shift_to is not None:
-        follower.shift = await past.shift(await course.now())
+        door.follower.shift = await door.shift(await door.course.now())
     try:
         yield
     finally:
-        await course.close()
-        follower.close()
-
-
-def door_of(request: Request) -> HandlerContext:
-    """Return what the handlers use."""
-    found: HandlerContext = request.app.state.kubernetes
-    return found
+        await door.course.close()
+        door.follower.close()
+        if door.branch is not None:
+            await door.branch.stop()
 
 
 class Exchange(NamedTuple):
@@ -126,7 +148,7 @@ class Exchange(NamedTuple):
 
     async def ask(self, question: Callable[[ClusterState], Any]) -> Any:
         """Return what a question about the state answers."""
-        return await self.door.past.ask(self.view, question)
+        return await self.door.ask(self.view, question)
 
     @property
     def branch(self) -> Branch | None:
@@ -150,10 +172,9 @@ async def _answer(request: Request) -> Response:
         return of_fault(fault).response()
     except RecursionError:
         return StatusError(400, "the body is nested too deeply").response()
-    if _is_fixed(request.path_params.get("point", "")):
-        answer.headers.setdefault("Cache-Control", _FOREVER)
-    else:
-        answer.headers.setdefault("Cache-Control", "no-cache, private")
+    # All that was known at a position is the same for ever.
+    is_fixed = "@" in request.path_params.get("point", "")
+    answer.headers.setdefault("Cache-Control", _FOREVER if is_fixed else "no-cache, private")
     return answer
 
 
@@ -166,13 +187,8 @@ async def _socket(connection: WebSocket) -> None:
         await connection.send_denial_response(answer)
 
 
-def _is_fixed(point: str) -> bool:
-    """Return whether a point names the same state for ever: all that was known at a position."""
-    return "@" in point
-
-
 async def _exchange(request: Request) -> Exchange:
-    door = door_of(request)
+    door: HandlerContext = request.app.state.kubernetes
     point = request.path_params.get("point")
     rest = request.path_params.get("rest", "")
     if point is None:
@@ -183,11 +199,11 @@ async def _exchange(request: Request) -> Exchange:
         return Exchange(request, door, parts, door.branch.view())
     if point is None or (door.branch is None and door.course.serves(point)):
         shift = door.follower.shift
-        view = door.past.view(await door.course.now(), shift)
+        view = door.view(await door.course.now(), shift)
         return Exchange(request, door, parts, view, shift=shift)
-    moment = await door.past.moment(point)
-    shift = await door.past.shift(moment)
-    return Exchange(request, door, parts, door.past.view(moment, shift), moment, shift)
+    moment = await door.moment(point)
+    shift = await door.shift(moment)
+    return Exchange(request, door, parts, door.view(moment, shift), moment, shift)
 
 
 async def _answered(exchange: Exchange) -> Response:
@@ -200,37 +216,30 @@ async def _answered(exchange: Exchange) -> Response:
         case ():
             return _json({"paths": [f"/{root}" for root in ROOTS]})
         case ("version",):
-            parts = exchange.door.past.parts
-            found = await exchange.ask(
-                lambda state: parts.get(("version", state.key), lambda: version_of(state))
-            )
-            return Response(found, media_type=JSON)
+            return Response(await exchange.ask(version_of), media_type=JSON)
         case ("healthz" | "livez" | "readyz", *_):
             return PlainTextResponse("ok")
         case ("api" | "apis", *_):
             return await _api(exchange)
         case ("openapi", "v2") if openapi.V2 in request.headers.get("accept", ""):
             return Response(openapi.EMPTY_V2, media_type=openapi.V2_ANSWER)
-        case ("openapi", "v3", *rest):
-            return await _openapi(exchange, tuple(rest))
+        case ("openapi", "v3"):
+            index = await exchange.ask(lambda state: openapi.index(state.catalog))
+            return discovery.tagged(request, index, JSON)
+        case ("openapi", "v3", "api", version):
+            return await _openapi(exchange, "", version)
+        case ("openapi", "v3", "apis", group, version):
+            return await _openapi(exchange, group, version)
+    return _no_page()
+
+
+async def _openapi(exchange: Exchange, group: str, version: str) -> Response:
+    document = await exchange.ask(lambda state: openapi.document(state, group, version))
+    return discovery.tagged(exchange.request, document, JSON) if document else _no_page()
+
+
+def _no_page() -> Response:
     return PlainTextResponse("404 page not found\n", status_code=404)
-
-
-async def _openapi(exchange: Exchange, path: tuple[str, ...]) -> Response:
-    if not path:
-        found = await exchange.ask(lambda state: openapi.index(state.catalog))
-        return discovery.tagged(exchange.request, found, JSON)
-    match path:
-        case ("api", version):
-            group = ""
-        case ("apis", group, version):
-            pass
-        case _:
-            return PlainTextResponse("404 page not found\n", status_code=404)
-    found = await exchange.ask(lambda state: openapi.document(state, group, version))
-    if found is None:
-        return PlainTextResponse("404 page not found\n", status_code=404)
-    return discovery.tagged(exchange.request, found, JSON)
 
 
 def _json(document: Any, code: int = 200) -> Response:
@@ -252,19 +261,20 @@ async def _api(exchange: Exchange) -> Response:
     place = place_in(catalog, path)
     if place.below in _NOT_RECORDED:
         raise _not_recorded(place)
-    if exchange.branch is not None and (request.method not in READING or place.below == "scale"):
-        return await exchange.branch.write(await _asking(exchange, place))
+    if request.method in READING and (exchange.branch is None or place.below != "scale"):
+        return await _read(exchange, place)
+    asking = await _asking(request, place)
+    if exchange.branch is not None:
+        return await exchange.branch.write(asking)
     if request.method == "POST":
-        await _check_new(exchange, place)
-    if request.method in {"POST", "PATCH"} and request.query_params.get("dryRun") == "All":
-        return await _tried(exchange, place)
-    if request.method not in READING:
-        raise refusal(request.method, await exchange.ask(shown_time))
-    return await _read(exchange, place)
+        await exchange.ask(lambda state: _check_new(state, asking))
+    if request.method in {"POST", "PATCH"} and asking.query.get("dryRun") == "All":
+        body, code = await exchange.ask(lambda state: _tried(state, asking))
+        return Response(body, status_code=code, media_type=JSON)
+    raise refusal(request.method, await exchange.ask(shown_time))
 
 
-async def _asking(exchange: Exchange, place: ApiPath) -> WriteRequest:
-    request = exchange.request
+async def _asking(request: Request, place: ApiPath) -> WriteRequest:
     headers = request.headers
     program = headers.get("user-agent", "").split("/")[0].strip()
     return WriteRequest(
@@ -286,51 +296,36 @@ def _review(path: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-async def _tried(exchange: Exchange, place: ApiPath) -> Response:
-    """Answer what an object would become: nothing is stored, so the past allows it.
+def _tried(state: ClusterState, asking: WriteRequest) -> tuple[bytes, int]:
+    """Return what an object would become: nothing is stored, so the past allows it.
 
+    :returns: with the status of the answer.
     :raises StatusError: it does not exist, or the change does not fit.
     """
-    request, resource = exchange.request, place.resource
-    body = await request.body()
+    place, body = asking.place, asking.body
     if body.startswith(MAGIC):
         raise StatusError(415, "try it with a body in JSON", reason="UnsupportedMediaType")
-    if request.method == "POST":
-        return Response(body, status_code=201, media_type=JSON)
-    media = request.headers.get("content-type", "").partition(";")[0]
-
-    def patched(state: ClusterState) -> tuple[bytes, int]:
-        try:
-            held = object_of(state, resource, place.namespace, place.name, AnswerForm())
-        except StatusError as fault:
-            if fault.code != _NOT_FOUND or media != APPLY:
-                raise
-            made = patched_object(named(place), body, media, resource)
-            return msgspec.json.encode(made), 201
-        made = patched_object(msgspec.json.decode(held), body, media, resource)
-        return msgspec.json.encode(made), 200
-
-    made, code = await exchange.ask(patched)
-    return Response(made, status_code=code, media_type=JSON)
+    if asking.method == "POST":
+        return body, 201
+    try:
+        found = object_of(state, place.resource, place.namespace, place.name, AnswerForm())
+        held, code = msgspec.json.decode(found), 200
+    except StatusError as fault:
+        if fault.code != _NOT_FOUND or asking.media != APPLY:
+            raise
+        held, code = named(place), 201
+    return msgspec.json.encode(patched_object(held, body, asking.media, place.resource)), code
 
 
-async def _check_new(exchange: Exchange, place: ApiPath) -> None:
+def _check_new(state: ClusterState, asking: WriteRequest) -> None:
     """Say that an object exists, if a request would create it: clients go on then.
 
     :raises StatusError: it exists.
     """
-    body = await exchange.request.body()
-    resource, namespace = place.resource, place.namespace
-
-    def check(state: ClusterState) -> None:
-        name = "" if place.name else _name_in(body)
-        if name and any(
-            (entry.reference.namespace, entry.reference.name) == (namespace, name)
-            for entry in state.of(resource.pair)
-        ):
-            raise already_exists(resource, name)
-
-    await exchange.ask(check)
+    place = asking.place
+    name = "" if place.name else _name_in(asking.body)
+    if name and state.find(place.resource.pair, (place.namespace, name)) is not None:
+        raise already_exists(place.resource, name)
 
 
 def _name_in(body: bytes) -> str:
@@ -357,12 +352,12 @@ async def _read(exchange: Exchange, place: ApiPath) -> Response:
     query, accept = request.query_params, request.headers.get("accept", "")
     if not place.name or query.get("watch", "0") not in {"0", "false"}:
 
-        def found(state: ClusterState) -> ListOptions | ListPage:
+        def options_or_page(state: ClusterState) -> ListOptions | ListPage:
             # A selector can be long, so even to read it is no work for the event loop.
             asked = asked_of(resource, place.namespace, query, accept)
             return asked if asked.watch else page_of(state, resource, asked)
 
-        asked = await exchange.ask(found)
+        asked = await exchange.ask(options_or_page)
         if isinstance(asked, ListOptions):
             return await _watched(exchange, place, asked)
         return await _listed(exchange, place, asked)
@@ -402,17 +397,17 @@ def _not_recorded(place: ApiPath) -> StatusError:
 
 
 async def _listed(exchange: Exchange, place: ApiPath, page: ListPage) -> Response:
-    past = exchange.door.past
-    doubts = await past.ask(
+    door = exchange.door
+    doubts = await door.ask(
         page.state.on, lambda state: state.doubts(place.resource.pair, place.namespace)
     )
     parts = list(page.parts())
-    first = await _items(past, parts[0]) if parts else b""
+    first = await _items(door, parts[0]) if parts else b""
 
     async def written() -> AsyncIterator[bytes]:
         yield page.begin() + first
         for part in parts[1:]:
-            yield b"," + await _items(past, part)
+            yield b"," + await _items(door, part)
         yield b"]}"
 
     headers = _headers(exchange, doubts)
@@ -422,9 +417,9 @@ async def _listed(exchange: Exchange, place: ApiPath, page: ListPage) -> Respons
     return Response(body, media_type=JSON, headers=headers)
 
 
-async def _items(past: Past, part: ListPage) -> bytes:
-    return await past.ask(
-        part.state.on, lambda state: past.parts.get(part.key, lambda: part.items(state))
+async def _items(door: HandlerContext, part: ListPage) -> bytes:
+    return await door.ask(
+        part.state.on, lambda state: door.parts.get(part.key, lambda: part.items(state))
     )
 
 

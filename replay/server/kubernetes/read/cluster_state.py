@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
@@ -47,6 +48,15 @@ _STALE = "{} of these may be outdated: a later write was accepted, but its resul
 def name_of(entry: Entry) -> Name:
     """Return what an object is found by, among those of its kind."""
     return entry.reference.namespace, entry.reference.name
+
+
+def find_entry(entries: Sequence[Entry], name: Name) -> Entry | None:
+    """Return the object with a name; None if there is none.
+
+    :param entries: objects of a kind, by namespace and name.
+    """
+    place = bisect_left(entries, name, key=name_of)
+    return next((entry for entry in entries[place : place + 1] if name_of(entry) == name), None)
 
 
 class KeptStates:
@@ -111,6 +121,10 @@ class ClusterState:
     def of(self, kind: GroupKind) -> Sequence[Entry]:
         """Return the objects of a kind; events are those of both of their groups."""
         return self._kept.entries.get((self.moment, kind), lambda: self._of(kind))
+
+    def find(self, kind: GroupKind, name: Name) -> Entry | None:
+        """Return an object, or None."""
+        return find_entry(self.of(kind), name)
 
     def bodies(self, entries: Sequence[Entry], resource: ApiResource) -> list[bytes]:
         """Return objects as JSON: the bytes of the log, unless the log lacks something of them."""

@@ -167,8 +167,8 @@ def object_of(
 
     :raises StatusError: there is none.
     """
-    for entry in state.of(resource.pair):
-        if name_of(entry) == (namespace, name):
-            (body,) = state.bodies([entry], resource)
-            return Shaper(form, resource, _when(form, state), state.shift).one(entry, body)
-    raise not_found(resource, name)
+    entry = state.find(resource.pair, (namespace, name))
+    if entry is None:
+        raise not_found(resource, name)
+    (body,) = state.bodies([entry], resource)
+    return Shaper(form, resource, _when(form, state), state.shift).one(entry, body)

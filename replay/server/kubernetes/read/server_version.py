@@ -13,27 +13,15 @@ from collections.abc import Iterator
 
 import msgspec
 
+from .....engine.state.facts import NodeFact
 from .....engine.version import __version__
 from ..wire.api_resources import NODE
-from .cluster_state import ClusterState, in_parts
-from .lists import AT_ONCE
+from .cluster_state import ClusterState
 
 EMULATED = 1, 35, 0
 """The version whose API is served: its columns, schemas and resources."""
 
 _VERSION = re.compile(r"v(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?![0-9.])")
-
-
-class _Info(msgspec.Struct, rename="camel"):
-    kubelet_version: str = ""
-
-
-class _Status(msgspec.Struct, rename="camel"):
-    node_info: _Info = msgspec.field(default_factory=_Info)
-
-
-class _Node(msgspec.Struct):
-    status: _Status = msgspec.field(default_factory=_Status)
 
 
 def version_of(state: ClusterState) -> bytes:
@@ -56,18 +44,9 @@ def version_of(state: ClusterState) -> bytes:
 
 def _kubelets(state: ClusterState) -> Iterator[tuple[int, int, int]]:
     """Yield the versions of the kubelets."""
-    resource = state.catalog.find("", "v1", "nodes")
-    assert resource is not None, "every cluster has it"
-    for some in in_parts(state.of(NODE), AT_ONCE):
-        for body in state.bodies(some, resource):
-            found = _VERSION.match(_version_in(body))
-            if found:
-                major, minor, patch = map(int, found.groups())
-                yield major, minor, patch
-
-
-def _version_in(body: bytes) -> str:
-    try:
-        return msgspec.json.decode(body, type=_Node).status.node_info.kubelet_version
-    except msgspec.MsgspecError:
-        return ""  # What an API server would not have accepted says nothing.
+    for entry in state.of(NODE):
+        fact = entry.fact
+        found = _VERSION.match(fact.version) if isinstance(fact, NodeFact) else None
+        if found:
+            major, minor, patch = map(int, found.groups())
+            yield major, minor, patch

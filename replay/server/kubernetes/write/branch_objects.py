@@ -14,7 +14,7 @@ from .....engine.state.truth_fold import Entry
 from ....coverage.coverage import unknown_at
 from ....logs.log import Log
 from ....moments.moment import Moment
-from ..read.cluster_state import SECRETS, ClusterState, KeptStates, Name, name_of
+from ..read.cluster_state import SECRETS, ClusterState, KeptStates, Name, find_entry, name_of
 from ..watch.resource_changes import ResourceChange
 from ..wire.api_resources import Catalog
 from ..wire.event_groups import one_pair
@@ -42,10 +42,7 @@ class Tables(NamedTuple):
 
     def find(self, kind: GroupKind, name: Name) -> Entry | None:
         """Return an object, or None."""
-        entries = self.of(kind)
-        place = bisect_left(entries, name, key=name_of)
-        found = entries[place] if place < len(entries) else None
-        return found if found is not None and name_of(found) == name else None
+        return find_entry(self.of(kind), name)
 
     def after(self, moment: Moment, time: int, changes: Iterable[ResourceChange]) -> Tables:
         """Return the objects after some changes."""
@@ -96,10 +93,6 @@ class BranchState(ClusterState):
     def of(self, kind: GroupKind) -> Sequence[Entry]:
         """Return the objects of a kind."""
         return self._tables.of(kind)
-
-    def find(self, kind: GroupKind, name: Name) -> Entry | None:
-        """Return an object, or None."""
-        return self._tables.find(kind, name)
 
     @property
     def kinds(self) -> Sequence[GroupKind]:
