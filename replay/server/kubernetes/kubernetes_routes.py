@@ -30,9 +30,8 @@ from .watch.channels import ClientWatch
 from .watch.course import MomentCourse
 from .watch.follower import WatchFollower
 from .watch.play import play
-from .watch.sockets import sent
-from .watch.watches import WatchResponse, refused, watched
-from .wire.api_paths import ApiPath, named, no_resource, place_in
+from .watch.watches import WatchResponse, refused, sent, watched
+from .wire.api_paths import ApiPath, named_object, no_resource, place_in
 from .wire.api_resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal, warning
 from .wire.list_options import AnswerForm, ListOptions, asked_of, form_of
@@ -214,7 +213,8 @@ async def _answered(exchange: Exchange) -> Response:
     path, request = exchange.path, exchange.request
     match path:
         case ():
-            return _json({"paths": [f"/{root}" for root in ROOTS]})
+            paths = {"paths": [f"/{root}" for root in ROOTS]}
+            return Response(msgspec.json.encode(paths), media_type=JSON)
         case ("version",):
             return Response(await exchange.ask(version_of), media_type=JSON)
         case ("healthz" | "livez" | "readyz", *_):
@@ -242,10 +242,6 @@ def _no_page() -> Response:
     return PlainTextResponse("404 page not found\n", status_code=404)
 
 
-def _json(document: Any, code: int = 200) -> Response:
-    return Response(msgspec.json.encode(document), status_code=code, media_type=JSON)
-
-
 async def _api(exchange: Exchange) -> Response:
     path, request = exchange.path, exchange.request
     catalog: Catalog = await exchange.ask(lambda state: state.catalog)
@@ -254,10 +250,11 @@ async def _api(exchange: Exchange) -> Response:
         if request.method not in READING:
             raise refusal(request.method, await exchange.ask(shown_time))
         return discovery.answer(request, catalog, exchange.verbs, path)
-    review = _review(path)
-    if review is not None and request.method == "POST":
+    named = [review for review in REVIEWS if path == ("apis", *review.key)]
+    if named and request.method == "POST":
         body = await request.body()
-        return _json(await exchange.ask(lambda _: reviewed(*review, body, exchange.verbs)), 201)
+        document = await exchange.ask(lambda _: reviewed(named[0], body, exchange.verbs))
+        return Response(msgspec.json.encode(document), status_code=201, media_type=JSON)
     place = place_in(catalog, path)
     if place.below in _NOT_RECORDED:
         raise _not_recorded(place)
@@ -287,15 +284,6 @@ async def _asking(request: Request, place: ApiPath) -> WriteRequest:
     )
 
 
-def _review(path: Sequence[str]) -> tuple[str, str] | None:
-    """Return the plural and the group of a review that a path names; None if it names none."""
-    match tuple(path):
-        case ("apis", group, version, plural) if (group, version) in REVIEWS:
-            known = {name for _, name in REVIEWS[group, version]}
-            return (plural, group) if plural in known else None
-    return None
-
-
 def _tried(state: ClusterState, asking: WriteRequest) -> tuple[bytes, int]:
     """Return what an object would become: nothing is stored, so the past allows it.
 
@@ -313,7 +301,7 @@ def _tried(state: ClusterState, asking: WriteRequest) -> tuple[bytes, int]:
     except StatusError as fault:
         if fault.code != _NOT_FOUND or asking.media != APPLY:
             raise
-        held, code = named(place), 201
+        held, code = named_object(place), 201
     return msgspec.json.encode(patched_object(held, body, asking.media, place.resource)), code
 
 

@@ -13,9 +13,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ..wire.api_paths import no_resource
 from ..wire.api_resources import REVIEWS, ApiResource, Catalog
-from ..wire.api_status import JSON, StatusError
-from ..wire.subresources import subresources_of
+from ..wire.api_status import JSON
+from ..wire.subresources import Subresource, subresources_of
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 
@@ -42,7 +43,7 @@ def answer(
             return tagged(request, _resources(catalog, "", version, verbs), JSON)
         case ("apis", group, version) if version in catalog.groups().get(group, ()):
             return tagged(request, _resources(catalog, group, version, verbs), JSON)
-    raise StatusError(404, "the server could not find the requested resource", details={})
+    raise no_resource()
 
 
 def _aggregated(accept: str) -> str:
@@ -88,41 +89,48 @@ def _group(name: str, versions: Sequence[str], *, top: bool = False) -> dict[str
     return {**head, "name": name, "versions": named, "preferredVersion": named[0]}
 
 
+def _offered(
+    catalog: Catalog, group: str, version: str, verbs: Sequence[str]
+) -> Iterator[tuple[ApiResource, Sequence[str], Sequence[Subresource] | None]]:
+    """Yield resources, what can be done with each, and what is below it; None below reviews."""
+    for resource in catalog.of(group, version):
+        yield resource, verbs, subresources_of(resource, verbs)
+    for review in REVIEWS:
+        if (review.group, review.version) == (group, version):
+            yield review, ("create",), None
+
+
+def _names(resource: ApiResource) -> dict[str, Any]:
+    """Return further names of a resource, if it has any."""
+    names = {"shortNames": list(resource.short_names), "categories": list(resource.categories)}
+    return {field: value for field, value in names.items() if value}
+
+
 def _resources(catalog: Catalog, group: str, version: str, verbs: Sequence[str]) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
-    for one in catalog.of(group, version):
+    for resource, own_verbs, below in _offered(catalog, group, version, verbs):
         found.append(
             {
-                "name": one.plural,
-                "singularName": one.singular,
-                "namespaced": one.namespaced,
-                "kind": one.kind,
-                "verbs": list(verbs),
-                **({"shortNames": list(one.short_names)} if one.short_names else {}),
-                **({"categories": list(one.categories)} if one.categories else {}),
+                "name": resource.plural,
+                "singularName": resource.singular,
+                "namespaced": resource.namespaced,
+                "kind": resource.kind,
+                "verbs": list(own_verbs),
+                **_names(resource),
             }
         )
-        found += [
-            {
-                "name": f"{one.plural}/{below.name}",
-                "singularName": "",
-                "namespaced": one.namespaced,
-                **below.written,
-                "kind": below.kind,
-                "verbs": list(below.verbs),
-            }
-            for below in subresources_of(one, verbs)
-        ]
-    found += [
-        {
-            "name": plural,
-            "singularName": kind.lower(),
-            "namespaced": False,
-            "kind": kind,
-            "verbs": ["create"],
-        }
-        for kind, plural in REVIEWS.get((group, version), ())
-    ]
+        for one in below or ():
+            kind = one.full_kind
+            is_other = kind["group"] and kind != resource.full_kind
+            found.append(
+                {
+                    "name": f"{resource.plural}/{one.name}",
+                    "singularName": "",
+                    "namespaced": resource.namespaced,
+                    **(kind if is_other else {"kind": kind["kind"]}),
+                    "verbs": list(one.verbs),
+                }
+            )
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",
@@ -138,9 +146,7 @@ def _all(catalog: Catalog, form: str, verbs: Sequence[str], *, core: bool) -> di
         "metadata": {},
         "items": [
             {
-                "metadata": {"name": group, "creationTimestamp": None}
-                if group
-                else {"creationTimestamp": None},
+                "metadata": {**({"name": group} if group else {}), "creationTimestamp": None},
                 "versions": [
                     {
                         "version": version,
@@ -159,34 +165,17 @@ def _all(catalog: Catalog, form: str, verbs: Sequence[str], *, core: bool) -> di
 def _discovered(
     catalog: Catalog, group: str, version: str, verbs: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    for one in catalog.of(group, version):
-        kind = _response_kind(one.kind, one)
+    for resource, own_verbs, below in _offered(catalog, group, version, verbs):
+        subresources = [
+            {"subresource": one.name, "responseKind": one.full_kind, "verbs": list(one.verbs)}
+            for one in below or ()
+        ]
         yield {
-            "resource": one.plural,
-            "responseKind": kind,
-            "scope": "Namespaced" if one.namespaced else "Cluster",
-            "singularResource": one.singular,
-            "verbs": list(verbs),
-            **({"shortNames": list(one.short_names)} if one.short_names else {}),
-            **({"categories": list(one.categories)} if one.categories else {}),
-            "subresources": [
-                {
-                    "subresource": below.name,
-                    "responseKind": below.answered(kind),
-                    "verbs": list(below.verbs),
-                }
-                for below in subresources_of(one, verbs)
-            ],
+            "resource": resource.plural,
+            "responseKind": resource.full_kind,
+            "scope": "Namespaced" if resource.namespaced else "Cluster",
+            "singularResource": resource.singular,
+            "verbs": list(own_verbs),
+            **_names(resource),
+            **({} if below is None else {"subresources": subresources}),
         }
-    for kind_name, plural in REVIEWS.get((group, version), ()):
-        yield {
-            "resource": plural,
-            "responseKind": {"group": group, "version": version, "kind": kind_name},
-            "scope": "Cluster",
-            "singularResource": kind_name.lower(),
-            "verbs": ["create"],
-        }
-
-
-def _response_kind(kind: str, resource: ApiResource) -> dict[str, str]:
-    return {"group": resource.group, "version": resource.version, "kind": kind}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -22,11 +22,17 @@ MOST_SEEN = 2_000_000
 A part has at most a thousand objects, so a path may come by some hundred values of each.
 """
 
-_META = "meta.k8s.io"
-
 
 class _OnlyMetadata(msgspec.Struct):
     metadata: msgspec.Raw
+
+
+class _Revision(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _OnlyRevision(msgspec.Struct):
+    metadata: _Revision
 
 
 _METADATA = msgspec.json.Decoder(_OnlyMetadata)
@@ -41,14 +47,14 @@ class ListHead(NamedTuple):
     remaining: int | None = None
 
     @property
-    def json(self) -> bytes:
-        """The metadata as JSON."""
+    def fields(self) -> Mapping[str, str | int]:
+        """The metadata as JSON has it."""
         fields: dict[str, str | int] = {"resourceVersion": str(self.revision)}
         if self.token:
             fields["continue"] = self.token
         if self.remaining is not None:
             fields["remainingItemCount"] = self.remaining
-        return _ENCODER.encode(fields)
+        return fields
 
 
 class Shaper:
@@ -86,24 +92,19 @@ class Shaper:
         (item,) = self.items([entry], [body])
         if self._form.shape is not ObjectShape.TABLE:
             return item
-        version = _METADATA.decode(body).metadata
-        revision = msgspec.json.decode(version, type=_Revision).resource_version
-        head = _ENCODER.encode({"resourceVersion": revision})
-        return b"".join(self._table(head, [item], columns=columns))
+        revision = msgspec.json.decode(body, type=_OnlyRevision).metadata.resource_version
+        return self._table({"resourceVersion": revision}, columns=columns) + item + b"]}"
 
     def begin(self, head: ListHead) -> bytes:
         """Return what stands before the items of a list."""
         form, resource = self._form, self._resource
         if form.shape is ObjectShape.TABLE:
-            return self._table_begin(head.json, columns=True)
+            return self._table(head.fields, columns=True)
         kind, version = resource.list_kind or f"{resource.kind}List", resource.group_version
         if form.shape is ObjectShape.METADATA:
-            kind, version = f"{form.shape}List", f"{_META}/{form.version}"
-        return b'{"kind":"%s","apiVersion":"%s","metadata":%s,"items":[' % (
-            kind.encode(),
-            version.encode(),
-            head.json,
-        )
+            kind, version = f"{form.shape}List", self._version
+        fields = {"kind": kind, "apiVersion": version, "metadata": head.fields}
+        return _ENCODER.encode(fields)[:-1] + b',"items":['
 
     def bookmark(self, revision: int, *, ends_initial: bool) -> bytes:
         """Return an object that only says how far a watch is.
@@ -113,41 +114,26 @@ class Shaper:
         metadata: dict[str, object] = {"resourceVersion": str(revision), "creationTimestamp": None}
         if ends_initial:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-        resource, form = self._resource, self._form
-        if form.shape is ObjectShape.WHOLE:
-            return _ENCODER.encode(
-                {
-                    "kind": resource.kind,
-                    "apiVersion": resource.group_version,
-                    "metadata": metadata,
-                }
-            )
-        bare = _ENCODER.encode(self._partial(metadata))
-        if form.shape is ObjectShape.METADATA:
+        resource, shape = self._resource, self._form.shape
+        if shape is ObjectShape.WHOLE:
+            fields = {"kind": resource.kind, "apiVersion": resource.group_version}
+            return _ENCODER.encode({**fields, "metadata": metadata})
+        bare = self._partial(_ENCODER.encode(metadata))
+        if shape is ObjectShape.METADATA:
             return bare
-        row = b'{"cells":%s,"object":%s}' % (
-            _ENCODER.encode([None] * len(self._columns)),
-            bare,
-        )
-        head = _ENCODER.encode({"resourceVersion": str(revision)})
-        return b"".join(self._table(head, [row], columns=False))
+        cells = _ENCODER.encode([None] * len(self._columns))
+        row = b'{"cells":%s,"object":%s}' % (cells, bare)
+        return self._table({"resourceVersion": str(revision)}, columns=False) + row + b"]}"
 
-    def _table(self, head: bytes, rows: Sequence[bytes], *, columns: bool) -> Iterator[bytes]:
-        yield self._table_begin(head, columns=columns)
-        yield b",".join(rows)
-        yield b"]}"
+    @property
+    def _version(self) -> str:
+        return f"meta.k8s.io/{self._form.version}"
 
-    def _table_begin(self, head: bytes, *, columns: bool) -> bytes:
+    def _table(self, metadata: Mapping[str, object], *, columns: bool) -> bytes:
+        """Return a table up to its first row."""
         shown = [column.definition for column in self._columns] if columns else []
-        return (
-            b'{"kind":"Table","apiVersion":"%s/%s","metadata":%s,"columnDefinitions":%s,"rows":['
-            % (
-                _META.encode(),
-                self._form.version.encode(),
-                head,
-                _ENCODER.encode(shown),
-            )
-        )
+        fields = {"kind": "Table", "apiVersion": self._version, "metadata": metadata}
+        return _ENCODER.encode({**fields, "columnDefinitions": shown})[:-1] + b',"rows":['
 
     def _row(self, entry: Entry, body: bytes) -> bytes:
         row = TableObject(entry, body, self._when, self._allowance)
@@ -162,19 +148,10 @@ class Shaper:
         return b'{"cells":%s,"object":%s}' % (cells, shown)
 
     def _metadata(self, body: bytes) -> bytes:
-        return b'{"kind":"PartialObjectMetadata","apiVersion":"%s/%s","metadata":%s}' % (
-            _META.encode(),
-            self._form.version.encode(),
-            self._shift.applied(bytes(_METADATA.decode(body).metadata)),
+        return self._partial(self._shift.applied(bytes(_METADATA.decode(body).metadata)))
+
+    def _partial(self, metadata: bytes) -> bytes:
+        return b'{"kind":"PartialObjectMetadata","apiVersion":"%s","metadata":%s}' % (
+            self._version.encode(),
+            metadata,
         )
-
-    def _partial(self, metadata: dict[str, object]) -> dict[str, object]:
-        return {
-            "kind": "PartialObjectMetadata",
-            "apiVersion": f"{_META}/{self._form.version}",
-            "metadata": metadata,
-        }
-
-
-class _Revision(msgspec.Struct, rename="camel"):
-    resource_version: str = ""

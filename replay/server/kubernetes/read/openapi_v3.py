@@ -63,20 +63,19 @@ def document(state: ClusterState, group: str, version: str) -> dict[str, Any] | 
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "unversioned"},
-        "paths": dict(path for one in resources for path in _paths(one)),
+        "paths": dict(path for resource in resources for path in _paths(resource)),
         "components": {"schemas": schemas},
     }
 
 
 def _paths(resource: ApiResource) -> Iterator[tuple[str, Any]]:
     """Yield the paths of a resource, by which clients find its kind."""
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     root = f"/apis/{resource.group_version}" if resource.group else f"/api/{resource.version}"
     below = "/namespaces/{namespace}" if resource.namespaced else ""
     plural = f"{root}{below}/{resource.plural}"
 
     def operation(action: str) -> dict[str, Any]:
-        return {"x-kubernetes-action": action, _GVK: kind, "responses": {}}
+        return {"x-kubernetes-action": action, _GVK: resource.full_kind, "responses": {}}
 
     yield plural, {"get": operation("list")}
     text = {"in": "query", "schema": {"type": "string"}}
@@ -100,7 +99,7 @@ def schema_name(resource: ApiResource) -> str | None:
     """Return the name of the schema of one of Kubernetes' own kinds; None of others."""
     if resource.schema is not None:
         return None
-    wanted = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    wanted = resource.full_kind
     found = (name for name, schema in known_schemas().items() if wanted in schema.get(_GVK, ()))
     return next(found, None)
 
@@ -163,8 +162,7 @@ def _completed(schema: Schema, resource: ApiResource) -> Schema:
         "kind": text,
         "metadata": {"allOf": [{"$ref": _META}], "description": "Standard object's metadata."},
     }
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    return {**schema, "type": "object", "properties": properties, _GVK: [kind]}
+    return {**schema, "type": "object", "properties": properties, _GVK: [resource.full_kind]}
 
 
 def _inferred(state: ClusterState, resource: ApiResource) -> Schema:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..wire.api_resources import READ, SUBRESOURCES
+from ..wire.api_resources import READ, SUBRESOURCES, ApiResource
 from ..wire.api_status import StatusError
 from ..wire.protobuf_fields import MAGIC, fields, text, unwrapped
 
@@ -45,32 +45,27 @@ class _Review(msgspec.Struct):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-def reviewed(plural: str, group: str, body: bytes, verbs: Sequence[str] = READ) -> dict[str, Any]:
+def reviewed(resource: ApiResource, body: bytes, verbs: Sequence[str]) -> dict[str, Any]:
     """Return the answer to a review.
 
     :param verbs: what can be done with every resource.
     :raises StatusError: the body is no such review.
     """
-    review = _read(plural, body)
-    head = {"apiVersion": f"{group}/v1", "metadata": {"creationTimestamp": None}}
-    match plural:
-        case "selfsubjectaccessreviews":
-            return {
-                "kind": "SelfSubjectAccessReview",
-                **head,
-                "spec": msgspec.to_builtins(review.spec),
-                "status": _access(review.spec, verbs),
-            }
-        case "selfsubjectrulesreviews":
-            return {
-                "kind": "SelfSubjectRulesReview",
-                **head,
-                "spec": {"namespace": review.spec.namespace},
-                "status": _rules(verbs),
-            }
+    spec = _read(resource.kind, body).spec
+    answer: dict[str, Any]
+    match resource.kind:
+        case "SelfSubjectAccessReview":
+            answer = {"spec": msgspec.to_builtins(spec), "status": _access(spec, verbs)}
+        case "SelfSubjectRulesReview":
+            answer = {"spec": {"namespace": spec.namespace}, "status": _rules(verbs)}
         case _:
-            user = {"username": USER, "groups": list(_GROUPS)}
-            return {"kind": "SelfSubjectReview", **head, "status": {"userInfo": user}}
+            answer = {"status": {"userInfo": {"username": USER, "groups": list(_GROUPS)}}}
+    return {
+        "kind": resource.kind,
+        "apiVersion": resource.group_version,
+        "metadata": {"creationTimestamp": None},
+        **answer,
+    }
 
 
 def _access(spec: _Spec, verbs: Sequence[str]) -> Mapping[str, Any]:
@@ -92,7 +87,7 @@ def _rules(verbs: Sequence[str]) -> Mapping[str, Any]:
     }
 
 
-def _read(plural: str, body: bytes) -> _Review:
+def _read(kind: str, body: bytes) -> _Review:
     if not body.startswith(MAGIC):
         try:
             return msgspec.json.decode(body, type=_Review)
@@ -100,20 +95,13 @@ def _read(plural: str, body: bytes) -> _Review:
             raise StatusError(400, f"the body is no review: {fault}") from fault
     _, message = unwrapped(body)
     spec = fields(fields(message).get(2, b""))
-    if plural == "selfsubjectrulesreviews":
+    if kind == "SelfSubjectRulesReview":
         return _Review(_Spec(namespace=text(spec, 1)))
-    resource, other = spec.get(1), spec.get(2)
     return _Review(
         _Spec(
-            resource_attributes=None if resource is None else _resource(fields(resource)),
-            non_resource_attributes=None if other is None else _other(fields(other)),
+            _Resource(*(text(fields(spec[1]), number) for number in range(1, 8)))
+            if 1 in spec
+            else None,
+            _Other(*(text(fields(spec[2]), number) for number in (1, 2))) if 2 in spec else None,
         )
     )
-
-
-def _resource(message: dict[int, bytes]) -> _Resource:
-    return _Resource(*(text(message, number) for number in range(1, 8)))
-
-
-def _other(message: dict[int, bytes]) -> _Other:
-    return _Other(text(message, 1), text(message, 2))

@@ -41,7 +41,7 @@ def place_in(catalog: Catalog, path: Sequence[str]) -> ApiPath:
     return ApiPath(resource, namespace, name, below)
 
 
-def named(place: ApiPath) -> dict[str, Any]:
+def named_object(place: ApiPath) -> dict[str, Any]:
     """Return an object of which only its name is known: what server-side apply begins with."""
     resource = place.resource
     metadata = {"name": place.name, **({"namespace": place.namespace} if place.namespace else {})}

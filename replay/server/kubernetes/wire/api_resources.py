@@ -122,6 +122,11 @@ class ApiResource(msgspec.Struct, frozen=True, kw_only=True):
         return self.group, self.kind
 
     @property
+    def full_kind(self) -> dict[str, str]:
+        """The group, the version and the kind, as documents name them."""
+        return {"group": self.group, "version": self.version, "kind": self.kind}
+
+    @property
     def group_version(self) -> str:
         """As in ``apiVersion``."""
         return f"{self.group}/{self.version}" if self.group else self.version
@@ -162,8 +167,8 @@ class Catalog:
             versions = found.setdefault(one.group, [])
             if one.version not in versions:
                 versions.append(one.version)
-        for group, version in REVIEWS:
-            found.setdefault(group, [version])
+        for review in REVIEWS:
+            found.setdefault(review.group, [review.version])
         return found
 
     def of(self, group: str, version: str) -> list[ApiResource]:
@@ -171,16 +176,23 @@ class Catalog:
         return [one for one in self.resources if (one.group, one.version) == (group, version)]
 
 
-REVIEWS: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = MappingProxyType(
-    {
-        ("authentication.k8s.io", "v1"): (("SelfSubjectReview", "selfsubjectreviews"),),
-        ("authorization.k8s.io", "v1"): (
-            ("SelfSubjectAccessReview", "selfsubjectaccessreviews"),
-            ("SelfSubjectRulesReview", "selfsubjectrulesreviews"),
-        ),
-    }
+def _review(group: str, kind: str, plural: str) -> ApiResource:
+    return ApiResource(
+        group=group,
+        version="v1",
+        kind=kind,
+        plural=plural,
+        singular=kind.lower(),
+        namespaced=False,
+    )
+
+
+REVIEWS = (
+    _review("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
+    _review("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
+    _review("authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews"),
 )
-"""Queries that are sent as objects: kinds and plurals by group and version."""
+"""Queries that are sent as objects; they can only be created."""
 
 
 def _order(resource: ApiResource) -> tuple[int, str, str]:
@@ -223,17 +235,7 @@ def catalog_of(
         ]
         for one in RESOURCE_TYPES
     }
-    found[_LEASES] = [
-        ApiResource(
-            group=_LEASES[0],
-            version="v1",
-            kind=_LEASES[1],
-            plural="leases",
-            singular="lease",
-            namespaced=True,
-            has_status=False,
-        )
-    ]
+    found[_LEASES] = [_unlisted(_LEASES, HeldKind(version="v1", namespaced=True))]
     for pair, kind in held.items():
         found.setdefault(pair, [_unlisted(pair, kind)])
     for definition in definitions:
@@ -261,6 +263,7 @@ def _unlisted(pair: GroupKind, kind: HeldKind) -> ApiResource:
         plural=kind_plural(pair[1]),
         singular=pair[1].lower(),
         namespaced=kind.namespaced and pair not in CLUSTER_SCOPED,
+        has_status=pair != _LEASES,
     )
 
 

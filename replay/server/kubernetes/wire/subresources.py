@@ -23,29 +23,16 @@ _WRITTEN = ("get", "patch", "update")
 class Subresource(NamedTuple):
     """One subresource.
 
-    :param kind: of its body, and ``group_version`` of that; empty if it is the object itself.
+    :param full_kind: group, version and kind of its body.
     """
 
     name: str
-    kind: str
     verbs: Sequence[str]
-    group_version: str = ""
+    full_kind: Mapping[str, str]
 
-    @property
-    def written(self) -> Mapping[str, str]:
-        """The group and version of its body, as fields."""
-        group, _, version = self.group_version.rpartition("/")
-        return {"group": group, "version": version} if group else {}
 
-    def answered(self, kind: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the kind of its body.
-
-        :param kind: that of the object.
-        """
-        if not self.group_version:
-            return kind
-        group, _, version = self.group_version.rpartition("/")
-        return {"group": group, "version": version, "kind": self.kind}
+def _body(name: str, verbs: Sequence[str], group: str, kind: str) -> Subresource:
+    return Subresource(name, verbs, {"group": group, "version": "v1", "kind": kind})
 
 
 def subresources_of(resource: ApiResource, verbs: Sequence[str]) -> list[Subresource]:
@@ -54,11 +41,13 @@ def subresources_of(resource: ApiResource, verbs: Sequence[str]) -> list[Subreso
     :param verbs: what can be done with every resource.
     """
     if tuple(verbs) == READ:
-        return [Subresource("status", resource.kind, ("get",))]
-    found = [Subresource("status", resource.kind, _WRITTEN)] if resource.has_status else []
+        return [Subresource("status", ("get",), resource.full_kind)]
+    found = []
+    if resource.has_status:
+        found.append(Subresource("status", _WRITTEN, resource.full_kind))
     if resource.pair == _POD:
-        found.append(Subresource("binding", "Binding", ("create",), "v1"))
-        found.append(Subresource("eviction", "Eviction", ("create",), "policy/v1"))
+        found.append(_body("binding", ("create",), "", "Binding"))
+        found.append(_body("eviction", ("create",), "policy", "Eviction"))
     if resource.pair in SCALED:
-        found.append(Subresource("scale", "Scale", _WRITTEN, "autoscaling/v1"))
+        found.append(_body("scale", _WRITTEN, "autoscaling", "Scale"))
     return found

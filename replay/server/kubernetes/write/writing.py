@@ -10,7 +10,7 @@ import msgspec
 from .....engine.kubernetes.api_errors import Conflict, Refused
 from .....engine.state.truth_fold import Entry
 from ..read.lists import selected
-from ..wire.api_paths import ApiPath, named, no_resource
+from ..wire.api_paths import ApiPath, named_object, no_resource
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import (
     StatusError,
@@ -233,7 +233,7 @@ class Writing:
         held = self._find(place.resource, place.namespace, place.name)
         if held is None and media == APPLY and not place.below:
             document = checked(
-                patched_object(named(place), asking.body, media, place.resource), place
+                patched_object(named_object(place), asking.body, media, place.resource), place
             )
             return self._new(asking, document)
         if held is None:
