@@ -319,7 +319,7 @@ def _check_new(state: ClusterState, asking: WriteRequest) -> None:
 def _name_in(body: bytes) -> str:
     """Return the name of an object in a body; empty if it has none."""
     if body.startswith(MAGIC):  # Of every kind, both are the first fields.
-        _, message = unwrapped(body)
+        *_, message = unwrapped(body)
         return text(fields(fields(message).get(1, b"")), 1)
     try:
         return msgspec.json.decode(body, type=_Named).metadata.name

@@ -93,7 +93,7 @@ def _read(kind: str, body: bytes) -> _Review:
             return msgspec.json.decode(body, type=_Review)
         except msgspec.MsgspecError as fault:
             raise StatusError(400, f"the body is no review: {fault}") from fault
-    _, message = unwrapped(body)
+    *_, message = unwrapped(body)
     spec = fields(fields(message).get(2, b""))
     if kind == "SelfSubjectRulesReview":
         return _Review(_Spec(namespace=text(spec, 1)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -159,31 +160,30 @@ class Channel:
     def initial(self, state: ClusterState) -> Iterator[bytes]:
         """Yield lines that add all objects, some at a time."""
         entries = [self._shown[name] for name in sorted(self._shown)]
-        first = True
-        for some in in_parts(entries, _AT_ONCE):
-            bodies = state.bodies(some, self.resource)
-            seen = [
-                SeenChange(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)
-            ]
-            yield b"".join(self._lines(state, seen, columns=first))
-            first = False
+        return self._some_at_a_time(
+            state,
+            (
+                SeenChange(ADDED, entry, body)
+                for some in in_parts(entries, _AT_ONCE)
+                for entry, body in zip(some, state.bodies(some, self.resource), strict=True)
+            ),
+        )
 
     def past(self, state: ClusterState, changes: Iterable[ResourceChange]) -> Iterator[bytes]:
-        """Yield lines for a watch that begins with some changes."""
-        first, seen = True, list[SeenChange]()
-        for one in self._told(state, changes):
-            seen.append(one)
-            if len(seen) == _AT_ONCE:
-                yield b"".join(self._lines(state, seen, columns=first))
-                first, seen = False, []
-        if seen:
-            yield b"".join(self._lines(state, seen, columns=first))
+        """Yield lines for a watch that begins with some changes, some at a time."""
+        return self._some_at_a_time(state, self._seen(state, changes))
+
+    def _some_at_a_time(self, state: ClusterState, seen: Iterator[SeenChange]) -> Iterator[bytes]:
+        columns = True
+        while some := list(islice(seen, _AT_ONCE)):
+            yield b"".join(self._lines(state, some, columns=columns))
+            columns = False
 
     def news(
         self, state: ClusterState, changes: Sequence[ResourceChange]
     ) -> list[tuple[ClientWatch, bytes]]:
         """Return what each watch is to see of some changes, in parts; all watches share them."""
-        seen = list(self._told(state, changes))
+        seen = list(self._seen(state, changes))
         if not seen:
             return []
         usual = list(_parts(self._lines(state, seen, columns=False)))
@@ -196,7 +196,7 @@ class Channel:
         self._fresh.clear()
         return found
 
-    def _told(self, state: ClusterState, changes: Iterable[ResourceChange]) -> Iterator[SeenChange]:
+    def _seen(self, state: ClusterState, changes: Iterable[ResourceChange]) -> Iterator[SeenChange]:
         """Yield changes with their meaning for what is selected."""
         for change in changes:
             before = self._shown.get(change.name)

@@ -24,9 +24,6 @@ TICK_SECONDS = 0.1
 _FASTEST = 100_000.0
 
 
-Resolve = Callable[[str], Awaitable[Moment]]
-
-
 class Position(NamedTuple):
     """Where the course is.
 
@@ -48,7 +45,9 @@ class MomentCourse:
     :param resolve: returns the moment of a point; it does not wait for watches.
     """
 
-    def __init__(self, point: str, follower: WatchFollower, resolve: Resolve) -> None:
+    def __init__(
+        self, point: str, follower: WatchFollower, resolve: Callable[[str], Awaitable[Moment]]
+    ) -> None:
         self._point, self._follower, self._resolve = point, follower, resolve
         self._lock = asyncio.Lock()
         self._moment: Moment | None = None
@@ -89,10 +88,9 @@ class MomentCourse:
         :param speed: how many times faster than it happened.
         :raises UsageError: the speed is not positive, or the log holds no times.
         """
-        if speed is not None and not 0 < speed <= _FASTEST:
-            raise UsageError(f"{speed:g} is no speed", now="write a number such as 10x or 0.5x")
+        _check_speed(self._usual_speed if speed is None else speed)
         moment = await self.now()
-        _, when = await self._follower.ask(lambda log: _place(log, moment))
+        when = await self._follower.ask(lambda log: when_is(log.store, moment))
         if when.estimate is None:
             raise UsageError("the log holds no times to play by", now="use plinian play step")
         self._usual_speed = speed or self._usual_speed
@@ -116,10 +114,9 @@ class MomentCourse:
 
         :raises UsageError: the speed is not positive.
         """
+        _check_speed(speed)
         if self._speed:
             await self.play(speed)
-        elif not 0 < speed <= _FASTEST:
-            raise UsageError(f"{speed:g} is no speed", now="write a number such as 10x or 0.5x")
         else:
             self._usual_speed = speed
 
@@ -133,7 +130,7 @@ class MomentCourse:
         point = await self._follower.ask(lambda log: _next(log, moment))
         if point is None:
             raise UsageError("the log ends here", now="go back with plinian play to POINT")
-        await self._go(point)
+        await self._move(await self._follower.ask(lambda log: log.moment(point)))
 
     async def to(self, point: str) -> None:
         """Go to a point of the log, earlier or later; it plays on if it played.
@@ -144,7 +141,7 @@ class MomentCourse:
         self._held = True
         await self._move(moment)
         if self._speed:
-            _, when = await self._follower.ask(lambda log: _place(log, moment))
+            when = await self._follower.ask(lambda log: when_is(log.store, moment))
             self._start_clock(when.estimate or 0)
 
     async def close(self) -> None:
@@ -182,9 +179,6 @@ class MomentCourse:
         if ends:
             self._speed, self._held, self._point = 0.0, False, "end"
 
-    async def _go(self, point: str) -> None:
-        await self._move(await self._follower.ask(lambda log: log.moment(point)))
-
     async def _move(self, moment: Moment) -> None:
         """Serve another moment: watches see what happens until then, or end if it is earlier."""
         async with self._lock:
@@ -194,6 +188,11 @@ class MomentCourse:
             else:
                 await self._follower.advance(moment)
             self._moment = moment
+
+
+def _check_speed(speed: float) -> None:
+    if not 0 < speed <= _FASTEST:
+        raise UsageError(f"{speed:g} is no speed", now="write a number such as 10x or 0.5x")
 
 
 def _is_before(moment: Moment, other: Moment) -> bool:

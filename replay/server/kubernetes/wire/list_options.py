@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -98,11 +98,11 @@ class Selection(NamedTuple):
         return not self.labels.requirements and not self.fields.conditions
 
 
-class PageStart(NamedTuple):
+class PageStart(msgspec.Struct, frozen=True):
     """Where a page of a list begins: after an object, at a revision."""
 
-    revision: int
-    after: tuple[str, str]
+    revision: Annotated[int, msgspec.Meta(ge=0, le=LAST_REVISION)] = msgspec.field(name="rv")
+    after: tuple[str, str] = msgspec.field(name="start")
 
 
 class ListOptions(NamedTuple):
@@ -227,23 +227,14 @@ def _revision(text: str) -> int | None:
     return int(text)
 
 
-class _Token(msgspec.Struct):
-    rv: int
-    start: tuple[str, str]
-
-
 def token_of(start: PageStart) -> str:
     """Return a page's beginning for ``continue``."""
-    text = msgspec.json.encode(_Token(start.revision, start.after))
-    return base64.urlsafe_b64encode(text).decode().rstrip("=")
+    return base64.urlsafe_b64encode(msgspec.json.encode(start)).decode().rstrip("=")
 
 
 def _start(token: str) -> PageStart:
     try:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        found = msgspec.json.decode(text, type=_Token)
+        return msgspec.json.decode(text, type=PageStart)
     except (ValueError, binascii.Error, msgspec.MsgspecError) as fault:
         raise StatusError(400, "continue key is not valid: it was not made here") from fault
-    if not 0 <= found.rv <= LAST_REVISION:
-        raise StatusError(400, "continue key is not valid: it was not made here")
-    return PageStart(found.rv, found.start)

@@ -70,15 +70,16 @@ def text(message: dict[int, bytes], number: int) -> str:
     return message.get(number, b"").decode("utf-8", "replace")
 
 
-def unwrapped(body: bytes) -> tuple[str, bytes]:
-    """Return the kind and the message of an object in protobuf.
+def unwrapped(body: bytes) -> tuple[str, str, bytes]:
+    """Return the version, the kind and the message of an object in protobuf.
 
     :raises StatusError: it is none.
     """
     if not body.startswith(MAGIC):
         raise broken()
     outer = fields(body[len(MAGIC) :])
-    return text(fields(outer.get(1, b"")), 2), outer.get(2, b"")
+    meta = fields(outer.get(1, b""))
+    return text(meta, 1), text(meta, 2), outer.get(2, b"")
 
 
 def _number(message: bytes, place: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from ....logs.log import Log
 from ....moments.moment import Moment
 from ..read.cluster_state import SECRETS, ClusterState, KeptStates, Name, find_entry, name_of
 from ..watch.resource_changes import ResourceChange
-from ..wire.api_resources import Catalog
+from ..wire.api_resources import ApiResource, Catalog
 from ..wire.event_groups import one_pair
 
 SECRET: GroupKind = ("", "Secret")
@@ -105,11 +105,11 @@ class BranchState(ClusterState):
         payloads = self._log.store.payloads(positions, self.moment.branch)
         return [payloads[position] for position in positions]
 
-    def document(self, entry: Entry) -> dict[str, Any]:
-        """Return an object in the version in which it is stored."""
+    def document(self, entry: Entry, resource: ApiResource | None = None) -> dict[str, Any]:
+        """Return an object as a resource shows it; None is in the version in which it is stored."""
         reference = entry.reference
-        resource = self.catalog.of_kind(reference.group, reference.kind)
-        (body,) = self.bodies([entry], resource)
+        shown_as = resource or self.catalog.of_kind(reference.group, reference.kind)
+        (body,) = self.bodies([entry], shown_as)
         document: dict[str, Any] = msgspec.json.decode(body)
         return document
 

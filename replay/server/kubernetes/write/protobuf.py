@@ -24,7 +24,7 @@ import zstandard
 
 from .....engine.nesting import MAX_DEPTH
 from ..wire.api_status import StatusError, too_large_body
-from ..wire.protobuf_fields import BYTES, MAGIC, broken, fields, records, text
+from ..wire.protobuf_fields import BYTES, broken, fields, records, text, unwrapped
 from .patches import MOST_VALUES
 
 _META = "apimachinery/pkg/apis/meta/v1"
@@ -62,11 +62,7 @@ def decoded(body: bytes) -> dict[str, Any]:
 
     :raises StatusError: it is none, or of a kind that has no message.
     """
-    if not body.startswith(MAGIC):
-        raise broken()
-    outer = fields(body[len(MAGIC) :])
-    meta = fields(outer.get(1, b""))
-    version, kind = text(meta, 1), text(meta, 2)
+    version, kind, message = unwrapped(body)
     name = _message_of(version, kind)
     if name is None:
         raise StatusError(
@@ -74,11 +70,7 @@ def decoded(body: bytes) -> dict[str, Any]:
             f"no {kind} of {version} can be read from protobuf: send JSON",
             reason="UnsupportedMediaType",
         )
-    return {
-        "apiVersion": version,
-        "kind": kind,
-        **_Decoding(_messages()).message(name, outer.get(2, b"")),
-    }
+    return {"apiVersion": version, "kind": kind, **_Decoding(_messages()).message(name, message)}
 
 
 def _message_of(version: str, kind: str) -> str | None:

@@ -41,12 +41,11 @@ _SERVER_SETS = frozenset(
 class WrittenVersionOf(NamedTuple):
     """A version of an object that a write makes.
 
-    :param verb: ``created``, ``updated`` or ``deleted``. :param before: None if it is new.
+    :param verb: ``created``, ``updated`` or ``deleted``.
     :param bound: the node that a binding gave to a pod; empty for all other writes.
     """
 
     verb: str
-    before: Document | None
     document: Document
     bound: str = ""
 
@@ -202,7 +201,7 @@ class Storage:
             if self._server.find(*place) is not None:  # It may be gone by what followed at once.
                 self._server.hold(document)
         verb = {ADDED: "created", DELETED: "deleted"}.get(change.verb, "updated")
-        self.versions.append(WrittenVersionOf(verb, before, document))
+        self.versions.append(WrittenVersionOf(verb, document))
 
     @staticmethod
     def _is_over(held: Document | None) -> bool:

@@ -6,22 +6,26 @@ it is there.
 
 Source: k8s.io/apimachinery pkg/runtime/serializer/json and pkg/util/managedfields;
 k8s.io/apiextensions-apiserver pkg/apiserver/schema/pruning; k8s.io/apiserver
-pkg/endpoints/handlers/patch.go.
+pkg/endpoints/handlers/patch.go; k8s.io/kube-openapi pkg/validation/validate; k8s.io/apimachinery
+pkg/api/resource and pkg/apis/meta/v1, whose types say more than the schema does: quantities and
+times have a form.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any
 
+from .....engine.kubernetes.quantity import parse
+from .....engine.kubernetes.units import parse_time
 from ..read.openapi_v3 import Schema, resolved, schema_of
 from ..wire.api_paths import ApiPath
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, invalid, of_wrong_types
 from ..wire.protobuf_fields import MAGIC
 from .bodies import YAML, WriteRequest
-from .field_types import fault_of_type
 from .patches import APPLY, read_yaml
 from .storing import Document
 
@@ -32,28 +36,36 @@ _MOST_LETTERS = 200
 STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 _KEEPS = "x-kubernetes-preserve-unknown-fields"
 
+_NAMES: Mapping[type, str] = MappingProxyType(
+    {
+        bool: "boolean",
+        dict: "object",
+        float: "number",
+        int: "integer",
+        list: "array",
+        str: "string",
+        type(None): "null",
+    }
+)
+_BITS: Mapping[str, int] = MappingProxyType({"int32": 31, "int64": 63})
+_INT_OR_STRING = ("integer", "string")
+_MOST_SHOWN = 60
 
-class CheckedObject(NamedTuple):
-    """An object without the fields that no server keeps.
 
-    :param faults: what was wrong, one text for each field.
-    """
-
-    document: Document
-    faults: Sequence[str]
-
-
-def validated(asking: WriteRequest, document: Document, held: Document | None) -> CheckedObject:
+def validated(
+    asking: WriteRequest, document: Document, held: Document | None
+) -> tuple[Document, Sequence[str]]:
     """Return the object of a write without the fields that a server does not keep.
 
     :param held: the object that is there; its fields are known.
+    :returns: with what was wrong, one text for each field.
     :raises StatusError: a field has another type than its schema says; or the client asks for
         strict validation, and there are such fields; or it applies an unknown field, which no
         manager can own.
     """
     how = _directive(asking)
     if asking.body.startswith(MAGIC):  # Protobuf has no names of fields, and no other fields.
-        return CheckedObject(document, ())
+        return document, ()
     resource = asking.place.resource
     twice = [] if how == IGNORE else _repeated_in(asking)
     unknown: list[str] = []
@@ -68,11 +80,11 @@ def validated(asking: WriteRequest, document: Document, held: Document | None) -
     if unknown and asking.media == APPLY:
         raise _not_declared(asking.place, unknown)
     if how == IGNORE:
-        return CheckedObject(document, ())
+        return document, ()
     unknown = [f'unknown field "{one}"' for one in unknown[: MOST_FAULTS - len(twice)]]
     if how == STRICT and (twice or unknown):
         raise _refused(asking, resource, twice, unknown)
-    return CheckedObject(document, [*twice, *unknown])
+    return document, [*twice, *unknown]
 
 
 def _directive(asking: WriteRequest) -> str:
@@ -177,7 +189,7 @@ class _Walk:
     ) -> Any:
         whole = resolved(schema)
         closed = closed and whole is schema  # What is referred to is of Kubernetes' own.
-        fault = fault_of_type(value, whole)
+        fault = _fault_of_type(value, whole)
         if fault and not any(_is_same(value, one) for one in held):
             self.wrong.append((path, fault))
         if fault:
@@ -267,3 +279,57 @@ def _repeated(value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, list):
         for place, one in enumerate(value):
             yield from _repeated(one, f"{path}[{place}]")
+
+
+def _fault_of_type(value: Any, schema: Schema) -> str:
+    """Return what is wrong with the type of a value; empty if it fits.
+
+    :param schema: of the value itself; what is inside of it is not looked at.
+    """
+    wanted = _wanted(schema)
+    name = _NAMES[type(value)]
+    if value is None:
+        fits = bool(schema.get("nullable")) or not wanted
+    else:
+        # A number without a fraction is an integer, as JSON has it.
+        whole = name == "number" and float(value).is_integer()
+        fits = not wanted or name in wanted or (whole and "integer" in wanted)
+        fits = fits or (name == "integer" and "number" in wanted)
+    if not fits:
+        return f'must be of type {" or ".join(wanted)}: "{name}"'
+    return _fault_of_form(value, schema, wanted)
+
+
+def _wanted(schema: Schema) -> tuple[str, ...]:
+    """Return the types that fit; none if all do."""
+    if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
+        return _INT_OR_STRING
+    name = schema.get("type")
+    if isinstance(name, str) and name:
+        return (name,)
+    choices = schema.get("oneOf")
+    if not isinstance(choices, list):
+        return ()
+    types = [choice.get("type") for choice in choices if isinstance(choice, dict)]
+    return tuple(map(str, types)) if types and all(types) else ()
+
+
+def _fault_of_form(value: Any, schema: Schema, wanted: tuple[str, ...]) -> str:
+    form = schema.get("format")
+    bits = _BITS.get(form) if isinstance(form, str) else None
+    if isinstance(value, int) and bits is not None and not -1 <= value >> bits <= 0:
+        return f"must be an integer of {bits + 1} bits"
+    if isinstance(value, str) and value and form == "date-time" and not _is_read(parse_time, value):
+        return f"must be a time as in 2006-01-02T15:04:05Z: {value[:_MOST_SHOWN]!r}"
+    is_quantity = wanted == ("string", "number") and form is None
+    if is_quantity and isinstance(value, str) and not _is_read(parse, value):
+        return f"must be a quantity as in 500m or 1Gi: {value[:_MOST_SHOWN]!r}"
+    return ""
+
+
+def _is_read(read: Any, text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .....engine.kubernetes.api_errors import Conflict, Refused
-from .....engine.state.truth_fold import Entry
 from ..read.lists import selected
 from ..wire.api_paths import ApiPath, named_object, no_resource
 from ..wire.api_resources import ApiResource
@@ -145,12 +144,7 @@ class Writing:
 
     def _find(self, resource: ApiResource, namespace: str, name: str) -> Document | None:
         entry = self._state.find(resource.pair, (namespace, name))
-        return None if entry is None else self._shown(entry, resource)
-
-    def _shown(self, entry: Entry, resource: ApiResource) -> Document:
-        (body,) = self._state.bodies([entry], resource)
-        document: Document = msgspec.json.decode(body)
-        return document
+        return None if entry is None else self._state.document(entry, resource)
 
     def _created(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
@@ -178,7 +172,7 @@ class Writing:
         if resource.pair == SERVICE:
             document = filled(document, self._services(), None)
         self._storage.create(document)
-        return self._told(place._replace(name=name), document, 201)
+        return self._with_subject(place._replace(name=name), document, 201)
 
     def _services(self) -> list[Document]:
         return [self._state.document(entry) for entry in self._state.of(SERVICE)]
@@ -187,9 +181,9 @@ class Writing:
         self, asking: WriteRequest, document: Document, held: Document | None = None
     ) -> Document:
         """Return an object without the fields that a server does not keep, and warn of them."""
-        found = validated(asking, document, held)
-        self._warnings += found.faults
-        return found.document
+        document, faults = validated(asking, document, held)
+        self._warnings += faults
+        return document
 
     def _in_namespace(self, name: str) -> None:
         """Create the namespace of a new object if there is none: logs rarely hold namespaces."""
@@ -225,7 +219,7 @@ class Writing:
         if resource.pair == SERVICE and not status:
             document = filled(document, self._services(), held)
         self._storage.update(held, document, status=status)
-        return self._told(place, held)
+        return self._with_subject(place, held)
 
     def _patched(self, asking: WriteRequest) -> WriteOutcome:
         place, media = asking.place, asking.media
@@ -254,7 +248,7 @@ class Writing:
         if gone and place.resource.pair not in _RETURNED:
             found = WriteOutcome(versions, success(place.resource, place.name, uid))
         else:
-            found = self._told(place, held)
+            found = self._with_subject(place, held)
         return found._replace(trial=how.trial)
 
     def _all_deleted(self, asking: WriteRequest) -> WriteOutcome:
@@ -262,7 +256,7 @@ class Writing:
         selection = asked_of(place.resource, place.namespace, asking.query, "").selection
         how = deletion_in(asking)
         for entry in selected(self._state, place.resource, selection):
-            self._storage.delete(self._shown(entry, place.resource), how)
+            self._storage.delete(self._state.document(entry, place.resource), how)
         done = success(place.resource, "")
         return WriteOutcome(self._storage.versions, done, trial=how.trial)
 
@@ -299,7 +293,7 @@ class Writing:
         after = [one.document for one in self._storage.versions] or [held]
         return WriteOutcome(self._storage.versions, scales.scale_of(after[0]))
 
-    def _told(self, place: ApiPath, document: Document, code: int = 200) -> WriteOutcome:
+    def _with_subject(self, place: ApiPath, document: Document, code: int = 200) -> WriteOutcome:
         """Return an outcome whose answer is the object after the write."""
         subject = place.namespace, place.name
         return WriteOutcome(self._storage.versions, document, code, subject, self._warnings)
