@@ -62,11 +62,11 @@ def mcp(
 
         serve_stdio(settings, logger)
         return
-    from ..server.running import serve
+    from ..server.running import Serving
 
     def ready(listening: ServerSettings, remarks: Sequence[str]) -> None:
         serving.warn(listening, remarks)
         where = f"{listening.origin}{PATH}"
         note(f"plinian: serving {shown_place(log)} to agents at {where} (Ctrl-C ends it)")
 
-    serve(settings, names=names, ready=ready, logger=logger)
+    Serving(settings, names=names, ready=ready, logger=logger).run()

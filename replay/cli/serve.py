@@ -68,7 +68,7 @@ def serve(
     """
     from ...engine.log.location import shown_place
     from ..server.access_token import token_in
-    from ..server.running import serve as run
+    from ..server.running import Serving
     from ..server.settings import ServerSettings, origin_of
     from ..server.tls import tls_of
     from .play import speed_of
@@ -97,7 +97,7 @@ def serve(
         if show:
             serving.open_in_browser(f"{listening.origin}/")
 
-    run(settings, names=names, ready=ready, logger=logger)
+    Serving(settings, names=names, ready=ready, logger=logger).run()
 
 
 def _time_of(text: str) -> int:

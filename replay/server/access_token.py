@@ -1,13 +1,23 @@
-"""The token of a server, from a file: arguments of a command are visible to all users."""
+"""The token of a server: in a file, and as the subprotocol of a WebSocket.
+
+Arguments of a command are visible to all users. A browser can send it in no header of a WebSocket
+but as a subprotocol.
+
+Source: k8s.io/apiserver pkg/authentication/request/websocket/protocol.go.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import string
+from collections.abc import Iterable
 from pathlib import Path
 
 from ...engine.errors import UsageError
 
 LEAST_LENGTH = 16
+_SUBPROTOCOL = "base64url.bearer.authorization.k8s.io."
 _ALLOWED = frozenset(string.ascii_letters + string.digits + "-._~")
 
 
@@ -30,3 +40,17 @@ def token_in(file: Path) -> str:
             now="make one: python3 -c 'import secrets; print(secrets.token_urlsafe())'",
         )
     return token
+
+
+def is_token(subprotocol: str) -> bool:
+    """Return whether a subprotocol is a token."""
+    return subprotocol.startswith(_SUBPROTOCOL)
+
+
+def token_of(subprotocols: Iterable[str]) -> str:
+    """Return the token among the subprotocols that are offered; empty if there is none."""
+    text = next(filter(is_token, subprotocols), "").removeprefix(_SUBPROTOCOL)
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+    except (binascii.Error, ValueError):
+        return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
 from .api.routes import routes as api_routes
@@ -41,7 +40,7 @@ def application(settings: ServerSettings, names: Collection[str] = ()) -> Starle
         readers.close()
 
     app = Starlette(
-        routes=list(_routes()),
+        routes=[*api_routes(), *mcp_routes(), *kubernetes.routes(), *web_routes()],
         middleware=[Middleware(Guard, settings=settings, names=names)],
         exception_handlers={
             PlinianError: json_fault,
@@ -52,10 +51,6 @@ def application(settings: ServerSettings, names: Collection[str] = ()) -> Starle
     )
     app.state.served = Served(settings, readers, Works(readers), KeptAnswers())
     return app
-
-
-def _routes() -> Sequence[BaseRoute]:
-    return [*api_routes(), *mcp_routes(), *kubernetes.routes(), *web_routes()]
 
 
 async def _not_found(request: Request, fault: Exception) -> Response:

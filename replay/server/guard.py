@@ -7,8 +7,10 @@ or ``localhost`` cannot be), or if another site's page sent it.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.cookies import CookieError, SimpleCookie
@@ -21,9 +23,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import login
-from .guesses import Guesses
+from .access_token import token_of
 from .settings import ServerSettings
-from .socket_token import token_of
 
 MOST_BYTES = 4 << 20
 """The largest body of a request."""
@@ -64,6 +65,46 @@ class Bodies:
             yield counting
         finally:
             self._held -= received
+
+
+GUESS_SECONDS = 1.0
+"""How late the answer to a wrong token is."""
+
+MOST_OF_ADDRESS, MOST_OF_ALL = 16, 256
+"""Answers to wrong tokens that wait: to one address, and to all."""
+
+
+class Guesses:
+    """The answers to wrong tokens that wait; nothing is remembered of others.
+
+    Few of one client wait at once, so an address makes at most some guesses a second. A right token
+    is never slowed, unless so many guesses of the same address wait that none is compared: a client
+    cannot tell from the time of an answer whether its token was compared.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: Counter[str] = Counter()
+
+    def may_guess(self, scope: Scope) -> bool:
+        """Return whether the token of a request may be compared now."""
+        here = self._waiting[_address(scope)] < MOST_OF_ADDRESS
+        return here and self._waiting.total() < MOST_OF_ALL
+
+    async def wait(self, scope: Scope) -> None:
+        """Wait as long as the answer to a wrong token takes."""
+        address = _address(scope)
+        self._waiting[address] += 1
+        try:
+            await asyncio.sleep(GUESS_SECONDS)
+        finally:
+            self._waiting[address] -= 1
+            if not self._waiting[address]:
+                del self._waiting[address]
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 TOKEN_PREFIX = "/token/"  # noqa: S105 -- a path

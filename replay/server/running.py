@@ -36,26 +36,6 @@ class AddressUnavailable(PlinianError):
     """The server cannot listen at an address."""
 
 
-def serve(
-    settings: ServerSettings,
-    *,
-    names: Collection[str] = (),
-    ready: Callable[[ServerSettings, Sequence[str]], None],
-    logger: FilteringBoundLogger | None = None,
-) -> None:
-    """Serve a log until the process is interrupted.
-
-    :param names: names by which the server may be addressed.
-    :param ready: called once it listens, with the settings and the port that it has, and with what
-        will not be answered, as sentences.
-    :param logger: takes the lines of the server; None prints warnings to standard error.
-    :raises UsageError: other machines reach the address, and no token protects it.
-    :raises LogNotFound: there is no log.
-    :raises AddressUnavailable: the port is in use, or the address is not this machine's.
-    """
-    Serving(settings, names=names, ready=ready, logger=logger).run()
-
-
 class Serving:
     """A server that has its port, and runs until it is stopped or the process is interrupted."""
 
@@ -69,7 +49,13 @@ class Serving:
     ) -> None:
         """Take the port.
 
-        :param names: as of :func:`serve`; so are ``ready``, ``logger`` and what is raised.
+        :param names: names by which the server may be addressed.
+        :param ready: called once it listens, with the settings and the port that it has, and with
+            what will not be answered, as sentences.
+        :param logger: takes the lines of the server; None prints warnings to standard error.
+        :raises UsageError: other machines reach the address, and no token protects it.
+        :raises LogNotFound: there is no log.
+        :raises AddressUnavailable: the port is in use, or the address is not this machine's.
         """
         remarks = look(checked(settings))
         self._bound = _bound(settings)

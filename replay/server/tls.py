@@ -20,38 +20,25 @@ def tls_of(certificate: Path | None, key: Path | None, clients: Path | None) -> 
         raise UsageError(
             "encryption needs a certificate and its key", now="give --tls-cert and --tls-key"
         )
-    made = Tls(str(certificate), str(key), "" if clients is None else str(clients))
-    context_of(made)
-    return made
-
-
-def context_of(tls: Tls) -> ssl.SSLContext:
-    """Return the settings of encrypted connections.
-
-    :raises UsageError: a file cannot be read, or does not fit to another.
-    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        context.load_cert_chain(tls.certificate, tls.key, _no_password)
+        context.load_cert_chain(certificate, key, _no_password)
     except (OSError, ssl.SSLError, ValueError) as fault:
         raise UsageError(
             f"the certificate and the key cannot be used: {_reason(fault)}",
-            where=tls.certificate,
+            where=str(certificate),
             now="give files in PEM, the key without a password",
         ) from fault
-    if not tls.clients:
-        return context
     try:
-        context.load_verify_locations(tls.clients)
+        if clients is not None:
+            context.load_verify_locations(clients)
     except (OSError, ssl.SSLError, ValueError) as fault:
         raise UsageError(
             f"the certificates of those who sign clients' cannot be used: {_reason(fault)}",
-            where=tls.clients,
+            where=str(clients),
             now="give a file in PEM",
         ) from fault
-    context.verify_mode = ssl.CERT_REQUIRED
-    return context
+    return Tls(str(certificate), str(key), "" if clients is None else str(clients))
 
 
 def _no_password() -> str:

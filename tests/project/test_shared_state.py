@@ -35,7 +35,7 @@ WITH_THREADS = {
     "replay/server/readers.py": "threads share a log; counts are of the loop",
     "replay/server/shared_log.py": "a lock around which log is open, and how many use it",
     "replay/server/answer_limits.py": "a flag: the event loop stops a thread of readers.py",
-    "replay/server/guesses.py": "waits in the event loop, and starts nothing",
+    "replay/server/guard.py": "waits in the event loop, and starts nothing",
     "replay/server/works.py": "no thread: tasks of the event loop; a flag as in limits.py",
     "replay/server/kubernetes/served_branch.py": "one thread, which alone has the branch",
     "replay/server/client_patience.py": "no thread: timers of the event loop",
@@ -46,8 +46,7 @@ WITH_THREADS = {
     "replay/server/kubernetes/watch/watching.py": "one thread, which alone has the watches",
     "replay/server/kubernetes/watch/channels.py": "waits in the event loop, and starts nothing",
     "replay/server/kubernetes/watch/course.py": "a task of the event loop moves the moment",
-    "replay/server/kubernetes/watch/watches.py": "waits in the event loop",
-    "replay/server/kubernetes/watch/sockets.py": "no thread: two tasks of the loop a client",
+    "replay/server/kubernetes/watch/watches.py": "no thread: two tasks of the loop a client",
     "replay/parallel.py": "processes, which start fresh and share nothing",
 }
 """Modules that start threads or processes, or lock, and what these share."""

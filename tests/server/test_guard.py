@@ -14,7 +14,7 @@ from serving import Running, ended, run, serving
 from starlette.responses import PlainTextResponse
 
 from plinian.replay.server import guard as bodies
-from plinian.replay.server import guesses
+from plinian.replay.server import guard as guarding
 from plinian.replay.server.guard import Guard
 from plinian.replay.server.settings import ServerSettings
 
@@ -191,12 +191,12 @@ def test_guesses_of_a_token_are_slowed_and_none_beyond_some_is_compared(
         waits = asyncio.Event()
 
         async def slept(seconds: float) -> None:
-            assert seconds == guesses.SECONDS
+            assert seconds == guarding.GUESS_SECONDS
             await waits.wait()
 
-        monkeypatch.setattr(guesses.asyncio, "sleep", slept)
+        monkeypatch.setattr(guarding.asyncio, "sleep", slept)
         wrong = [
-            asyncio.create_task(_asked(guard, f"no{n}")) for n in range(guesses.MOST_OF_ADDRESS)
+            asyncio.create_task(_asked(guard, f"no{n}")) for n in range(guarding.MOST_OF_ADDRESS)
         ]
         for _ in range(10):  # Let all of them begin.
             await asyncio.wait(wrong, timeout=0)

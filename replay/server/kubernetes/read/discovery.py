@@ -13,10 +13,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..wire.api_paths import no_resource
+from ..wire.api_paths import Subresource, no_resource, subresources_of
 from ..wire.api_resources import REVIEWS, ApiResource, Catalog
 from ..wire.api_status import JSON
-from ..wire.subresources import Subresource, subresources_of
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 

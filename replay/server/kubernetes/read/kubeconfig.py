@@ -22,9 +22,9 @@ def kubeconfig(server: str, log: str, points: Sequence[str], token: str = "") ->
         base += f"{TOKEN_PREFIX}{token}"
     name = Path(log.partition("?")[0].rstrip("/")).stem or "log"
     places = [
-        (f"{name}@{_bare(point)}", f"{base}/at/{quote(point, safe='@:')}") for point in points
-    ]
-    places = places or [(name, base)]
+        (f"{name}@{point.removeprefix('@')}", f"{base}/at/{quote(point, safe='@:')}")
+        for point in points
+    ] or [(name, base)]
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -39,11 +39,6 @@ def kubeconfig(server: str, log: str, points: Sequence[str], token: str = "") ->
         ],
         "users": [{"name": "reader", "user": {"token": token} if token else {}}],
     }
-
-
-def _bare(point: str) -> str:
-    """Return a point for the name of a context, which already has an ``@``."""
-    return point.removeprefix("@")
 
 
 def _cluster(address: str) -> dict[str, Any]:

@@ -39,16 +39,12 @@ def asked(server: str, token: str, body: Mapping[str, Any] | None) -> dict[str, 
     except HTTPError as fault:
         raise _refused(fault, server) from fault
     except (URLError, HTTPException, OSError, ValueError) as fault:
-        raise _silent(server) from fault
+        raise ServerSilent(
+            "no plinian serve answers here",
+            where=server,
+            now="start one, or give its address with --server",
+        ) from fault
     return found
-
-
-def _silent(server: str) -> ServerSilent:
-    return ServerSilent(
-        "no plinian serve answers here",
-        where=server,
-        now="start one, or give its address with --server",
-    )
 
 
 def _refused(fault: HTTPError, server: str) -> PlinianError:

@@ -15,7 +15,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ...socket_token import is_token
+from ...access_token import is_token
 from ..wire.api_status import JSON, StatusError
 from ..wire.list_options import ListOptions
 from .channels import ClientWatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -36,17 +37,17 @@ class Owned:
         """Return the objects that name an owner."""
         if self._places is None:
             self._places = {}
-            for pair, entry, owner in _named(state):
-                self._places.setdefault(owner, {})[pair, name_of(entry)] = None
+            for pair, entry, document in _with_owners(state):
+                self.add(document, pair, name_of(entry))
         return list(self._places.get(uid, ()))
 
 
-def _named(state: BranchState) -> Iterator[tuple[GroupKind, Entry, str]]:
+def _with_owners(state: BranchState) -> Iterator[tuple[GroupKind, Entry, Document]]:
     for pair in state.kinds:
-        for some in in_parts([one for one in state.of(pair) if one.position], _AT_ONCE):
+        for some in in_parts([entry for entry in state.of(pair) if entry.position], _AT_ONCE):
             for entry, body in zip(some, state.stored(some), strict=True):
                 if _NAMES_OWNERS in body:
-                    yield from ((pair, entry, uid) for uid in owners_of(msgspec.json.decode(body)))
+                    yield pair, entry, msgspec.json.decode(body)
 
 
 class Neighbours:
@@ -59,8 +60,9 @@ class Neighbours:
         self, state: BranchState, owned: Owned, known: Container[GroupKind] = frozenset()
     ) -> None:
         self._state, self._owned, self._known = state, owned, known
-        self._uids: dict[GroupKind, Container[str]] = {}
-        self._ever: dict[GroupKind, Container[str]] = {}
+        # A write may name thousands of owners.
+        self._uids_of = cache(lambda kind: {entry.reference.uid for entry in state.of(kind)})
+        self._uids_ever = cache(lambda kind: frozenset(state.uids_ever(kind)))
 
     def owned_by(self, uid: str) -> Iterable[Document]:
         """Return the objects that name an owner."""
@@ -91,16 +93,4 @@ class Neighbours:
         uid = owner["uid"]
         if uid in self._uids_of(kind):
             return False
-        return kind in self._known or uid in self._ever_of(kind)
-
-    def _uids_of(self, kind: GroupKind) -> Container[str]:
-        """Return the uids of the objects of a kind; a write may name thousands of owners."""
-        if kind not in self._uids:
-            self._uids[kind] = frozenset(entry.reference.uid for entry in self._state.of(kind))
-        return self._uids[kind]
-
-    def _ever_of(self, kind: GroupKind) -> Container[str]:
-        """Return the uids of all objects of a kind that the log has or had."""
-        if kind not in self._ever:
-            self._ever[kind] = frozenset(self._state.uids_ever(kind))
-        return self._ever[kind]
+        return kind in self._known or uid in self._uids_ever(kind)

@@ -26,15 +26,13 @@ from .....engine.nesting import hold_depth, levels
 from ..read.openapi_v3 import Schema, known_schemas, schema_name
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, too_large_body
-from .strategic import strategic_merged
+from .strategic import Document, strategic_merged
 
 STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
 MOST_VALUES = 200_000
 """The values of one body. A pod has about 200, a large definition of resources 30,000."""
-
-Document = dict[str, Any]
 
 
 def patched_object(held: Document, body: bytes, media: str, resource: ApiResource) -> Document:

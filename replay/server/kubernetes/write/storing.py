@@ -23,8 +23,7 @@ from .....engine.kubernetes.api_server import (
 )
 from .....engine.kubernetes.units import SECOND_US, format_time
 from .patches import counted
-
-Document = dict[str, Any]
+from .strategic import Document
 
 ENDING, SCHEDULED = "deletionTimestamp", "PodScheduled"
 ORPHAN, FOREGROUND = "Orphan", "Foreground"

@@ -9,7 +9,7 @@ import msgspec
 
 from .....engine.kubernetes.api_errors import Conflict, Refused
 from ..read.lists import selected
-from ..wire.api_paths import ApiPath, named_object, no_resource
+from ..wire.api_paths import SCALED, ApiPath, named_object, no_resource
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import (
     StatusError,
@@ -20,7 +20,6 @@ from ..wire.api_status import (
     success,
 )
 from ..wire.list_options import asked_of
-from ..wire.subresources import SCALED
 from . import scales
 from .bodies import (
     WriteRequest,
