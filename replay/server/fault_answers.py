@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
 from typing import Any
 
 from starlette.requests import Request
@@ -35,21 +35,14 @@ from .reach import OutOfReach
 from .readers import ServerBusy
 from .works import WorkStopped
 
-_STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
+_STATUSES: tuple[tuple[type[PlinianError] | UnionType, int], ...] = (
     (ObjectNotFound, 404),
     (PointMalformed, 400),
     (PointUnknown, 404),
-    (UsageError, 400),
-    (InputError, 400),
+    (UsageError | InputError, 400),
     (NotKnown, 409),
-    (ServerBusy, 503),
-    (TookTooLong, 503),
-    (OutOfReach, 503),
-    (WorkStopped, 503),
-    (LogNotFound, 503),
-    (LogUnavailable, 503),
-    (LogNewer, 503),
-    (LogOlder, 503),
+    (ServerBusy | TookTooLong | OutOfReach | WorkStopped, 503),
+    (LogNotFound | LogUnavailable | LogNewer | LogOlder, 503),
 )
 """The status of an error, by the first class that it belongs to; 500 if to none."""
 

@@ -42,9 +42,13 @@ class Bodies:
     def __init__(self) -> None:
         self._held = 0
 
-    def has_room(self, length: int) -> bool:
-        """Return whether a body of a length may be read now."""
-        return length <= _SMALL or self._held + length <= MOST_AT_ONCE
+    def check_room(self, length: int) -> None:
+        """Refuse a large body while many of them are in memory.
+
+        :raises BlockedRequest: they are.
+        """
+        if length > _SMALL and self._held + length > MOST_AT_ONCE:
+            raise BlockedRequest(503, "the server reads many large requests: try again in a moment")
 
     @contextmanager
     def counted(self, receive: Receive) -> Iterator[Receive]:
@@ -176,8 +180,8 @@ class Guard:
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            self._check_room(_check_request(scope, self._names, self._origins))
-            if self._logs_in(scope):
+            self._bodies.check_room(_check_request(scope, self._names, self._origins))
+            if self._token and scope["path"] == login.PATH and scope.get("method") == "POST":
                 answer = await self._logged_in(scope, receive)
                 await answer(scope, receive, _with_headers(send))
                 return
@@ -197,29 +201,18 @@ class Guard:
             await self._guesses.wait(scope)
         return answer
 
-    def _check_room(self, length: int) -> None:
-        """Refuse a large body while many of them are in memory.
-
-        :raises Refused: they are.
-        """
-        if not self._bodies.has_room(length):
-            raise BlockedRequest(503, "the server reads many large requests: try again in a moment")
-
     def _check_guesses(self, scope: Scope) -> None:
         """Compare no token while many wrong ones of a client wait for their answers.
 
-        :raises Refused: so many wait.
+        :raises BlockedRequest: so many wait.
         """
         if not self._guesses.may_guess(scope):
             raise BlockedRequest(429, "too many wrong tokens: try again in a moment")
 
-    def _logs_in(self, scope: Scope) -> bool:
-        return bool(self._token) and scope["path"] == login.PATH and scope.get("method") == "POST"
-
     def _with_token(self, scope: Scope) -> Scope:
         """Return a scope whose token is right, and without it in the path.
 
-        :raises Refused: the token is missing or wrong.
+        :raises BlockedRequest: the token is missing or wrong.
         """
         path = scope["path"]
         in_path = path.startswith(TOKEN_PREFIX)
@@ -252,7 +245,7 @@ def _check_request(scope: Scope, names: Collection[str], origins: Collection[str
 
     :param origins: sites whose pages may ask, too.
     :returns: the bytes that it announces; 0 if it announces none.
-    :raises Refused: it may not be answered.
+    :raises BlockedRequest: it may not be answered.
     """
     headers = Headers(scope=scope)
     host = headers.get("host", "")
@@ -287,7 +280,7 @@ def _is_own(host: str, names: Collection[str]) -> bool:
 def _check_site(headers: Headers, host: str, scope: Scope, origins: Collection[str]) -> None:
     """Refuse what a page of another site sends, except that a person follows a link.
 
-    :raises Refused: the request comes from such a page.
+    :raises BlockedRequest: the request comes from such a page.
     """
     origin = headers.get("origin")
     if origin is not None and _site(origin) != host.lower() and origin.lower() not in origins:

@@ -14,8 +14,7 @@ import logging
 import re
 import select
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
-from types import MappingProxyType
+from collections.abc import Callable, MutableMapping
 from typing import Any, Literal, TextIO, TypeAlias
 
 import structlog
@@ -28,15 +27,6 @@ from .settings import ServerSettings
 Form: TypeAlias = Literal["text", "json"]
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 _Event: TypeAlias = MutableMapping[str, Any]
-
-_NUMBERS: Mapping[Level, int] = MappingProxyType(
-    {
-        "debug": logging.DEBUG,
-        "info": logging.INFO,
-        "warning": logging.WARNING,
-        "error": logging.ERROR,
-    }
-)
 
 REQUEST = "request"
 """The event of a line about a request; all others are sentences."""
@@ -76,16 +66,13 @@ def logger_to(
     if form == "json":
         known.insert(-1, _in_order)
     made: FilteringBoundLogger = structlog.wrap_logger(
-        _Lines(screen, _as_it_is if form == "json" else lay_out),
+        _Lines(screen, "{}\n".format if form == "json" else lay_out),
         processors=known,
-        wrapper_class=structlog.make_filtering_bound_logger(_NUMBERS[level]),
+        wrapper_class=structlog.make_filtering_bound_logger(
+            logging.getLevelNamesMapping()[level.upper()]
+        ),
     )
     return made
-
-
-def _as_it_is(text: str) -> str:
-    """Return JSON as a line; it is whole on a terminal too."""
-    return f"{text}\n"
 
 
 def logging_to(logger: FilteringBoundLogger) -> dict[str, Any]:

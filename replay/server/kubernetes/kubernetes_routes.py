@@ -369,7 +369,7 @@ async def _watched(exchange: Exchange, place: ApiPath, asked: ListOptions) -> Re
     except StatusError as fault:
         if fault.code != _GONE:
             raise
-        return refused(ClientWatch(place.resource, asked.form), fault)
+        return refused(ClientWatch(place.resource, asked), fault)
     if exchange.pinned is not None:
         return watched(opening, asked, follower, lambda: opening.revision)
     exchange.door.course.watched()

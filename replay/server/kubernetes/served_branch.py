@@ -29,7 +29,7 @@ from .watch.watching import Opening, Watching
 from .wire.api_resources import CRD, ApiResource
 from .wire.api_status import JSON, StatusError, expired, invalid, warnings
 from .wire.event_groups import one_pair
-from .wire.list_options import ListOptions, Selection
+from .wire.list_options import ListOptions
 from .write.appending import Batch, BranchWriter, covered
 from .write.bodies import WriteRequest
 from .write.branch_objects import BranchState, Tables, known_kinds, loaded
@@ -242,9 +242,7 @@ class Branch(Watching):
             body = self._state().shown(change.entry, change.body, resource)
         return Response(body, status_code=outcome.code, media_type=JSON, headers=headers)
 
-    def _since(
-        self, state: ClusterState, since: int, watcher: ClientWatch, selection: Selection
-    ) -> Iterator[bytes]:
+    def _since(self, state: ClusterState, since: int, watcher: ClientWatch) -> Iterator[bytes]:
         """Return what happened after a revision."""
         if since < self._began:
             raise expired(f"too old resource version: {since} ({self._began})")
@@ -258,7 +256,7 @@ class Branch(Watching):
             else:
                 held[change.name] = change.before
         earlier = [held[name] for name in sorted(held)]
-        return Channel(state, watcher, selection, earlier).past(state, changes)
+        return Channel(state, watcher, earlier).past(state, changes)
 
 
 def _shown(

@@ -125,16 +125,17 @@ def _at(state: ClusterState, revision: int) -> ClusterState:
         raise expired(f"The provided resource version is too old: {fault.what}") from fault
 
 
-def selected(state: ClusterState, resource: ApiResource, selection: Selection) -> list[Entry]:
-    """Return the objects of a resource that are selected, by namespace and name."""
-    return chosen(state, resource, selection, state.of(resource.pair))
-
-
-def chosen(
-    state: ClusterState, resource: ApiResource, selection: Selection, entries: Sequence[Entry]
+def selected(
+    state: ClusterState,
+    resource: ApiResource,
+    selection: Selection,
+    entries: Sequence[Entry] | None = None,
 ) -> list[Entry]:
-    """Return those of some objects that are selected."""
-    found = list(entries)
+    """Return the objects of a resource that are selected, by namespace and name.
+
+    :param entries: of which objects; None is all of the state.
+    """
+    found = list(state.of(resource.pair) if entries is None else entries)
     if selection.namespace and resource.pair not in CLUSTER_SCOPED:
         found = [one for one in found if one.reference.namespace == selection.namespace]
     if selection.name:

@@ -103,13 +103,17 @@ def _pod_ip(row: TableObject) -> str:
     return NONE
 
 
+def _true_conditions(row: TableObject) -> set[Any]:
+    conditions = row.at("status", "conditions") or ()
+    return {one.get("type") for one in conditions if one.get("status") == "True"}
+
+
 def _gates(row: TableObject) -> str:
     gates = row.at("spec", "readinessGates")
     if not gates:
         return NONE
-    conditions = row.at("status", "conditions") or ()
-    true = {one.get("type") for one in conditions if one.get("status") == "True"}
-    return f"{sum(one.get('conditionType') in true for one in gates)}/{len(gates)}"
+    true = _true_conditions(row)
+    return f"{sum(gate.get('conditionType') in true for gate in gates)}/{len(gates)}"
 
 
 def _address(kind: str) -> Cell:
@@ -204,18 +208,16 @@ def _external_ip(row: TableObject) -> str:
 
 
 _JOB_WORDS = (
-    *(("Complete", "Complete"), ("Failed", "Failed"), ("", "Terminating")),
-    *(("Suspended", "Suspended"), ("FailureTarget", "FailureTarget")),
-    ("SuccessCriteriaMet", "SuccessCriteriaMet"),
+    *("Complete", "Failed", "Terminating", "Suspended"),
+    *("FailureTarget", "SuccessCriteriaMet"),
 )
 
 
 def _job_status(row: TableObject) -> str:
-    conditions = row.at("status", "conditions") or ()
-    true = {one.get("type") for one in conditions if one.get("status") == "True"}
+    true = _true_conditions(row) - {"Terminating"}
     if row.at("metadata", "deletionTimestamp"):
-        true.add("")
-    return next((word for kind, word in _JOB_WORDS if kind in true), "Running")
+        true.add("Terminating")
+    return next((word for word in _JOB_WORDS if word in true), "Running")
 
 
 def _completions(row: TableObject) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,10 +14,10 @@ from .....engine.state.clock import UNDATED
 from .....engine.state.truth_fold import Entry
 from ..read.cluster_state import ClusterState, in_parts, name_of
 from ..read.forms import Shaper
-from ..read.lists import chosen
+from ..read.lists import selected
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError
-from ..wire.list_options import AnswerForm, ObjectShape, Selection
+from ..wire.list_options import ListOptions, ObjectShape
 from .resource_changes import ResourceChange, at_revision
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -47,21 +47,26 @@ class Queued:
 class ClientWatch:
     """What waits for one client. It is used in the thread of the event loop.
 
-    :param resource: what is watched. :param form: how objects are shown.
+    :param resource: what is watched. :param asked: which objects of it, and how they are shown.
     :param queued: what waits for all clients of the server.
     :ivar drained: whether its end was taken, so that nothing more comes.
     """
 
     def __init__(
-        self, resource: ApiResource, form: AnswerForm, queued: Queued | None = None
+        self, resource: ApiResource, asked: ListOptions, queued: Queued | None = None
     ) -> None:
-        self.resource, self.form = resource, form
+        self.resource, self.selection, self.form = resource, asked.selection, asked.form
         self._queued = queued or Queued()
         self._parts: deque[bytes] = deque()
         self._size = 0
         self._news = asyncio.Event()
         self._last: bytes | None = None
         self.drained = False
+
+    @property
+    def key(self) -> Hashable:
+        """What watches of a resource have in common that see the same."""
+        return self.selection.key, self.form
 
     def put(self, part: bytes) -> None:
         """Add lines; a client that is too slow loses all that waits, and its watch."""
@@ -130,15 +135,11 @@ class Channel:
     """
 
     def __init__(
-        self,
-        state: ClusterState,
-        watcher: ClientWatch,
-        selection: Selection,
-        held: Sequence[Entry] | None = None,
+        self, state: ClusterState, watcher: ClientWatch, held: Sequence[Entry] | None = None
     ) -> None:
-        self.resource, self._selection, self._form = watcher.resource, selection, watcher.form
-        held = state.of(self.resource.pair) if held is None else held
-        shown = chosen(state, self.resource, selection, held)
+        self.resource, self._form = watcher.resource, watcher.form
+        self._selection = watcher.selection
+        shown = selected(state, self.resource, self._selection, held)
         self._shown = {name_of(entry): entry for entry in shown}
         self.watchers: list[ClientWatch] = []
         self._fresh: set[int] = set()
@@ -201,7 +202,7 @@ class Channel:
         for change in changes:
             before = self._shown.get(change.name)
             after = change.after
-            if after is not None and not chosen(state, self.resource, self._selection, [after]):
+            if after is not None and not selected(state, self.resource, self._selection, [after]):
                 after = None
             if after is not None:
                 self._shown[change.name] = after

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import Any
 
 from .....engine.errors import UsageError
 from .....engine.kubernetes.units import format_time
@@ -22,20 +22,6 @@ TICK_SECONDS = 0.1
 """How often the moment moves while it is played."""
 
 _FASTEST = 100_000.0
-
-
-class Position(NamedTuple):
-    """Where the course is.
-
-    :param when: between which times it is.
-    :param speed: how many times faster than it happened; of a paused one, what it would be.
-    """
-
-    moment: Moment
-    revision: int
-    when: TimeSpan
-    speed: float
-    playing: bool
 
 
 class MomentCourse:
@@ -75,12 +61,19 @@ class MomentCourse:
         """Look for news from now on, while somebody watches."""
         self._awake()
 
-    async def position(self) -> Position:
-        """Return where the course is."""
+    async def position(self) -> dict[str, Any]:
+        """Return where the course is, for JSON; the speed of a paused one is what it would be."""
         moment = await self.now()
         revision, when = await self._follower.ask(lambda log: _place(log, moment))
-        speed = self._speed or self._usual_speed
-        return Position(moment, revision, when, speed, bool(self._speed))
+        return {
+            "at": moment.label,
+            "revision": revision,
+            "time": _time(when.estimate),
+            "earliest": _time(when.earliest),
+            "latest": _time(when.latest),
+            "speed": self._speed or self._usual_speed,
+            "playing": bool(self._speed),
+        }
 
     async def play(self, speed: float | None = None) -> None:
         """Play on from where the course is.
@@ -188,6 +181,10 @@ class MomentCourse:
             else:
                 await self._follower.advance(moment)
             self._moment = moment
+
+
+def _time(micros: int | None) -> str | None:
+    return None if micros is None else format_time(micros)
 
 
 def _check_speed(speed: float) -> None:

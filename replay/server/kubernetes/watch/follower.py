@@ -12,7 +12,7 @@ from ...settings import ServerSettings
 from ..read.cluster_state import ClusterState, KeptStates
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, expired
-from ..wire.list_options import ListOptions, Selection
+from ..wire.list_options import ListOptions
 from ..wire.shifted_times import NONE, Shift
 from .channels import Channel, ClientWatch
 from .resource_changes import changes_between, held_at
@@ -41,7 +41,7 @@ class WatchFollower(Watching):
     @property
     def has_watchers(self) -> bool:
         """Whether anybody watches."""
-        return bool(self._feeds.watchers)
+        return bool(self._feeds.feeds)
 
     async def ask(self, question: Callable[[Log], T]) -> T:
         """Return what a question to the log answers, in the thread."""
@@ -119,9 +119,7 @@ class WatchFollower(Watching):
         end = "the moment that is served, at rv:{}"
         return self._opening(state, resource, asked, end, follows=at is None)
 
-    def _since(
-        self, state: ClusterState, since: int, watcher: ClientWatch, selection: Selection
-    ) -> Iterator[bytes]:
+    def _since(self, state: ClusterState, since: int, watcher: ClientWatch) -> Iterator[bytes]:
         """Return what happened after a revision."""
         try:
             before = state.at(since)
@@ -129,4 +127,4 @@ class WatchFollower(Watching):
             raise expired(f"too old resource version: {since}: {fault.what}") from fault
         held = held_at(before, watcher.resource)
         changes = changes_between(self._opened(), before, state, watcher.resource, held)
-        return Channel(before, watcher, selection).past(state, changes)
+        return Channel(before, watcher).past(state, changes)

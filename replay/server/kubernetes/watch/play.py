@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from .....engine.errors import UsageError
-from .....engine.kubernetes.units import format_time
 from ..wire.api_status import JSON
-from .course import MomentCourse, Position
+from .course import MomentCourse
 
 COMMANDS = ("play", "pause", "step", "to", "speed")
 
@@ -33,7 +30,7 @@ async def play(request: Request) -> Response:
     course: MomentCourse = request.app.state.kubernetes.course
     if request.method == "POST":
         await _done(course, _command(await request.body()))
-    return Response(msgspec.json.encode(document(await course.position())), media_type=JSON)
+    return Response(msgspec.json.encode(await course.position()), media_type=JSON)
 
 
 def _command(body: bytes) -> Command:
@@ -61,20 +58,3 @@ async def _done(course: MomentCourse, command: Command) -> None:
             await course.set_speed(speed)
         case _:
             raise UsageError(f"no command {command.command!r} with these fields", now=_ways())
-
-
-def _time(micros: int | None) -> str | None:
-    return None if micros is None else format_time(micros)
-
-
-def document(position: Position) -> dict[str, Any]:
-    """Return where a course is, for JSON."""
-    return {
-        "at": position.moment.label,
-        "revision": position.revision,
-        "time": _time(position.when.estimate),
-        "earliest": _time(position.when.earliest),
-        "latest": _time(position.when.latest),
-        "speed": position.speed,
-        "playing": position.playing,
-    }

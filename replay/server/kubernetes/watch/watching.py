@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import chain
@@ -16,11 +16,9 @@ from ...settings import ServerSettings
 from ..read.cluster_state import ClusterState, Name
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import expired, too_large
-from ..wire.list_options import AnswerForm, ListOptions, Selection
+from ..wire.list_options import ListOptions
 from .channels import Channel, ClientWatch, Queued
 from .resource_changes import held_at
-
-_Key = tuple[tuple[str, str, tuple[str, str]], AnswerForm]
 
 
 class Feed:
@@ -31,29 +29,21 @@ class Feed:
 
     def __init__(self, resource: ApiResource, held: dict[Name, Entry]) -> None:
         self.resource, self.held = resource, held
-        self.channels: dict[_Key, Channel] = {}
+        self.channels: dict[Hashable, Channel] = {}
 
 
 class Feeds:
     """The watches of a server; one thread uses them."""
 
     def __init__(self) -> None:
-        self._feeds: dict[tuple[str, str, str], Feed] = {}
-        self._of: dict[ClientWatch, tuple[Feed, _Key]] = {}
-
-    @property
-    def watchers(self) -> list[ClientWatch]:
-        """All that watch."""
-        return list(self._of)
+        self._feeds: dict[Hashable, Feed] = {}
 
     @property
     def feeds(self) -> list[Feed]:
         """All resources that are watched."""
         return list(self._feeds.values())
 
-    def add(
-        self, state: ClusterState, watcher: ClientWatch, selection: Selection, *, fresh: bool
-    ) -> None:
+    def add(self, state: ClusterState, watcher: ClientWatch, *, fresh: bool) -> None:
         """Let a watch see what comes after a state.
 
         :param fresh: nothing was sent to it yet.
@@ -62,29 +52,31 @@ class Feeds:
         feed = self._feeds.get(resource.key)
         if feed is None:
             feed = self._feeds[resource.key] = Feed(resource, held_at(state, resource))
-        key = selection.key, watcher.form
-        if key not in feed.channels:
-            feed.channels[key] = Channel(state, watcher, selection)
-        feed.channels[key].add(watcher, fresh=fresh)
-        self._of[watcher] = feed, key
+        if watcher.key not in feed.channels:
+            feed.channels[watcher.key] = Channel(state, watcher)
+        feed.channels[watcher.key].add(watcher, fresh=fresh)
 
     def remove(self, watcher: ClientWatch) -> None:
         """Let a watch see no more."""
-        if watcher not in self._of:
+        feed = self._feeds.get(watcher.resource.key)
+        channel = None if feed is None else feed.channels.get(watcher.key)
+        if feed is None or channel is None or watcher not in channel.watchers:
             return
-        feed, key = self._of.pop(watcher)
-        channel = feed.channels[key]
         channel.remove(watcher)
         if not channel.watchers:
-            del feed.channels[key]
+            del feed.channels[watcher.key]
         if not feed.channels:
-            self._feeds.pop(feed.resource.key, None)
+            del self._feeds[feed.resource.key]
 
     def clear(self) -> list[ClientWatch]:
         """Forget all watches, and return them."""
-        ended = self.watchers
+        ended = [
+            watcher
+            for feed in self.feeds
+            for channel in feed.channels.values()
+            for watcher in channel.watchers
+        ]
         self._feeds.clear()
-        self._of.clear()
         return ended
 
 
@@ -160,24 +152,22 @@ class Watching(ABC):
         :param end: says what its revision, ``{}``, is of. :param follows: it sees what comes.
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
         """
-        watcher = ClientWatch(resource, asked.form, self._queued)
+        watcher = ClientWatch(resource, asked, self._queued)
         since, now = asked.revision or 0, state.revision
         if since > now:
             late = f"resourceVersion {since} is later than {end.format(now)}"
             raise too_large(since, now) if asked.initial else expired(late)
         if asked.initial or not since:
-            parts = Channel(state, watcher, asked.selection).initial(state)
+            parts = Channel(state, watcher).initial(state)
         else:
-            parts = self._since(state, since, watcher, asked.selection)
+            parts = self._since(state, since, watcher)
         first = next(parts, None)
         if follows:
-            self._feeds.add(state, watcher, asked.selection, fresh=first is None)
+            self._feeds.add(state, watcher, fresh=first is None)
         return Opening(watcher, chain([] if first is None else [first], parts), now)
 
     @abstractmethod
-    def _since(
-        self, state: ClusterState, since: int, watcher: ClientWatch, selection: Selection
-    ) -> Iterator[bytes]:
+    def _since(self, state: ClusterState, since: int, watcher: ClientWatch) -> Iterator[bytes]:
         """Return what happened after a revision, up to a state.
 
         :raises StatusError: it cannot be continued from there.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -150,26 +150,8 @@ class _Decoding:
         return [self._value(kind, value)]
 
     def _value(self, kind: str, value: int | bytes) -> Any:
-        match kind:
-            case "int":
-                return _signed(_number(value))
-            case "bool":
-                return bool(_number(value))
-            case "string" | "quantity" | "bytes":
-                return _TEXTS[kind](_bytes(value))
-            case "strings":
-                return [_text(one) for _, _, one in records(_bytes(value))]
-            case "double":
-                return _double(value)
-            case "time" | "microtime":
-                return _time(_bytes(value), micro=kind == "microtime")
-            case "intorstring":
-                return _int_or_string(_bytes(value))
-            case "raw":
-                return _raw(_bytes(value))
-            case "duration":
-                raise StatusError(415, "durations cannot be read from protobuf: send JSON")
-        return self.message(kind, _bytes(value))
+        read = _SPECIAL.get(kind)
+        return self.message(kind, _bytes(value)) if read is None else read(value)
 
 
 def _bytes(value: int | bytes) -> bytes:
@@ -207,27 +189,20 @@ def _text(value: int | bytes) -> str:
 
 
 def _double(value: int | bytes) -> float:
-    body = _bytes(value)
-    if len(body) != struct.calcsize("<d"):
-        raise broken()
-    found: float = struct.unpack("<d", body)[0]
-    return found
+    try:
+        (number,) = struct.unpack("<d", _bytes(value))
+    except struct.error as fault:
+        raise broken() from fault
+    return float(number)
 
 
-def _quantity(body: bytes) -> str:
-    return text(fields(body), 1) or "0"
+def _fields(value: int | bytes) -> dict[int, int | bytes]:
+    return {number: one for number, _, one in records(_bytes(value))}
 
 
-def _base64(body: bytes) -> str:
-    return base64.b64encode(body).decode()
-
-
-_TEXTS = MappingProxyType({"string": _text, "quantity": _quantity, "bytes": _base64})
-
-
-def _time(body: bytes, *, micro: bool) -> str | None:
+def _time(value: int | bytes, *, micro: bool = False) -> str | None:
     """Return a time as an API server writes it; None if it is zero."""
-    found = {number: value for number, _, value in records(body)}
+    found = _fields(value)
     seconds, nanos = _signed(_number(found.get(1, 0))), _number(found.get(2, 0))
     if not found:
         return None
@@ -239,19 +214,42 @@ def _time(body: bytes, *, micro: bool) -> str | None:
     return f"{whole}.{at.microsecond:06}Z" if micro else f"{whole}Z"
 
 
-def _int_or_string(body: bytes) -> int | str:
-    found = {number: value for number, _, value in records(body)}
+def _int_or_string(value: int | bytes) -> int | str:
+    found = _fields(value)
     if _number(found.get(1, 0)):
         return _text(found.get(3, b""))
     return _signed(_number(found.get(2, 0)))
 
 
-def _raw(body: bytes) -> Any:
+def _raw(value: int | bytes) -> Any:
     """Return an object inside another one, which is JSON."""
-    inner = fields(body).get(1, b"")
+    inner = fields(_bytes(value)).get(1, b"")
     if not inner:
         return None
     try:
         return msgspec.json.decode(inner)
     except msgspec.MsgspecError as fault:
         raise StatusError(415, "an object inside the object is no JSON") from fault
+
+
+def _duration(_value: int | bytes) -> Any:
+    raise StatusError(415, "durations cannot be read from protobuf: send JSON")
+
+
+_SPECIAL: Mapping[str, Callable[[int | bytes], Any]] = MappingProxyType(
+    {
+        "int": lambda value: _signed(_number(value)),
+        "bool": lambda value: bool(_number(value)),
+        "string": _text,
+        "quantity": lambda value: text(fields(_bytes(value)), 1) or "0",
+        "bytes": lambda value: base64.b64encode(_bytes(value)).decode(),
+        "strings": lambda value: [_text(one) for _, _, one in records(_bytes(value))],
+        "double": _double,
+        "time": _time,
+        "microtime": lambda value: _time(value, micro=True),
+        "intorstring": _int_or_string,
+        "raw": _raw,
+        "duration": _duration,
+    }
+)
+"""How the types are read that are no messages."""
