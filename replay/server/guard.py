@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.cookies import CookieError, SimpleCookie
 from types import MappingProxyType
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
@@ -91,12 +91,12 @@ class Guesses:
 
     def may_guess(self, scope: Scope) -> bool:
         """Return whether the token of a request may be compared now."""
-        here = self._waiting[_address(scope)] < MOST_OF_ADDRESS
+        here = self._waiting[_client(scope)] < MOST_OF_ADDRESS
         return here and self._waiting.total() < MOST_OF_ALL
 
     async def wait(self, scope: Scope) -> None:
         """Wait as long as the answer to a wrong token takes."""
-        address = _address(scope)
+        address = _client(scope)
         self._waiting[address] += 1
         try:
             await asyncio.sleep(GUESS_SECONDS)
@@ -106,7 +106,7 @@ class Guesses:
                 del self._waiting[address]
 
 
-def _address(scope: Scope) -> str:
+def _client(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
 
@@ -267,7 +267,7 @@ def _check_request(scope: Scope, names: Collection[str], origins: Collection[str
 
 
 def _is_own(host: str, names: Collection[str]) -> bool:
-    name = _host_name(host)
+    name = (_address(f"//{host}").hostname or "").lower()
     if name in names:
         return True
     try:
@@ -283,7 +283,11 @@ def _check_site(headers: Headers, host: str, scope: Scope, origins: Collection[s
     :raises BlockedRequest: the request comes from such a page.
     """
     origin = headers.get("origin")
-    if origin is not None and _site(origin) != host.lower() and origin.lower() not in origins:
+    if (
+        origin is not None
+        and _address(origin).netloc.lower() != host.lower()
+        and origin.lower() not in origins
+    ):
         raise BlockedRequest(403, "a page of another site may not ask this server")
     # Another port of this machine is the same site, and can be another program.
     if headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
@@ -292,20 +296,12 @@ def _check_site(headers: Headers, host: str, scope: Scope, origins: Collection[s
             raise BlockedRequest(403, "a page of another site may not ask this server")
 
 
-def _site(origin: str) -> str:
-    """Return the host and port of an origin; empty if it has none."""
+def _address(text: str) -> SplitResult:
+    """Return an address in parts; they are empty if it is none."""
     try:
-        return urlsplit(origin).netloc.lower()
+        return urlsplit(text)
     except ValueError:
-        return ""
-
-
-def _host_name(host: str) -> str:
-    """Return the name or address of a ``Host`` header, without the port."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+        return urlsplit("")
 
 
 def _shown(scope: Scope) -> str:

@@ -113,7 +113,9 @@ class _Lines:
 
     def msg(self, text: str) -> None:
         """Write a text of one or more lines at once."""
-        lines = (self._lay_out(one_line(_encodable(line))) for line in text.split("\n"))
+        # Of lone surrogates, a screen would take some for colours.
+        text = text.encode("utf-8", "backslashreplace").decode()
+        lines = (self._lay_out(one_line(line)) for line in text.split("\n"))
         try:
             self._screen.write("".join(lines))
             self._screen.flush()
@@ -121,11 +123,6 @@ class _Lines:
             return
 
     debug = info = warning = error = msg
-
-
-def _encodable(text: str) -> str:
-    """Return a text without lone surrogates: a screen would take some for colours."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class _Room:

@@ -372,7 +372,7 @@ async def _watched(exchange: Exchange, place: ApiPath, asked: ListOptions) -> Re
         return refused(ClientWatch(place.resource, asked), fault)
     if exchange.pinned is not None:
         return watched(opening, asked, follower, lambda: opening.revision)
-    exchange.door.course.watched()
+    exchange.door.course.awake()
     return watched(opening, asked, follower, lambda: follower.revision)
 
 

@@ -145,8 +145,10 @@ class ClusterState:
             body = _bound(entry, body)
         if resource.pair in EVENTS:
             return event_in_group(body, resource.group)
-        if resource.is_custom and not _is_in(body, resource):
-            return _in_version(body, resource)
+        begin = b'{"apiVersion":"%s"' % resource.group_version.encode()
+        if resource.is_custom and not body.startswith(begin):
+            document = msgspec.json.decode(body)
+            return msgspec.json.encode({**document, "apiVersion": resource.group_version})
         return body
 
     def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
@@ -241,22 +243,26 @@ def _namespace_entry(name: str) -> Entry:
 
 def _derived_namespace(entry: Entry) -> bytes:
     reference = entry.reference
-    return msgspec.json.encode(
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {
-                "annotations": {"plinian/derived": "the log holds objects in it, but not itself"},
-                "creationTimestamp": None,
-                "labels": entry.fact.labels,
-                "name": reference.name,
-                "resourceVersion": entry.resource_version,
-                "uid": reference.uid,
-            },
-            "spec": {"finalizers": ["kubernetes"]},
-            "status": {"phase": "Active"},
-        }
-    )
+    metadata = {
+        "annotations": {"plinian/derived": "the log holds objects in it, but not itself"},
+        "creationTimestamp": None,
+        "labels": entry.fact.labels,
+        "name": reference.name,
+        "resourceVersion": entry.resource_version,
+        "uid": reference.uid,
+    }
+    return msgspec.json.encode(namespace_of(metadata))
+
+
+def namespace_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a namespace that is in use."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": metadata,
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Active"},
+    }
 
 
 def _bound(entry: Entry, body: bytes) -> bytes:
@@ -267,16 +273,6 @@ def _bound(entry: Entry, body: bytes) -> bytes:
     document = bound_document(body, entry.node_bound)
     metadata = {**document["metadata"], "resourceVersion": str(entry.revision + 1)}
     return msgspec.json.encode({**document, "metadata": metadata})
-
-
-def _is_in(body: bytes, resource: ApiResource) -> bool:
-    """Return whether an object is of a resource's version; payloads begin with it."""
-    return body.startswith(b'{"apiVersion":"%s"' % resource.group_version.encode())
-
-
-def _in_version(body: bytes, resource: ApiResource) -> bytes:
-    document: dict[str, Any] = msgspec.json.decode(body)
-    return msgspec.json.encode({**document, "apiVersion": resource.group_version})
 
 
 def shown_time(state: ClusterState) -> str:

@@ -98,9 +98,7 @@ def _restarts(row: TableObject) -> str:
 
 
 def _pod_ip(row: TableObject) -> str:
-    for one in row.at("status", "podIPs") or ():
-        return one.get("ip") or NONE
-    return NONE
+    return next((one.get("ip") for one in row.at("status", "podIPs") or ()), None) or NONE
 
 
 def _true_conditions(row: TableObject) -> set[Any]:
@@ -118,10 +116,8 @@ def _gates(row: TableObject) -> str:
 
 def _address(kind: str) -> Cell:
     def cell(row: TableObject) -> str:
-        for one in row.at("status", "addresses") or ():
-            if one.get("type") == kind:
-                return one.get("address") or NONE
-        return NONE
+        addresses = (one for one in row.at("status", "addresses") or () if one.get("type") == kind)
+        return next((one.get("address") for one in addresses), None) or NONE
 
     return cell
 
@@ -142,8 +138,12 @@ def _times_seen(row: TableObject) -> int:
     return row.at("series", "count") or count or 1
 
 
+def _involved(row: TableObject) -> Any:
+    return row.at("involvedObject") or row.at("regarding") or {}
+
+
 def _about(row: TableObject) -> str:
-    about = row.at("involvedObject") or row.at("regarding") or {}
+    about = _involved(row)
     kind = (about.get("kind") or "").lower()
     return f"{kind}/{about['name']}" if about.get("name") else kind
 
@@ -159,23 +159,14 @@ def _event_source(row: TableObject) -> str:
     return ", ".join(name for name in names if name)
 
 
-def _message(row: TableObject) -> str:
-    return (row.at("message") or row.at("note") or "").strip()
-
-
-def _sub_object(row: TableObject) -> str:
-    about = row.at("involvedObject") or row.at("regarding") or {}
-    return about.get("fieldPath") or ""
-
-
 _EVENT = (
     TableColumn("Last Seen", _last_seen),
     field_column("Type", "type"),
     field_column("Reason", "reason"),
     TableColumn("Object", _about),
-    wide_column("Subobject", _sub_object),
+    wide_column("Subobject", lambda row: _involved(row).get("fieldPath") or ""),
     wide_column("Source", _event_source),
-    TableColumn("Message", _message),
+    TableColumn("Message", lambda row: (row.at("message") or row.at("note") or "").strip()),
     wide_column("First Seen", _first),
     wide_column("Count", _times_seen),
     TableColumn("Name", NAME_COLUMN.cell, format="name", priority=WIDE),

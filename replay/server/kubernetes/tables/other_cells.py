@@ -31,13 +31,13 @@ _MOST = 3
 """Addresses, ports and hosts that a cell names."""
 
 _MOST_METRICS = 2
+_NAMED = ("kind", "name")
 _UNSET, _UNKNOWN = "<unset>", "<unknown>"
 
 
-def _first(found: Sequence[str], empty: str) -> str:
+def _first(texts: Sequence[str], empty: str, most: int = _MOST, comma: str = ",") -> str:
     """Return the first few texts, and how many more there are."""
-    text = ",".join(found[:_MOST])
-    more = len(found) - _MOST
+    text, more = comma.join(texts[:most]), len(texts) - most
     return (f"{text} + {more} more..." if more > 0 else text) or empty
 
 
@@ -85,10 +85,6 @@ def _controller(row: TableObject) -> str:
     return NONE
 
 
-def _role(row: TableObject) -> str:
-    return f"{row.at('roleRef', 'kind') or ''}/{row.at('roleRef', 'name') or ''}"
-
-
 def _subjects(name: str, kind: str) -> TableColumn:
     def cell(row: TableObject) -> str:
         found = (one for one in objects(row.at("subjects")) if one.get("kind") == kind)
@@ -116,20 +112,12 @@ def _addresses(row: TableObject) -> str:
     )
 
 
-def _open_ports(row: TableObject) -> str:
-    return "80, 443" if row.at("spec", "tls") else "80"
-
-
 def _parameters(row: TableObject) -> str:
     given = row.at("spec", "parameters")
     if not isinstance(given, dict):
         return NONE
     group = f".{given['apiGroup']}" if given.get("apiGroup") is not None else ""
     return f"{given.get('kind', '')}{group}/{given.get('name', '')}"
-
-
-def _scaled(row: TableObject) -> str:
-    return f"{row.at('spec', 'scaleTargetRef', 'kind')}/{row.at('spec', 'scaleTargetRef', 'name')}"
 
 
 def _targets(row: TableObject) -> str:
@@ -143,9 +131,7 @@ def _targets(row: TableObject) -> str:
     texts = [
         _metric(one, now[place] if place < len(now) else {}) for place, one in enumerate(metrics)
     ]
-    more = len(texts) - _MOST_METRICS
-    shown = ", ".join(texts[:_MOST_METRICS])
-    return (f"{shown} + {more} more..." if more > 0 else shown) or NONE
+    return _first(texts, NONE, _MOST_METRICS, ", ")
 
 
 def _metric(metric: Mapping[str, Any], status: Mapping[str, Any]) -> str:
@@ -159,10 +145,8 @@ def _metric(metric: Mapping[str, Any], status: Mapping[str, Any]) -> str:
             name = field_of(metric, field, "name")
             if average is not None:
                 return f"{name}: {averaged}"
-            used, wanted = (
-                field_of(now, "averageUtilization"),
-                field_of(target, "averageUtilization"),
-            )
+            used = field_of(now, "averageUtilization")
+            wanted = field_of(target, "averageUtilization")
             aim = "<auto>" if wanted is None else f"{wanted}%"
             return f"{name}: {_UNKNOWN if used is None else f'{used}%'}/{aim}"
         case "External" | "Object":
@@ -201,7 +185,9 @@ def _claim_state(row: TableObject) -> str:
 
 
 _BINDING = (
-    TableColumn("Role", _role),
+    TableColumn(
+        "Role", lambda row: "/".join(str(row.at("roleRef", part) or "") for part in _NAMED)
+    ),
     AGE_COLUMN,
     _subjects("Users", "User"),
     _subjects("Groups", "Group"),
@@ -243,7 +229,12 @@ OTHERS: Mapping[GroupKind, Sequence[TableColumn]] = MappingProxyType(
             AGE_COLUMN,
         ),
         ("autoscaling", "HorizontalPodAutoscaler"): (
-            TableColumn("Reference", _scaled),
+            TableColumn(
+                "Reference",
+                lambda row: "/".join(
+                    str(row.at("spec", "scaleTargetRef", part)) for part in _NAMED
+                ),
+            ),
             TableColumn("Targets", _targets),
             text_column("MinPods", "spec", "minReplicas", default=_UNSET),
             count_column("MaxPods", "spec", "maxReplicas")._replace(type="string"),
@@ -254,7 +245,7 @@ OTHERS: Mapping[GroupKind, Sequence[TableColumn]] = MappingProxyType(
             field_column("Class", "spec", "ingressClassName", default=NONE),
             TableColumn("Hosts", _hosts),
             TableColumn("Address", _addresses),
-            TableColumn("Ports", _open_ports),
+            TableColumn("Ports", lambda row: "80, 443" if row.at("spec", "tls") else "80"),
             AGE_COLUMN,
         ),
         ("networking.k8s.io", "IngressClass"): (

@@ -57,10 +57,6 @@ class MomentCourse:
         """Return whether a point is what is served: then its watches follow the log, too."""
         return point == self._point and not self._held
 
-    def watched(self) -> None:
-        """Look for news from now on, while somebody watches."""
-        self._awake()
-
     async def position(self) -> dict[str, Any]:
         """Return where the course is, for JSON; the speed of a paused one is what it would be."""
         moment = await self.now()
@@ -89,7 +85,7 @@ class MomentCourse:
         self._usual_speed = speed or self._usual_speed
         self._held = True
         self._start_clock(when.estimate)
-        self._awake()
+        self.awake()
 
     async def begin(self, speed: float) -> None:
         """Play from the beginning of what is known, if no moment was asked for."""
@@ -146,7 +142,8 @@ class MomentCourse:
         self._speed = self._usual_speed
         self._since, self._from = asyncio.get_running_loop().time(), time
 
-    def _awake(self) -> None:
+    def awake(self) -> None:
+        """Move from now on while it plays, and look for news while somebody watches."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._live())
 

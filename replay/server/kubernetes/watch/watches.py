@@ -8,7 +8,7 @@ Source: k8s.io/apiserver pkg/endpoints/handlers/watch.go and pkg/authentication/
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from starlette.responses import StreamingResponse
@@ -95,7 +95,9 @@ async def _news(
 async def sent(connection: WebSocket, watch: WatchResponse) -> None:
     """Send a watch until it ends, or its client goes."""
     try:
-        await connection.accept(_subprotocol(connection.scope["subprotocols"]))
+        # Browsers expect that the first of the protocols that they offer is chosen.
+        offered = (one for one in connection.scope["subprotocols"] if not is_token(one))
+        await connection.accept(next(offered, None))
         reading = asyncio.ensure_future(_gone(connection))
         writing = asyncio.ensure_future(_write(connection, watch))
         try:
@@ -106,11 +108,6 @@ async def sent(connection: WebSocket, watch: WatchResponse) -> None:
             await asyncio.gather(reading, writing, return_exceptions=True)
     finally:
         watch.end()
-
-
-def _subprotocol(offered: Sequence[str]) -> str | None:
-    """Return the first protocol that a client offers; browsers expect that one is chosen."""
-    return next((one for one in offered if not is_token(one)), None)
 
 
 async def _gone(connection: WebSocket) -> None:

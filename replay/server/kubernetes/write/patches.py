@@ -23,7 +23,7 @@ from .....engine.kubernetes.json_patch import (
 )
 from .....engine.kubernetes.yaml import YamlReader
 from .....engine.nesting import hold_depth, levels
-from ..read.openapi_v3 import Schema, known_schemas, schema_name
+from ..read.openapi_v3 import known_schemas, schema_name
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError, too_large_body
 from .strategic import Document, strategic_merged
@@ -51,7 +51,8 @@ def patched_object(held: Document, body: bytes, media: str, resource: ApiResourc
         elif media == MERGE or resource.is_custom:
             made = merged(held, patch)
         else:
-            made = strategic_merged(held, patch, _schema(resource))
+            schema = known_schemas().get(schema_name(resource) or "", {})
+            made = strategic_merged(held, patch, schema)
     except Refused as fault:
         raise StatusError(422, str(fault)) from fault
     if not isinstance(made.get("metadata"), dict):
@@ -69,13 +70,9 @@ def read_json(body: bytes) -> Any:
     value = msgspec.json.decode(body)
     most = body.count(b",") + body.count(b"{") + body.count(b"[")
     # Commas in texts are no values.
-    if most > MOST_VALUES and sum(map(_size, levels(value))) > MOST_VALUES:
+    if most > MOST_VALUES and sum(len(one) for some in levels(value) for one in some) > MOST_VALUES:
         raise too_large_body(f"the body has more than {MOST_VALUES:,} values")
     return value
-
-
-def _size(level: Sequence[Any]) -> int:
-    return sum(map(len, level))
 
 
 def _read(body: bytes, media: str) -> Any:
@@ -129,8 +126,3 @@ def counted(held: Document, made: Document) -> Document:
     if made.get("spec") == held.get("spec") or not isinstance(generation, int):
         return made
     return {**made, "metadata": {**made["metadata"], "generation": generation + 1}}
-
-
-def _schema(resource: ApiResource) -> Schema:
-    known = known_schemas()
-    return known.get(schema_name(resource) or "", {})

@@ -130,17 +130,13 @@ class _Decoding:
 
     def _pair(self, kind: str, body: bytes) -> tuple[str, Any]:
         """Return the key and the value of one entry of a map."""
-        key, found = "", self._zero(kind)
+        key, found = "", self._value(kind, 0 if kind in {"int", "bool"} else b"")
         for number, _, value in records(body):
             if number == 1:
                 key = _text(value)
             else:
                 found = self._value(kind, value)
         return key, found
-
-    def _zero(self, kind: str) -> Any:
-        empty: int | bytes = 0 if kind in {"int", "bool"} else b""
-        return self._value(kind, empty)
 
     def _items(self, kind: str, wire: int, value: int | bytes) -> list[Any]:
         if kind == "int" and wire == BYTES:  # Numbers may be packed together.

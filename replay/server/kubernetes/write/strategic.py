@@ -7,7 +7,7 @@ Source: k8s.io/apimachinery pkg/util/strategicpatch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -75,13 +75,8 @@ def _value(held: Any, value: Any, schema: Schema) -> Any:
     listed = held if isinstance(held, list) else []
     key = schema.get(_KEY)
     if key is None:
-        return _once([*listed, *value])
+        return list({_identity(one): one for one in (*listed, *value)}.values())
     return _merged_list(listed, value, key, schema.get("items", {}))
-
-
-def _once(values: Iterable[Any]) -> list[Any]:
-    """Return values without those that are there before."""
-    return list({_identity(one): one for one in values}.values())
 
 
 def _merged_list(held: list[Any], patch: list[Any], key: str, schema: Schema) -> list[Any]:

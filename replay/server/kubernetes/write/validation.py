@@ -190,7 +190,7 @@ class _Walk:
         whole = resolved(schema)
         closed = closed and whole is schema  # What is referred to is of Kubernetes' own.
         fault = _fault_of_type(value, whole)
-        if fault and not any(_is_same(value, one) for one in held):
+        if fault and not any(type(one) is type(value) and one == value for one in held):
             self.wrong.append((path, fault))
         if fault:
             return value
@@ -232,10 +232,6 @@ def _by_name(held: Sequence[Any]) -> dict[str | None, list[Any]]:
             for name, one in old.items():
                 found.setdefault(name, []).append(one)
     return found
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
 
 
 def _element(value: Any, keys: Sequence[str], place: int) -> str:

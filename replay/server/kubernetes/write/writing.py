@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .....engine.kubernetes.api_errors import Conflict, Refused
+from ..read.cluster_state import namespace_of
 from ..read.lists import selected
 from ..wire.api_paths import SCALED, ApiPath, named_object, no_resource
 from ..wire.api_resources import ApiResource
@@ -189,15 +190,7 @@ class Writing:
         if name and self._state.find(("", "Namespace"), ("", name)) is None:
             check_name("Namespace", name)
             labels = {"kubernetes.io/metadata.name": name}
-            self._storage.create(
-                {
-                    "apiVersion": "v1",
-                    "kind": "Namespace",
-                    "metadata": {"name": name, "labels": labels},
-                    "spec": {"finalizers": ["kubernetes"]},
-                    "status": {"phase": "Active"},
-                }
-            )
+            self._storage.create(namespace_of({"name": name, "labels": labels}))
 
     def _updated(self, asking: WriteRequest, document: Document) -> WriteOutcome:
         place = asking.place
