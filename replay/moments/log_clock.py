@@ -77,7 +77,7 @@ def span_of_moment(store: LogStore, moment: Moment) -> TimeSpan:
     """
     if moment.time is not None:
         return span_at(moment.time)
-    revision = _last_revision(store, moment)
+    revision = last_revision(store, moment)
     if revision is None:
         return UNDATED
     return clock_of(store, branch=moment.branch, cluster=moment.cluster).span_of(revision)
@@ -100,7 +100,8 @@ def span_of_read(time: int) -> TimeSpan:
     return TimeSpan(time + 1 - SECOND_US if whole else time, time, time)
 
 
-def _last_revision(store: LogStore, moment: Moment) -> int | None:
+def last_revision(store: LogStore, moment: Moment) -> int | None:
+    """Return the last revision that had happened at a moment; None if there was none."""
     if moment.revision is not None:
         return moment.revision
     extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)

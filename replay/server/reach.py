@@ -17,6 +17,7 @@ from ...engine.volcano.session.history import resolve
 from ..belief.stored_belief import version_of
 from ..facade.log import Log
 from ..facade.options import release_of
+from ..moments.log_clock import last_revision
 from ..moments.moment import Moment
 
 MOST_REPLAYED = 200_000
@@ -74,9 +75,6 @@ def is_out_of_reach(log: Log, moment: Moment, release: str) -> bool:
     behaviours = resolve(release_of(release, assume=True, pre_releases=True))
     found = log.store.nearest_checkpoint(window, version_of(behaviours))
     after = NO_REVISION if found is None else found.revision
-    until = moment.revision
-    if until is None:  # The moment of a position: what the log holds later does not count.
-        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
-        until = extent.last_revision
-    between = msgspec.structs.replace(window, after=after, until=until)
+    # At the moment of a position, what the log holds later does not count.
+    between = msgspec.structs.replace(window, after=after, until=last_revision(log.store, moment))
     return log.store.revision_after(between, MOST_REPLAYED) is not None

@@ -21,14 +21,7 @@ from ....moments.moment import Moment
 from ....moments.times import is_one_time, span_text
 from ....truth.truth import bound_document
 from ...kept_answers import LastUsed
-from ..wire.api_resources import (
-    CRD,
-    NAMESPACE,
-    ApiResource,
-    Catalog,
-    HeldKind,
-    catalog_of,
-)
+from ..wire.api_resources import CRD, NAMESPACE, ApiResource, Catalog, HeldKind, catalog_of
 from ..wire.event_groups import EVENTS, event_in_group, one_pair
 from ..wire.shifted_times import NONE, Shift
 

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from ..wire.api_paths import Subresource, no_resource, subresources_of
 from ..wire.api_resources import REVIEWS, ApiResource, Catalog
 from ..wire.api_status import JSON
+from ..wire.list_options import accepted
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 
@@ -47,13 +48,12 @@ def answer(
 
 def _aggregated(accept: str) -> str:
     """Return the version of the aggregated form that a client accepts first; empty if none."""
-    for choice in accept.split(","):
-        fields = dict(part.strip().partition("=")[::2] for part in choice.split(";"))
-        version = fields.get("v", "")
-        if fields.get("g") == "apidiscovery.k8s.io" and version in {"v2", "v2beta1"}:
+    for media, parameters in accepted(accept):
+        version = parameters.get("v", "")
+        if parameters.get("g") == "apidiscovery.k8s.io" and version in {"v2", "v2beta1"}:
             return version
-        if choice.strip() == JSON:
-            return ""
+        if media == JSON and not parameters:
+            break
     return ""
 
 

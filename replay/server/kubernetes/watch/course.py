@@ -8,10 +8,9 @@ from typing import Any
 
 from .....engine.errors import UsageError
 from .....engine.kubernetes.units import format_time
-from .....engine.state.clock import TimeSpan
 from ....coverage.coverage import beginning_of
 from ....logs.log import Log
-from ....moments.log_clock import when_is
+from ....moments.log_clock import last_revision, when_is
 from ....moments.moment import Moment
 from .follower import WatchFollower
 
@@ -60,7 +59,9 @@ class MomentCourse:
     async def position(self) -> dict[str, Any]:
         """Return where the course is, for JSON; the speed of a paused one is what it would be."""
         moment = await self.now()
-        revision, when = await self._follower.ask(lambda log: _place(log, moment))
+        revision, when = await self._follower.ask(
+            lambda log: (last_revision(log.store, moment) or 0, when_is(log.store, moment))
+        )
         return {
             "at": moment.label,
             "revision": revision,
@@ -116,10 +117,10 @@ class MomentCourse:
         """
         await self.pause()
         moment = await self.now()
-        point = await self._follower.ask(lambda log: _next(log, moment))
-        if point is None:
+        following = await self._follower.ask(lambda log: _next(log, moment))
+        if following is None:
             raise UsageError("the log ends here", now="go back with plinian play to POINT")
-        await self._move(await self._follower.ask(lambda log: log.moment(point)))
+        await self._move(following)
 
     async def to(self, point: str) -> None:
         """Go to a point of the log, earlier or later; it plays on if it played.
@@ -200,15 +201,6 @@ def _is_before(moment: Moment, other: Moment) -> bool:
     return moment.revision < other.revision
 
 
-def _place(log: Log, moment: Moment) -> tuple[int, TimeSpan]:
-    """Return the revision of a moment, and between which times it is."""
-    revision = moment.revision
-    if revision is None:
-        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
-        revision = extent.last_revision or 0
-    return revision, when_is(log.store, moment)
-
-
 def _first(log: Log) -> str:
     """Return the point from which on most is known."""
     end = log.moment("end")
@@ -219,11 +211,11 @@ def _first(log: Log) -> str:
     return "end" if begin is None else f"rv:{begin}"
 
 
-def _next(log: Log, moment: Moment) -> str | None:
+def _next(log: Log, moment: Moment) -> Moment | None:
     if moment.revision is None:
         return None
     following = log.clock(moment).next_revision(moment.revision)
-    return None if following is None else f"rv:{following}"
+    return None if following is None else log.moment(f"rv:{following}")
 
 
 def _at_time(log: Log, time: int) -> tuple[Moment, bool]:

@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .....engine.kubernetes.resources import GroupKind
-from .api_resources import READ, ApiResource, Catalog
+from .api_resources import READ, ApiResource, Catalog, kinds_in
 from .api_status import StatusError
 
-SCALED: frozenset[GroupKind] = frozenset(
-    {
-        ("", "ReplicationController"),
-        *(("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")),
-    }
+SCALED = kinds_in(
+    {"": ("ReplicationController",), "apps": ("Deployment", "ReplicaSet", "StatefulSet")}
 )
 """Kinds whose replicas are read and written alone."""
 

@@ -43,38 +43,44 @@ _ORDER = (
 )
 """The order of groups: of equal plurals, clients take that of the first group."""
 
-_IN_ALL: frozenset[GroupKind] = frozenset(
+
+def kinds_in(groups: Mapping[str, Sequence[str]]) -> frozenset[GroupKind]:
+    """Return kinds that are listed by group."""
+    return frozenset((group, kind) for group, kinds in groups.items() for kind in kinds)
+
+
+_IN_ALL = kinds_in(
     {
-        *(("", kind) for kind in ("Pod", "ReplicationController", "Service")),
-        *(("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")),
-        *(("batch", "CronJob"), ("batch", "Job"), ("autoscaling", "HorizontalPodAutoscaler")),
+        "": ("Pod", "ReplicationController", "Service"),
+        "apps": ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+        "autoscaling": ("HorizontalPodAutoscaler",),
+        "batch": ("CronJob", "Job"),
     }
 )
 
-_WITHOUT_STATUS: frozenset[GroupKind] = frozenset(
+_WITHOUT_STATUS = kinds_in(
     {
-        *(("", kind) for kind in ("ConfigMap", "Secret", "ServiceAccount", "Event", "LimitRange")),
-        *(("", kind) for kind in ("PodTemplate", "Endpoints")),
-        *(("apps", "ControllerRevision"), EVENT, NEW_EVENT),
-        *(("scheduling.k8s.io", "PriorityClass"), ("node.k8s.io", "RuntimeClass")),
-        *(("storage.k8s.io", kind) for kind in ("StorageClass", "CSINode", "CSIDriver")),
-        *(("storage.k8s.io", "CSIStorageCapacity"), ("discovery.k8s.io", "EndpointSlice")),
-        *(("networking.k8s.io", kind) for kind in ("NetworkPolicy", "IngressClass")),
-        *(
-            ("resource.k8s.io", kind)
-            for kind in ("ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
+        "": (
+            *("ConfigMap", "Secret", "ServiceAccount", "Event", "LimitRange", "PodTemplate"),
+            "Endpoints",
         ),
-        *(
-            ("rbac.authorization.k8s.io", kind)
-            for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+        "admissionregistration.k8s.io": (
+            *("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"),
+            "ValidatingAdmissionPolicyBinding",
         ),
-        *(
-            ("admissionregistration.k8s.io", f"{kind}WebhookConfiguration")
-            for kind in ("Mutating", "Validating")
-        ),
-        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
-        *(("bus.volcano.sh", "Command"), ("scheduling.volcano.sh", "PodGroup")),
-        ("nodeinfo.volcano.sh", "Numatopology"),
+        "apps": ("ControllerRevision",),
+        "bus.volcano.sh": ("Command",),
+        "coordination.k8s.io": ("Lease",),
+        "discovery.k8s.io": ("EndpointSlice",),
+        "events.k8s.io": ("Event",),
+        "networking.k8s.io": ("NetworkPolicy", "IngressClass"),
+        "node.k8s.io": ("RuntimeClass",),
+        "nodeinfo.volcano.sh": ("Numatopology",),
+        "rbac.authorization.k8s.io": ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
+        "resource.k8s.io": ("ResourceClaimTemplate", "ResourceSlice", "DeviceClass"),
+        "scheduling.k8s.io": ("PriorityClass",),
+        "scheduling.volcano.sh": ("PodGroup",),
+        "storage.k8s.io": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity"),
     }
 )
 """Kinds whose objects have no status, or one that is written like all else of them."""
@@ -263,7 +269,7 @@ def _unlisted(pair: GroupKind, kind: HeldKind) -> ApiResource:
         plural=kind_plural(pair[1]),
         singular=pair[1].lower(),
         namespaced=kind.namespaced and pair not in CLUSTER_SCOPED,
-        has_status=pair != _LEASES,
+        has_status=pair not in _WITHOUT_STATUS,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, NamedTuple
@@ -57,14 +57,19 @@ class AnswerForm(NamedTuple):
     include: str = "Metadata"
 
 
+def accepted(accept: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the media types that a client accepts, each with its parameters."""
+    for choice in accept.split(","):
+        media, *parameters = (part.strip() for part in choice.split(";"))
+        yield media, dict(parameter.partition("=")[::2] for parameter in parameters)
+
+
 def form_of(accept: str, include: str) -> AnswerForm:
     """Return the first form that a client accepts and that is served; JSON if there is none.
 
     Typed clients ask for protobuf and read JSON, so nothing is ever refused for its form.
     """
-    for choice in accept.split(","):
-        media, *fields = (part.strip() for part in choice.split(";"))
-        named = dict(field.partition("=")[::2] for field in fields)
+    for media, named in accepted(accept):
         if media not in {"application/json", "application/*", "*/*"}:
             continue
         shape, version = named.get("as", "").removesuffix("List"), named.get("v", "v1")

@@ -11,26 +11,11 @@ from .....engine.kubernetes.api_errors import Conflict, Refused
 from ..read.cluster_state import namespace_of
 from ..read.lists import selected
 from ..wire.api_paths import SCALED, ApiPath, named_object, no_resource
-from ..wire.api_resources import ApiResource
-from ..wire.api_status import (
-    StatusError,
-    already_exists,
-    conflict,
-    invalid,
-    not_found,
-    success,
-)
+from ..wire.api_resources import ApiResource, kinds_in
+from ..wire.api_status import StatusError, already_exists, conflict, invalid, not_found, success
 from ..wire.list_options import asked_of
 from . import scales
-from .bodies import (
-    WriteRequest,
-    check_name,
-    checked,
-    deletion_in,
-    document_in,
-    is_trial,
-    object_in,
-)
+from .bodies import WriteRequest, check_name, checked, deletion_in, document_in, is_trial, object_in
 from .branch_objects import BranchState
 from .patches import APPLY, patched_object
 from .services import filled
@@ -42,14 +27,19 @@ APPLIED = "server-side apply is treated as a merge: a branch has no record of wh
 POD, SERVICE = ("", "Pod"), ("", "Service")
 _STATUS = "status"
 
-_RETURNED = frozenset(
+_RETURNED = kinds_in(
     {
-        *(("", kind) for kind in ("Pod", "Service", "ServiceAccount", "ResourceQuota")),
-        *(("", kind) for kind in ("PersistentVolume", "PersistentVolumeClaim", "Namespace")),
-        *(("storage.k8s.io", kind) for kind in ("CSIDriver", "CSINode", "StorageClass")),
-        *(("storage.k8s.io", kind) for kind in ("VolumeAttachment", "VolumeAttributesClass")),
-        *(("resource.k8s.io", kind) for kind in ("DeviceClass", "ResourceClaim", "ResourceSlice")),
-        ("resource.k8s.io", "ResourceClaimTemplate"),
+        "": (
+            *("Pod", "Service", "ServiceAccount", "ResourceQuota", "Namespace"),
+            *("PersistentVolume", "PersistentVolumeClaim"),
+        ),
+        "storage.k8s.io": (
+            *("CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"),
+            "VolumeAttributesClass",
+        ),
+        "resource.k8s.io": (
+            *("DeviceClass", "ResourceClaim", "ResourceSlice", "ResourceClaimTemplate"),
+        ),
     }
 )
 """Kinds whose deletion is answered with the object that is gone; that of others with a Status.
