@@ -10,6 +10,7 @@ from html import escape
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope
 
@@ -45,7 +46,7 @@ def form(after: str, *, wrong: bool = False) -> Response:
 
 async def logged_in(scope: Scope, receive: Receive, token: bytes) -> Response:
     """Return the answer to the form: a cookie with the token if that is right."""
-    given = parse_qs((await _body(receive)).decode("utf-8", "replace"))
+    given = parse_qs((await _body(Request(scope, receive))).decode("utf-8", "replace"))
     shown, after = (given.get(name, [""])[-1] for name in ("token", "next"))
     if not hmac.compare_digest(shown.strip().encode(), token):
         return form(after, wrong=True)
@@ -61,16 +62,14 @@ async def logged_in(scope: Scope, receive: Receive, token: bytes) -> Response:
     return answer
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(request: Request) -> bytes:
     """Return the body of a form; empty if it is too long."""
     found = b""
-    while True:
-        message = await receive()
-        found += bytes(message.get("body", b""))
-        if message["type"] == "http.disconnect" or len(found) > MOST_BYTES:
+    async for part in request.stream():
+        found += part
+        if len(found) > MOST_BYTES:
             return b""
-        if not message.get("more_body", False):
-            return found
+    return found
 
 
 def _local(path: str) -> str:

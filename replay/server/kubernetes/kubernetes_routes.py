@@ -26,6 +26,7 @@ from .read.lists import ListPage, object_of, page_of
 from .read.reviews import reviewed
 from .read.server_version import version_of
 from .served_branch import Branch
+from .tables.columns import field_of
 from .watch.channels import ClientWatch
 from .watch.course import MomentCourse
 from .watch.follower import WatchFollower
@@ -97,7 +98,9 @@ class HandlerContext:
         target = self.settings.shift_to
         if target is None:
             return NONE
-        return shift_to(target, await self.ask(self.view(moment), lambda state: state.time))
+        return shift_to(
+            target, await self.ask(self.view(moment), lambda state: state.when.estimate)
+        )
 
 
 def routes() -> list[BaseRoute]:
@@ -322,17 +325,10 @@ def _name_in(body: bytes) -> str:
         *_, message = unwrapped(body)
         return text(fields(fields(message).get(1, b"")), 1)
     try:
-        return msgspec.json.decode(body, type=_Named).metadata.name
+        name = field_of(msgspec.json.decode(body), "metadata", "name")
     except msgspec.MsgspecError:
         return ""
-
-
-class _Metadata(msgspec.Struct):
-    name: str = ""
-
-
-class _Named(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    return name if isinstance(name, str) else ""
 
 
 async def _read(exchange: Exchange, place: ApiPath) -> Response:

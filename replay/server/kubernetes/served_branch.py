@@ -30,7 +30,7 @@ from .wire.api_resources import CRD, ApiResource
 from .wire.api_status import JSON, StatusError, expired, invalid, warnings
 from .wire.event_groups import one_pair
 from .wire.list_options import ListOptions
-from .write.appending import Batch, BranchWriter, covered
+from .write.appending import Batch, covered
 from .write.bodies import WriteRequest
 from .write.branch_objects import BranchState, Tables, known_kinds, loaded
 from .write.owners import Neighbours, Owned
@@ -157,7 +157,7 @@ class Branch(Watching):
         state = self._state()
         given = WriteContext(now, lambda: str(uuid4()), _suffix)
         writing = Writing(state, Neighbours(state, self._owned, self._known), given)
-        batch = Batch(self.tables, BranchWriter(now, asking.actor))
+        batch = Batch(self.tables, now, asking.actor)
         try:
             outcome = writing.outcome(asking)
             for version in outcome.versions:

@@ -21,7 +21,7 @@ from ....moments.moment import Moment
 from ....moments.times import is_one_time, span_text
 from ....truth.truth import bound_document
 from ...kept_answers import LastUsed
-from ..wire.api_resources import CRD, NAMESPACE, ApiResource, Catalog, HeldKind, catalog_of
+from ..wire.api_resources import CRD, NAMESPACE, SECRET, ApiResource, Catalog, HeldKind, catalog_of
 from ..wire.event_groups import EVENTS, event_in_group, one_pair
 from ..wire.shifted_times import NONE, Shift
 
@@ -95,11 +95,6 @@ class ClusterState:
         return last if moment.revision is None else min(moment.revision, last)
 
     @property
-    def time(self) -> int | None:
-        """The best estimate of the time of the moment."""
-        return self.when.estimate
-
-    @property
     def when(self) -> TimeSpan:
         """Between which times the moment is, for ages."""
         if self.moment.time is not None:
@@ -157,7 +152,7 @@ class ClusterState:
         stale = sum(entry.stale and not entry.ending for entry in self.of(kind))
         if stale:
             found.append(_STALE.format(stale))
-        if kind == ("", "Secret"):
+        if kind == SECRET:
             found.append(SECRETS)
         return found
 
@@ -270,7 +265,7 @@ def _bound(entry: Entry, body: bytes) -> bytes:
 
 def shown_time(state: ClusterState) -> str:
     """Return the moment of a state for people, with its time to the second, or with its bounds."""
-    when, label, time = state.when, state.label, state.time
+    when, label, time = state.when, state.label, state.when.estimate
     if time is None:
         return label
     text = format_time(time - time % SECOND_US) if is_one_time(when) else span_text(when)

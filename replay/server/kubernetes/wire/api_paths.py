@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .....engine.kubernetes.resources import GroupKind
-from .api_resources import READ, ApiResource, Catalog, kinds_in
+from .api_resources import POD, READ, ApiResource, Catalog, kinds_in
 from .api_status import StatusError
 
 SCALED = kinds_in(
@@ -14,7 +13,6 @@ SCALED = kinds_in(
 )
 """Kinds whose replicas are read and written alone."""
 
-_POD: GroupKind = ("", "Pod")
 _WRITTEN = ("get", "patch", "update")
 
 
@@ -87,7 +85,7 @@ def subresources_of(resource: ApiResource, verbs: Sequence[str]) -> list[Subreso
     found = []
     if resource.has_status:
         found.append(Subresource("status", _WRITTEN, resource.full_kind))
-    if resource.pair == _POD:
+    if resource.pair == POD:
         found.append(_body("binding", ("create",), "", "Binding"))
         found.append(_body("eviction", ("create",), "policy", "Eviction"))
     if resource.pair in SCALED:

@@ -29,6 +29,9 @@ EVENT: GroupKind = ("", "Event")
 NEW_EVENT: GroupKind = ("events.k8s.io", "Event")
 NAMESPACE: GroupKind = ("", "Namespace")
 NODE: GroupKind = ("", "Node")
+POD: GroupKind = ("", "Pod")
+SECRET: GroupKind = ("", "Secret")
+SERVICE: GroupKind = ("", "Service")
 
 _VERSIONS: Mapping[str, str] = MappingProxyType({"": "v1", "autoscaling": "v2", **VOLCANO_VERSIONS})
 """The version of a group of which the log has no object; ``v1`` where it is not listed."""

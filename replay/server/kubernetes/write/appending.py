@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import NamedTuple
 
 import msgspec
 
@@ -30,21 +29,15 @@ from .storing import Document, WrittenVersionOf
 SOURCE = "plinian serve"
 
 
-class BranchWriter(NamedTuple):
-    """Who writes when; the time is in microseconds since 1970."""
-
-    now: int
-    actor: str
-
-
 class Batch:
     """What one append brings.
 
+    :param now: the time, in microseconds since 1970. :param actor: who writes.
     :ivar changes: of the objects; their positions are those that the append gives.
     """
 
-    def __init__(self, tables: Tables, writer: BranchWriter) -> None:
-        self._tables, self._writer = tables, writer
+    def __init__(self, tables: Tables, now: int, actor: str) -> None:
+        self._tables, self._now, self._actor = tables, now, actor
         self._held: dict[tuple[GroupKind, Name], Entry | None] = {}
         self.events: list[Event] = []
         self.changes: list[ResourceChange] = []
@@ -77,7 +70,6 @@ class Batch:
 
     def _events(self, document: Document, verb: str) -> list[Event]:
         """Return the event of a version, and those that follow from it."""
-        now, actor = self._writer
         try:
             event = version_event(
                 document,
@@ -85,9 +77,9 @@ class Batch:
                 source=SOURCE,
                 line=0,
                 cluster=self._tables.moment.cluster,
-                earliest=now,
-                latest=now,
-                actor=actor,
+                earliest=self._now,
+                latest=self._now,
+                actor=self._actor,
             )
             event = stored(event)
             hold_object(event.payload)

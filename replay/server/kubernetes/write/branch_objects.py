@@ -16,10 +16,8 @@ from ....logs.log import Log
 from ....moments.moment import Moment
 from ..read.cluster_state import SECRETS, ClusterState, KeptStates, Name, find_entry, name_of
 from ..watch.resource_changes import ResourceChange
-from ..wire.api_resources import ApiResource, Catalog
+from ..wire.api_resources import NAMESPACE, SECRET, ApiResource, Catalog
 from ..wire.event_groups import one_pair
-
-SECRET: GroupKind = ("", "Secret")
 
 
 class Tables(NamedTuple):
@@ -131,7 +129,7 @@ def loaded(log: Log) -> Tables:
     """Return all objects at the end of the branch of a log."""
     moment = log.moment("end")
     state = ClusterState(log, moment, KeptStates(0))
-    pairs = {one_pair(pair) for pair in log.truth(moment).kinds()} | {("", "Namespace")}
+    pairs = {one_pair(pair) for pair in log.truth(moment).kinds()} | {NAMESPACE}
     kinds = {pair: list(state.of(pair)) for pair in sorted(pairs)}
     shown = (entry.revision + bool(entry.node_bound) for some in kinds.values() for entry in some)
     revision = max(state.revision, *shown) if any(kinds.values()) else state.revision

@@ -56,9 +56,7 @@ class Neighbours:
     :param known: the kinds of which the log knows all objects.
     """
 
-    def __init__(
-        self, state: BranchState, owned: Owned, known: Container[GroupKind] = frozenset()
-    ) -> None:
+    def __init__(self, state: BranchState, owned: Owned, known: Container[GroupKind]) -> None:
         self._state, self._owned, self._known = state, owned, known
         # A write may name thousands of owners.
         self._uids_of = cache(lambda kind: {entry.reference.uid for entry in state.of(kind)})

@@ -11,7 +11,7 @@ from .....engine.kubernetes.api_errors import Conflict, Refused
 from ..read.cluster_state import namespace_of
 from ..read.lists import selected
 from ..wire.api_paths import SCALED, ApiPath, named_object, no_resource
-from ..wire.api_resources import ApiResource, kinds_in
+from ..wire.api_resources import NAMESPACE, POD, SERVICE, ApiResource, kinds_in
 from ..wire.api_status import StatusError, already_exists, conflict, invalid, not_found, success
 from ..wire.list_options import asked_of
 from . import scales
@@ -24,7 +24,6 @@ from .validation import validated
 
 APPLIED = "server-side apply is treated as a merge: a branch has no record of who manages fields"
 
-POD, SERVICE = ("", "Pod"), ("", "Service")
 _STATUS = "status"
 
 _RETURNED = kinds_in(
@@ -177,7 +176,7 @@ class Writing:
 
     def _in_namespace(self, name: str) -> None:
         """Create the namespace of a new object if there is none: logs rarely hold namespaces."""
-        if name and self._state.find(("", "Namespace"), ("", name)) is None:
+        if name and self._state.find(NAMESPACE, ("", name)) is None:
             check_name("Namespace", name)
             labels = {"kubernetes.io/metadata.name": name}
             self._storage.create(namespace_of({"name": name, "labels": labels}))
