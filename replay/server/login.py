@@ -64,12 +64,12 @@ async def logged_in(scope: Scope, receive: Receive, token: bytes) -> Response:
 
 async def _body(request: Request) -> bytes:
     """Return the body of a form; empty if it is too long."""
-    found = b""
+    body = b""
     async for part in request.stream():
-        found += part
-        if len(found) > MOST_BYTES:
+        body += part
+        if len(body) > MOST_BYTES:
             return b""
-    return found
+    return body
 
 
 def _local(path: str) -> str:

@@ -299,13 +299,13 @@ def _tried(state: ClusterState, asking: WriteRequest) -> tuple[bytes, int]:
     if asking.method == "POST":
         return body, 201
     try:
-        found = object_of(state, place.resource, place.namespace, place.name, AnswerForm())
-        held, code = msgspec.json.decode(found), 200
+        stored = object_of(state, place.resource, place.namespace, place.name, AnswerForm())
+        before, code = msgspec.json.decode(stored), 200
     except StatusError as fault:
         if fault.code != _NOT_FOUND or asking.media != APPLY:
             raise
-        held, code = named_object(place), 201
-    return msgspec.json.encode(patched_object(held, body, asking.media, place.resource)), code
+        before, code = named_object(place), 201
+    return msgspec.json.encode(patched_object(before, body, asking.media, place.resource)), code
 
 
 def _check_new(state: ClusterState, asking: WriteRequest) -> None:

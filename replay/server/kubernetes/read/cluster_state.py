@@ -210,12 +210,12 @@ class _Versioned(msgspec.Struct, rename="camel"):
 
 def _merged(entries: Sequence[Entry]) -> Sequence[Entry]:
     """Return the newest object of each name, by namespace and name."""
-    found: dict[Name, Entry] = {}
+    newest: dict[Name, Entry] = {}
     for entry in entries:
-        held = found.get(name_of(entry))
-        if held is None or held.revision < entry.revision:
-            found[name_of(entry)] = entry
-    return [found[name] for name in sorted(found)]
+        other = newest.get(name_of(entry))
+        if other is None or other.revision < entry.revision:
+            newest[name_of(entry)] = entry
+    return [newest[name] for name in sorted(newest)]
 
 
 def _namespace_entry(name: str) -> Entry:

@@ -106,9 +106,9 @@ def _names(resource: ApiResource) -> dict[str, Any]:
 
 
 def _resources(catalog: Catalog, group: str, version: str, verbs: Sequence[str]) -> dict[str, Any]:
-    found: list[dict[str, Any]] = []
+    resources: list[dict[str, Any]] = []
     for resource, own_verbs, below in _offered(catalog, group, version, verbs):
-        found.append(
+        resources.append(
             {
                 "name": resource.plural,
                 "singularName": resource.singular,
@@ -118,23 +118,23 @@ def _resources(catalog: Catalog, group: str, version: str, verbs: Sequence[str])
                 **_names(resource),
             }
         )
-        for one in below or ():
-            kind = one.full_kind
+        for part in below or ():
+            kind = part.full_kind
             is_other = kind["group"] and kind != resource.full_kind
-            found.append(
+            resources.append(
                 {
-                    "name": f"{resource.plural}/{one.name}",
+                    "name": f"{resource.plural}/{part.name}",
                     "singularName": "",
                     "namespaced": resource.namespaced,
                     **(kind if is_other else {"kind": kind["kind"]}),
-                    "verbs": list(one.verbs),
+                    "verbs": list(part.verbs),
                 }
             )
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",
         "groupVersion": f"{group}/{version}" if group else version,
-        "resources": found,
+        "resources": resources,
     }
 
 
@@ -166,8 +166,8 @@ def _discovered(
 ) -> Iterator[dict[str, Any]]:
     for resource, own_verbs, below in _offered(catalog, group, version, verbs):
         subresources = [
-            {"subresource": one.name, "responseKind": one.full_kind, "verbs": list(one.verbs)}
-            for one in below or ()
+            {"subresource": part.name, "responseKind": part.full_kind, "verbs": list(part.verbs)}
+            for part in below or ()
         ]
         yield {
             "resource": resource.plural,

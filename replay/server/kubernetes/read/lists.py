@@ -135,18 +135,18 @@ def selected(
 
     :param entries: of which objects; None is all of the state.
     """
-    found = list(state.of(resource.pair) if entries is None else entries)
+    chosen = list(state.of(resource.pair) if entries is None else entries)
     if selection.namespace and resource.pair not in CLUSTER_SCOPED:
-        found = [one for one in found if one.reference.namespace == selection.namespace]
+        chosen = [entry for entry in chosen if entry.reference.namespace == selection.namespace]
     if selection.name:
-        found = [one for one in found if one.reference.name == selection.name]
+        chosen = [entry for entry in chosen if entry.reference.name == selection.name]
     if selection.labels.requirements:
         matches = matcher(selection.labels)
-        found = [one for one in found if matches(one.fact.labels)]
+        chosen = [entry for entry in chosen if matches(entry.fact.labels)]
     if not selection.fields.conditions:
-        return found
+        return chosen
     return selection.fields.select(
-        found, lambda some: _documents(state, resource, some), strict=False
+        chosen, lambda some: _documents(state, resource, some), strict=False
     )
 
 

@@ -169,10 +169,10 @@ def _inferred(state: ClusterState, resource: ApiResource) -> Schema:
     """Return a schema with the fields of objects."""
     entries = state.of(resource.pair)[:_OBJECTS]
     documents = map(msgspec.json.decode, state.bodies(entries, resource))
-    found: dict[str, Any] = {}
-    for one in documents:
-        found = _joined(found, _shape(one))
-    return {**found, "description": _INFERRED}
+    schema: dict[str, Any] = {}
+    for document in documents:
+        schema = _joined(schema, _shape(document))
+    return {**schema, "description": _INFERRED}
 
 
 def _shape(value: Any) -> dict[str, Any]:

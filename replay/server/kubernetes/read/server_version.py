@@ -46,7 +46,7 @@ def _kubelets(state: ClusterState) -> Iterator[tuple[int, int, int]]:
     """Yield the versions of the kubelets."""
     for entry in state.of(NODE):
         fact = entry.fact
-        found = _VERSION.match(fact.version) if isinstance(fact, NodeFact) else None
-        if found:
-            major, minor, patch = map(int, found.groups())
+        version = _VERSION.match(fact.version) if isinstance(fact, NodeFact) else None
+        if version:
+            major, minor, patch = map(int, version.groups())
             yield major, minor, patch

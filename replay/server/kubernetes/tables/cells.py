@@ -91,19 +91,22 @@ def _restarts(row: TableObject) -> str:
     count = fact.restarts if isinstance(fact, PodFact) else 0
     if not count:
         return "0"
-    states = (one.get("lastState") or {} for one in row.at("status", "containerStatuses") or ())
+    states = (
+        container.get("lastState") or {}
+        for container in row.at("status", "containerStatuses") or ()
+    )
     ended = (time_in((state.get("terminated") or {}).get("finishedAt")) for state in states)
     last = max((time for time in ended if time is not None), default=None)
     return str(count) if last is None else f"{count} ({age(row.when, last)} ago)"
 
 
 def _pod_ip(row: TableObject) -> str:
-    return next((one.get("ip") for one in row.at("status", "podIPs") or ()), None) or NONE
+    return next((address.get("ip") for address in row.at("status", "podIPs") or ()), None) or NONE
 
 
 def _true_conditions(row: TableObject) -> set[Any]:
     conditions = row.at("status", "conditions") or ()
-    return {one.get("type") for one in conditions if one.get("status") == "True"}
+    return {condition.get("type") for condition in conditions if condition.get("status") == "True"}
 
 
 def _gates(row: TableObject) -> str:
@@ -116,8 +119,12 @@ def _gates(row: TableObject) -> str:
 
 def _address(kind: str) -> Cell:
     def cell(row: TableObject) -> str:
-        addresses = (one for one in row.at("status", "addresses") or () if one.get("type") == kind)
-        return next((one.get("address") for one in addresses), None) or NONE
+        addresses = (
+            address
+            for address in row.at("status", "addresses") or ()
+            if address.get("type") == kind
+        )
+        return next((address.get("address") for address in addresses), None) or NONE
 
     return cell
 
@@ -175,9 +182,9 @@ _EVENT = (
 
 def _ports(row: TableObject) -> str:
     texts = []
-    for one in row.at("spec", "ports") or ():
-        node = f":{one['nodePort']}" if one.get("nodePort") else ""
-        texts.append(f"{one.get('port', 0)}{node}/{one.get('protocol') or 'TCP'}")
+    for port in row.at("spec", "ports") or ():
+        node = f":{port['nodePort']}" if port.get("nodePort") else ""
+        texts.append(f"{port.get('port', 0)}{node}/{port.get('protocol') or 'TCP'}")
     return ",".join(texts) or NONE
 
 

@@ -194,7 +194,7 @@ CREATED_COLUMN = field_column("Created At", "metadata", "creationTimestamp", kin
 
 def objects(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list; what is none is left out."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
 def field_of(value: Any, *fields: str) -> Any:

@@ -58,13 +58,15 @@ def _with_port(address: str, port: object) -> str:
 
 def _slice_ports(row: TableObject) -> str:
     ports = objects(row.at("ports"))
-    return _first([str(one.get("port") or one.get("name") or "*") for one in ports], _UNSET)
+    return _first([str(port.get("port") or port.get("name") or "*") for port in ports], _UNSET)
 
 
 def _slice_endpoints(row: TableObject) -> str:
     endpoints = objects(row.at("endpoints"))
-    found = [str(one) for endpoint in endpoints for one in endpoint.get("addresses") or ()]
-    return _first(found, _UNSET)
+    addresses = [
+        str(address) for endpoint in endpoints for address in endpoint.get("addresses") or ()
+    ]
+    return _first(addresses, _UNSET)
 
 
 def _quota(*, limits: bool) -> TableColumn:
@@ -77,38 +79,44 @@ def _quota(*, limits: bool) -> TableColumn:
 
 
 def _controller(row: TableObject) -> str:
-    for one in objects(row.at("metadata", "ownerReferences")):
-        if one.get("controller"):
-            group = str(one.get("apiVersion", "")).rpartition("/")[0]
-            kind = str(one.get("kind", "")).lower()
-            return f"{f'{kind}.{group}' if group else kind}/{one.get('name', '')}"
+    for owner in objects(row.at("metadata", "ownerReferences")):
+        if owner.get("controller"):
+            group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+            kind = str(owner.get("kind", "")).lower()
+            return f"{f'{kind}.{group}' if group else kind}/{owner.get('name', '')}"
     return NONE
 
 
 def _subjects(name: str, kind: str) -> TableColumn:
     def cell(row: TableObject) -> str:
-        found = (one for one in objects(row.at("subjects")) if one.get("kind") == kind)
+        subjects = (
+            subject for subject in objects(row.at("subjects")) if subject.get("kind") == kind
+        )
         if kind == "ServiceAccount":
-            return ", ".join(f"{one.get('namespace', '')}/{one.get('name', '')}" for one in found)
-        return ", ".join(str(one.get("name", "")) for one in found)
+            return ", ".join(
+                f"{subject.get('namespace', '')}/{subject.get('name', '')}" for subject in subjects
+            )
+        return ", ".join(str(subject.get("name", "")) for subject in subjects)
 
     return wide_column(name, cell)
 
 
 def _hosts(row: TableObject) -> str:
     rules = objects(row.at("spec", "rules"))
-    found: list[str] = []
-    for one in rules:
-        if len(found) == _MOST:
-            return f"{','.join(found)} + {len(rules) - _MOST} more..."
-        found += [str(one["host"])] if one.get("host") else []
-    return ",".join(found) or "*"
+    hosts: list[str] = []
+    for rule in rules:
+        if len(hosts) == _MOST:
+            return f"{','.join(hosts)} + {len(rules) - _MOST} more..."
+        hosts += [str(rule["host"])] if rule.get("host") else []
+    return ",".join(hosts) or "*"
 
 
 def _addresses(row: TableObject) -> str:
     given = objects(row.at("status", "loadBalancer", "ingress"))
     return ",".join(
-        sorted({str(one.get("ip") or one.get("hostname") or "") for one in given} - {""})
+        sorted(
+            {str(ingress.get("ip") or ingress.get("hostname") or "") for ingress in given} - {""}
+        )
     )
 
 
@@ -166,7 +174,7 @@ def _audiences(row: TableObject) -> str:
     given = row.at("spec", "tokenRequests")
     if given is None:
         return _UNSET
-    return ",".join(str(one.get("audience", "")) for one in objects(given))
+    return ",".join(str(request.get("audience", "")) for request in objects(given))
 
 
 def _lifecycles(row: TableObject) -> str:

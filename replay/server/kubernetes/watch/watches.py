@@ -96,7 +96,9 @@ async def sent(connection: WebSocket, watch: WatchResponse) -> None:
     """Send a watch until it ends, or its client goes."""
     try:
         # Browsers expect that the first of the protocols that they offer is chosen.
-        offered = (one for one in connection.scope["subprotocols"] if not is_token(one))
+        offered = (
+            protocol for protocol in connection.scope["subprotocols"] if not is_token(protocol)
+        )
         await connection.accept(next(offered, None))
         reading = asyncio.ensure_future(_gone(connection))
         writing = asyncio.ensure_future(_write(connection, watch))

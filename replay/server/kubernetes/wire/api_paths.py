@@ -82,12 +82,12 @@ def subresources_of(resource: ApiResource, verbs: Sequence[str]) -> list[Subreso
     """
     if tuple(verbs) == READ:
         return [Subresource("status", ("get",), resource.full_kind)]
-    found = []
+    below = []
     if resource.has_status:
-        found.append(Subresource("status", _WRITTEN, resource.full_kind))
+        below.append(Subresource("status", _WRITTEN, resource.full_kind))
     if resource.pair == POD:
-        found.append(_body("binding", ("create",), "", "Binding"))
-        found.append(_body("eviction", ("create",), "policy", "Eviction"))
+        below.append(_body("binding", ("create",), "", "Binding"))
+        below.append(_body("eviction", ("create",), "policy", "Eviction"))
     if resource.pair in SCALED:
-        found.append(_body("scale", _WRITTEN, "autoscaling", "Scale"))
-    return found
+        below.append(_body("scale", _WRITTEN, "autoscaling", "Scale"))
+    return below

@@ -167,18 +167,18 @@ class Catalog:
 
     def of_kind(self, group: str, kind: str) -> ApiResource:
         """Return the resource of a kind that there are objects of."""
-        return next(one for one in self.resources if one.pair == (group, kind))
+        return next(resource for resource in self.resources if resource.pair == (group, kind))
 
     def groups(self) -> dict[str, list[str]]:
-        """Return the versions of each group, the preferred one first."""
-        found: dict[str, list[str]] = {}
-        for one in self.resources:
-            versions = found.setdefault(one.group, [])
-            if one.version not in versions:
-                versions.append(one.version)
+        """Return the versions of each group, the preferred resource first."""
+        groups: dict[str, list[str]] = {}
+        for resource in self.resources:
+            versions = groups.setdefault(resource.group, [])
+            if resource.version not in versions:
+                versions.append(resource.version)
         for review in REVIEWS:
-            found.setdefault(review.group, [review.version])
-        return found
+            groups.setdefault(review.group, [review.version])
+        return groups
 
     def of(self, group: str, version: str) -> list[ApiResource]:
         """Return the resources of a group and version."""

@@ -24,7 +24,8 @@ from ..watch.resource_changes import ResourceChange
 from ..wire.api_status import invalid
 from ..wire.event_groups import event_in_group, one_pair
 from .branch_objects import Tables
-from .storing import Document, WrittenVersionOf
+from .storing import WrittenVersionOf
+from .strategic import Document
 
 SOURCE = "plinian serve"
 

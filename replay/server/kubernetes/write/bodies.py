@@ -13,7 +13,8 @@ from ..wire.api_status import StatusError, invalid
 from ..wire.protobuf_fields import MAGIC
 from .patches import read_json, read_yaml
 from .protobuf import decoded
-from .storing import DeletionOptions, Document, without_nulls
+from .storing import DeletionOptions, without_nulls
+from .strategic import Document
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 YAML = ("application/yaml", "application/x-yaml", "text/yaml")
@@ -91,11 +92,13 @@ def checked(document: Document, place: ApiPath) -> Document:
 
 def _check_metadata(metadata: Mapping[str, Any]) -> None:
     for field in ("labels", "annotations"):
-        found = metadata.get(field, {})
-        if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+        labels = metadata.get(field, {})
+        if not isinstance(labels, dict) or not all(
+            isinstance(text, str) for text in labels.values()
+        ):
             raise invalid(f"metadata.{field}: Invalid value: it is no map of texts")
     finalizers = metadata.get("finalizers", [])
-    if not isinstance(finalizers, list) or not all(isinstance(one, str) for one in finalizers):
+    if not isinstance(finalizers, list) or not all(isinstance(text, str) for text in finalizers):
         raise invalid("metadata.finalizers: Invalid value: it is no list of texts")
     owners = metadata.get("ownerReferences", [])
     if not isinstance(owners, list) or not all(map(_is_owner, owners)):

@@ -12,7 +12,8 @@ from .....engine.kubernetes.resources import GroupKind
 from .....engine.state.truth_fold import Entry
 from ..read.cluster_state import Name, in_parts, name_of
 from .branch_objects import BranchState
-from .storing import Document, owners_of
+from .storing import owners_of
+from .strategic import Document
 
 _AT_ONCE = 500
 _NAMES_OWNERS = b'"ownerReferences":'

@@ -193,14 +193,14 @@ def _double(value: int | bytes) -> float:
 
 
 def _fields(value: int | bytes) -> dict[int, int | bytes]:
-    return {number: one for number, _, one in records(_bytes(value))}
+    return {number: part for number, _, part in records(_bytes(value))}
 
 
 def _time(value: int | bytes, *, micro: bool = False) -> str | None:
     """Return a time as an API server writes it; None if it is zero."""
-    found = _fields(value)
-    seconds, nanos = _signed(_number(found.get(1, 0))), _number(found.get(2, 0))
-    if not found:
+    parts = _fields(value)
+    seconds, nanos = _signed(_number(parts.get(1, 0))), _number(parts.get(2, 0))
+    if not parts:
         return None
     try:
         at = _ZERO_YEAR + timedelta(seconds=seconds, microseconds=nanos // 1000)
@@ -211,10 +211,10 @@ def _time(value: int | bytes, *, micro: bool = False) -> str | None:
 
 
 def _int_or_string(value: int | bytes) -> int | str:
-    found = _fields(value)
-    if _number(found.get(1, 0)):
-        return _text(found.get(3, b""))
-    return _signed(_number(found.get(2, 0)))
+    parts = _fields(value)
+    if _number(parts.get(1, 0)):
+        return _text(parts.get(3, b""))
+    return _signed(_number(parts.get(2, 0)))
 
 
 def _raw(value: int | bytes) -> Any:

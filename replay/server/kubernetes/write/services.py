@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 from ..wire.api_status import invalid
-from .storing import Document
+from .strategic import Document
 
 _RANGE, _RESERVED = IPv4Network("10.96.0.0/12"), 10
 _NODE_PORTS = range(30_000, 32_768)

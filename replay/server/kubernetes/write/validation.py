@@ -27,7 +27,7 @@ from ..wire.api_status import StatusError, invalid, of_wrong_types
 from ..wire.protobuf_fields import MAGIC
 from .bodies import YAML, WriteRequest
 from .patches import APPLY, read_yaml
-from .storing import Document
+from .strategic import Document
 
 MOST_FAULTS = 100
 """So many fields are named; those after them are left out without a word."""

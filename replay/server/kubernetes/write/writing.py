@@ -19,7 +19,8 @@ from .bodies import WriteRequest, check_name, checked, deletion_in, document_in,
 from .branch_objects import BranchState
 from .patches import APPLY, patched_object
 from .services import filled
-from .storing import Document, Others, Storage, WrittenVersionOf
+from .storing import Others, Storage, WrittenVersionOf
+from .strategic import Document
 from .validation import validated
 
 APPLIED = "server-side apply is treated as a merge: a branch has no record of who manages fields"
@@ -224,13 +225,14 @@ class Writing:
         versions = self._storage.versions
         uid = held["metadata"]["uid"]
         gone = any(
-            one.verb == "deleted" and one.document["metadata"]["uid"] == uid for one in versions
+            version.verb == "deleted" and version.document["metadata"]["uid"] == uid
+            for version in versions
         )
         if gone and place.resource.pair not in _RETURNED:
-            found = WriteOutcome(versions, success(place.resource, place.name, uid))
+            outcome = WriteOutcome(versions, success(place.resource, place.name, uid))
         else:
-            found = self._with_subject(place, held)
-        return found._replace(trial=how.trial)
+            outcome = self._with_subject(place, held)
+        return outcome._replace(trial=how.trial)
 
     def _all_deleted(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
@@ -243,9 +245,9 @@ class Writing:
 
     def _evicted(self, asking: WriteRequest) -> WriteOutcome:
         eviction = document_in(asking)
-        found = self._deleted(asking, eviction.get("deleteOptions") or {})
+        outcome = self._deleted(asking, eviction.get("deleteOptions") or {})
         done = success(asking.place.resource, asking.place.name)
-        return WriteOutcome(found.versions, done, 201, trial=found.trial)
+        return WriteOutcome(outcome.versions, done, 201, trial=outcome.trial)
 
     def _bound(self, asking: WriteRequest) -> WriteOutcome:
         place = asking.place
