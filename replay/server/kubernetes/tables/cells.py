@@ -129,6 +129,11 @@ def _address(kind: str) -> Cell:
     return cell
 
 
+def _of_node(name: str, field: str) -> TableColumn:
+    path = f"status.nodeInfo.{field}"
+    return field_column(name, path, default="<unknown>", priority=WIDE)
+
+
 def _first(row: TableObject) -> str:
     text = row.at("firstTimestamp") or row.at("deprecatedFirstTimestamp") or row.at("eventTime")
     return row.age_of(text)
@@ -271,13 +276,13 @@ def _volume_class(row: TableObject) -> str:
 
 _NOT_SET = "<unset>"
 _VOLUME_ENDS = (
-    field_column("VolumeAttributesClass", "spec", "volumeAttributesClassName", default=_NOT_SET),
+    field_column("VolumeAttributesClass", "spec.volumeAttributesClassName", default=_NOT_SET),
 )
 
 _REPLICAS = (
-    count_column("Desired", "spec", "replicas"),
-    count_column("Current", "status", "replicas"),
-    count_column("Ready", "status", "readyReplicas"),
+    count_column("Desired", "spec.replicas"),
+    count_column("Current", "status.replicas"),
+    count_column("Ready", "status.readyReplicas"),
     AGE_COLUMN,
     *_containers(*_OF_TEMPLATE),
 )
@@ -290,33 +295,24 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             AGE_COLUMN,
             wide_column("IP", _pod_ip),
             *_of_get(POD, "Node"),
-            field_column(
-                *("Nominated Node", "status", "nominatedNodeName"), default=NONE, priority=WIDE
-            ),
+            field_column("Nominated Node", "status.nominatedNodeName", default=NONE, priority=WIDE),
             wide_column("Readiness Gates", _gates),
         ),
         NODE: (
             *_of_get(NODE, "Status", "Roles"),
             AGE_COLUMN,
-            field_column("Version", "status", "nodeInfo", "kubeletVersion"),
+            field_column("Version", "status.nodeInfo.kubeletVersion"),
             wide_column("Internal-IP", _address("InternalIP")),
             wide_column("External-IP", _address("ExternalIP")),
-            *(
-                field_column(
-                    *(name, "status", "nodeInfo", field), default="<unknown>", priority=WIDE
-                )
-                for name, field in (
-                    ("OS-Image", "osImage"),
-                    ("Kernel-Version", "kernelVersion"),
-                    ("Container-Runtime", "containerRuntimeVersion"),
-                )
-            ),
+            _of_node("OS-Image", "osImage"),
+            _of_node("Kernel-Version", "kernelVersion"),
+            _of_node("Container-Runtime", "containerRuntimeVersion"),
         ),
         ("", "Event"): _EVENT,
         ("events.k8s.io", "Event"): _EVENT,
-        ("", "Namespace"): (field_column("Status", "status", "phase"), AGE_COLUMN),
+        ("", "Namespace"): (field_column("Status", "status.phase"), AGE_COLUMN),
         ("", "Service"): (
-            field_column("Type", "spec", "type"),
+            field_column("Type", "spec.type"),
             TableColumn("Cluster-IP", _cluster_ip),
             TableColumn("External-IP", _external_ip),
             TableColumn("Port(s)", _ports),
@@ -324,38 +320,34 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             _PLAIN_SELECTOR,
         ),
         ("", "ConfigMap"): (TableColumn("Data", _data), AGE_COLUMN),
-        ("", "Secret"): (
-            field_column("Type", "type"),
-            TableColumn("Data", _data),
-            AGE_COLUMN,
-        ),
+        ("", "Secret"): (field_column("Type", "type"), TableColumn("Data", _data), AGE_COLUMN),
         ("", "ReplicationController"): (*_REPLICAS, _PLAIN_SELECTOR),
         ("", "PersistentVolume"): (
-            field_column("Capacity", "spec", "capacity", "storage"),
+            field_column("Capacity", "spec.capacity.storage"),
             TableColumn("Access Modes", lambda row: _modes(row.at("spec", "accessModes"))),
-            field_column("Reclaim Policy", "spec", "persistentVolumeReclaimPolicy"),
+            field_column("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
             TableColumn("Status", _claim_phase),
             TableColumn("Claim", _claim),
             TableColumn("StorageClass", _volume_class),
             *_VOLUME_ENDS,
-            field_column("Reason", "status", "reason"),
+            field_column("Reason", "status.reason"),
             AGE_COLUMN,
-            field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
+            field_column("VolumeMode", "spec.volumeMode", default=_NOT_SET, priority=WIDE),
         ),
         ("", "PersistentVolumeClaim"): (
             TableColumn("Status", _claim_phase),
-            field_column("Volume", "spec", "volumeName"),
-            field_column("Capacity", "status", "capacity", "storage"),
+            field_column("Volume", "spec.volumeName"),
+            field_column("Capacity", "status.capacity.storage"),
             TableColumn("Access Modes", lambda row: _modes(row.at("status", "accessModes"))),
             TableColumn("StorageClass", _volume_class),
             *_VOLUME_ENDS,
             AGE_COLUMN,
-            field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
+            field_column("VolumeMode", "spec.volumeMode", default=_NOT_SET, priority=WIDE),
         ),
         ("apps", "Deployment"): (
             TableColumn("Ready", _ready_replicas),
-            count_column("Up-to-date", "status", "updatedReplicas"),
-            count_column("Available", "status", "availableReplicas"),
+            count_column("Up-to-date", "status.updatedReplicas"),
+            count_column("Available", "status.availableReplicas"),
             AGE_COLUMN,
             *_containers(*_OF_TEMPLATE),
             _SELECTOR,
@@ -367,11 +359,11 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             *_containers(*_OF_TEMPLATE),
         ),
         ("apps", "DaemonSet"): (
-            count_column("Desired", "status", "desiredNumberScheduled"),
-            count_column("Current", "status", "currentNumberScheduled"),
-            count_column("Ready", "status", "numberReady"),
-            count_column("Up-to-date", "status", "updatedNumberScheduled"),
-            count_column("Available", "status", "numberAvailable"),
+            count_column("Desired", "status.desiredNumberScheduled"),
+            count_column("Current", "status.currentNumberScheduled"),
+            count_column("Ready", "status.numberReady"),
+            count_column("Up-to-date", "status.updatedNumberScheduled"),
+            count_column("Available", "status.numberAvailable"),
             TableColumn(
                 "Node Selector",
                 lambda row: _labels(row.at("spec", "template", "spec", "nodeSelector")),
@@ -389,10 +381,10 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             _SELECTOR,
         ),
         ("batch", "CronJob"): (
-            field_column("Schedule", "spec", "schedule"),
-            field_column("Timezone", "spec", "timeZone", default=NONE),
+            field_column("Schedule", "spec.schedule"),
+            field_column("Timezone", "spec.timeZone", default=NONE),
             TableColumn("Suspend", lambda row: str(bool(row.at("spec", "suspend"))), "boolean"),
-            length_column("Active", "status", "active"),
+            length_column("Active", "status.active"),
             TableColumn(
                 "Last Schedule",
                 lambda row: (
@@ -405,9 +397,9 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             *_containers("spec", "jobTemplate", *_OF_TEMPLATE),
         ),
         ("policy", "PodDisruptionBudget"): (
-            text_column("Min Available", "spec", "minAvailable", default="N/A"),
-            text_column("Max Unavailable", "spec", "maxUnavailable", default="N/A"),
-            count_column("Allowed Disruptions", "status", "disruptionsAllowed"),
+            text_column("Min Available", "spec.minAvailable", default="N/A"),
+            text_column("Max Unavailable", "spec.maxUnavailable", default="N/A"),
+            count_column("Allowed Disruptions", "status.disruptionsAllowed"),
             AGE_COLUMN,
         ),
         ("scheduling.k8s.io", "PriorityClass"): (

@@ -143,20 +143,21 @@ WIDE = 1
 
 
 def field_column(
-    name: str, *path: str, kind: str = "string", default: Any = "", priority: int = 0
+    name: str, path: str, *, kind: str = "string", default: Any = "", priority: int = 0
 ) -> TableColumn:
-    """Return a column that shows a field."""
+    """Return a column that shows a field, as in ``spec.nodeName``."""
+    fields = path.split(".")
 
     def cell(row: TableObject) -> Any:
-        value = row.at(*path)
+        value = row.at(*fields)
         return default if value is None or value == "" else value
 
     return TableColumn(name, cell, kind, priority=priority)
 
 
-def count_column(name: str, *path: str) -> TableColumn:
+def count_column(name: str, path: str) -> TableColumn:
     """Return a column that shows a number, which is 0 if it is missing."""
-    return field_column(name, *path, kind="integer", default=0)
+    return field_column(name, path, kind="integer", default=0)
 
 
 def wide_column(name: str, cell: Cell) -> TableColumn:
@@ -164,32 +165,34 @@ def wide_column(name: str, cell: Cell) -> TableColumn:
     return TableColumn(name, cell, priority=WIDE)
 
 
-def text_column(name: str, *path: str, default: str) -> TableColumn:
+def text_column(name: str, path: str, *, default: str) -> TableColumn:
     """Return a column that shows a field as text, also if it is a number."""
 
     def cell(row: TableObject) -> str:
-        value = row.at(*path)
+        value = row.at(*path.split("."))
         return default if value is None else str(value)
 
     return TableColumn(name, cell)
 
 
-def flag_column(name: str, *path: str, default: bool = False, kind: str = "boolean") -> TableColumn:
+def flag_column(
+    name: str, path: str, *, default: bool = False, kind: str = "boolean"
+) -> TableColumn:
     """Return a column that shows whether a field is true."""
 
     def cell(row: TableObject) -> bool:
-        value = row.at(*path)
+        value = row.at(*path.split("."))
         return default if value is None else bool(value)
 
     return TableColumn(name, cell, kind)
 
 
-def length_column(name: str, *path: str) -> TableColumn:
+def length_column(name: str, path: str) -> TableColumn:
     """Return a column that shows how many elements a field has."""
-    return TableColumn(name, lambda row: len(row.at(*path) or ()), "integer")
+    return TableColumn(name, lambda row: len(row.at(*path.split(".")) or ()), "integer")
 
 
-CREATED_COLUMN = field_column("Created At", "metadata", "creationTimestamp", kind="date")
+CREATED_COLUMN = field_column("Created At", "metadata.creationTimestamp", kind="date")
 
 
 def objects(value: Any) -> list[dict[str, Any]]:

@@ -88,7 +88,7 @@ _WITHOUT_STATUS = kinds_in(
 )
 """Kinds whose objects have no status, or one that is written like all else of them."""
 
-_LEASES = ("coordination.k8s.io", "Lease")
+_LEASES: GroupKind = ("coordination.k8s.io", "Lease")
 
 
 class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -170,7 +170,7 @@ class Catalog:
         return next(resource for resource in self.resources if resource.pair == (group, kind))
 
     def groups(self) -> dict[str, list[str]]:
-        """Return the versions of each group, the preferred resource first."""
+        """Return the versions of each group, the preferred one first."""
         groups: dict[str, list[str]] = {}
         for resource in self.resources:
             versions = groups.setdefault(resource.group, [])
@@ -185,21 +185,33 @@ class Catalog:
         return [one for one in self.resources if (one.group, one.version) == (group, version)]
 
 
-def _review(group: str, kind: str, plural: str) -> ApiResource:
+def resource_of(
+    group: str,
+    kind: str,
+    version: str = "v1",
+    *,
+    namespaced: bool,
+    plural: str = "",
+    short_names: tuple[str, ...] = (),
+) -> ApiResource:
+    """Return the resource of a kind that no CustomResourceDefinition defines."""
     return ApiResource(
         group=group,
-        version="v1",
+        version=version,
         kind=kind,
-        plural=plural,
+        plural=plural or kind_plural(kind),
         singular=kind.lower(),
-        namespaced=False,
+        namespaced=namespaced,
+        short_names=short_names,
+        categories=("all",) if (group, kind) in _IN_ALL else (),
+        has_status=(group, kind) not in _WITHOUT_STATUS,
     )
 
 
 REVIEWS = (
-    _review("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
-    _review("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
-    _review("authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews"),
+    resource_of("authentication.k8s.io", "SelfSubjectReview", namespaced=False),
+    resource_of("authorization.k8s.io", "SelfSubjectAccessReview", namespaced=False),
+    resource_of("authorization.k8s.io", "SelfSubjectRulesReview", namespaced=False),
 )
 """Queries that are sent as objects; they can only be created."""
 
@@ -228,25 +240,21 @@ def catalog_of(
     :param held: the kinds that have objects.
     :param definitions: the CustomResourceDefinitions.
     """
-    found: dict[GroupKind, list[ApiResource]] = {
-        one.group_kind: [
-            ApiResource(
-                group=one.group,
-                version=_version(one.group_kind, held),
-                kind=one.kind,
-                plural=one.plural,
-                singular=one.singular,
-                namespaced=one.namespaced,
-                short_names=one.short_names,
-                categories=("all",) if one.group_kind in _IN_ALL else (),
-                has_status=one.group_kind not in _WITHOUT_STATUS,
-            )
-        ]
+    listed = [
+        resource_of(
+            *one.group_kind,
+            _version(one.group_kind, held),
+            namespaced=one.namespaced,
+            plural=one.plural,
+            short_names=one.short_names,
+        )
         for one in RESOURCE_TYPES
-    }
-    found[_LEASES] = [_unlisted(_LEASES, HeldKind(version="v1", namespaced=True))]
+    ]
+    found = {one.pair: [one] for one in (*listed, resource_of(*_LEASES, namespaced=True))}
     for pair, kind in held.items():
-        found.setdefault(pair, [_unlisted(pair, kind)])
+        if pair not in found:
+            namespaced = kind.namespaced and pair not in CLUSTER_SCOPED
+            found[pair] = [resource_of(*pair, kind.version, namespaced=namespaced)]
     for definition in definitions:
         defined = list(_defined(definition))
         if defined:
@@ -261,19 +269,6 @@ def _version(pair: GroupKind, held: Mapping[GroupKind, HeldKind]) -> str:
         return default  # Both are made of the objects of either.
     kind = held.get(pair)
     return default if kind is None else kind.version
-
-
-def _unlisted(pair: GroupKind, kind: HeldKind) -> ApiResource:
-    """Return the resource of a kind that only its objects show."""
-    return ApiResource(
-        group=pair[0],
-        version=kind.version,
-        kind=pair[1],
-        plural=kind_plural(pair[1]),
-        singular=pair[1].lower(),
-        namespaced=kind.namespaced and pair not in CLUSTER_SCOPED,
-        has_status=pair not in _WITHOUT_STATUS,
-    )
 
 
 class _Names(msgspec.Struct, rename="camel"):
@@ -324,19 +319,14 @@ def _defined(definition: Mapping[str, Any]) -> Iterable[ApiResource]:
         spec = msgspec.convert(definition, _Definition).spec
     except msgspec.ValidationError:
         return  # What an API server would not have accepted defines nothing.
-    names = spec.names
+    names = msgspec.structs.asdict(spec.names)
     for version in sorted(spec.versions, key=lambda one: not one.storage):
         if version.served:
             yield ApiResource(
                 group=spec.group,
                 version=version.name,
-                kind=names.kind,
-                plural=names.plural,
-                singular=names.singular or names.kind.lower(),
+                **{**names, "singular": names["singular"] or names["kind"].lower()},
                 namespaced=spec.scope == "Namespaced",
-                short_names=names.short_names,
-                categories=names.categories,
-                list_kind=names.list_kind,
                 columns=version.additional_printer_columns,
                 schema=version.schema.schema,
                 selectable=tuple(one.json_path.lstrip(".") for one in version.selectable_fields),

@@ -8,17 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..wire.api_resources import ApiResource
+from ..wire.api_resources import resource_of
 from ..wire.api_status import invalid
 
-RESOURCE = ApiResource(
-    group="autoscaling",
-    version="v1",
-    kind="Scale",
-    plural="scales",
-    singular="scale",
-    namespaced=True,
-)
+RESOURCE = resource_of("autoscaling", "Scale", namespaced=True)
 _MOST = 2**31 - 1
 
 
