@@ -26,7 +26,6 @@ from .read.lists import ListPage, object_of, page_of
 from .read.reviews import reviewed
 from .read.server_version import version_of
 from .served_branch import Branch
-from .tables.columns import field_of
 from .watch.channels import ClientWatch
 from .watch.course import MomentCourse
 from .watch.follower import WatchFollower
@@ -36,6 +35,7 @@ from .wire.api_paths import ApiPath, named_object, no_resource, place_in
 from .wire.api_resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusal, warning
 from .wire.list_options import AnswerForm, ListOptions, asked_of, form_of
+from .wire.loose_fields import field_of
 from .wire.protobuf_fields import MAGIC, fields, text, unwrapped
 from .wire.shifted_times import NONE, Shift, shift_to
 from .write.bodies import WriteRequest

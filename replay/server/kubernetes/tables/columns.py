@@ -14,6 +14,7 @@ from .....engine.state.clock import TimeSpan
 from .....engine.state.facts import Fact
 from .....engine.state.truth_fold import Entry
 from ....render.amounts import age
+from ..wire.loose_fields import field_of
 
 NONE, INVALID = "<none>", "<invalid>"
 
@@ -193,15 +194,3 @@ def length_column(name: str, path: str) -> TableColumn:
 
 
 CREATED_COLUMN = field_column("Created At", "metadata.creationTimestamp", kind="date")
-
-
-def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list; what is none is left out."""
-    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
-
-
-def field_of(value: Any, *fields: str) -> Any:
-    """Return a field of a value, or None."""
-    for field in fields:
-        value = value.get(field) if isinstance(value, dict) else None
-    return value

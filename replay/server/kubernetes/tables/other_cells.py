@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .....engine.kubernetes.resources import GroupKind
+from ..wire.loose_fields import field_of, objects
 from .cells import selector_text
 from .columns import (
     AGE_COLUMN,
@@ -19,10 +20,8 @@ from .columns import (
     TableObject,
     count_column,
     field_column,
-    field_of,
     flag_column,
     length_column,
-    objects,
     text_column,
     wide_column,
 )

@@ -30,6 +30,7 @@ _REASONS: Mapping[int, str] = MappingProxyType(
         405: "MethodNotAllowed",
         409: "Conflict",
         410: "Expired",
+        413: "RequestEntityTooLarge",
         422: "Invalid",
         503: "ServiceUnavailable",
         504: "Timeout",
@@ -119,11 +120,6 @@ def of_wrong_types(
     ]
     details = {**_of(resource, name), "kind": resource.kind, "causes": causes}
     return StatusError(422, f'{kind} "{name}" is invalid: {faults}', details=details)
-
-
-def too_large_body(message: str) -> StatusError:
-    """Return the answer to a body that no request needs."""
-    return StatusError(413, message, reason="RequestEntityTooLarge")
 
 
 def success(resource: ApiResource, name: str, uid: str = "") -> dict[str, Any]:

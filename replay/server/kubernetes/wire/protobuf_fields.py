@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .api_status import StatusError, too_large_body
+from .api_status import StatusError
 
 MAGIC = b"k8s\x00"
 
@@ -30,7 +30,7 @@ def records(message: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     while place < len(message):
         count += 1
         if count > MOST_RECORDS:
-            raise too_large_body(f"a message of the body has more than {MOST_RECORDS:,} fields")
+            raise StatusError(413, f"a message of the body has more than {MOST_RECORDS:,} fields")
         tag, place = _number(message, place)
         wire = tag & 7
         match wire:

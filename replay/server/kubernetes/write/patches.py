@@ -25,7 +25,7 @@ from .....engine.kubernetes.yaml import YamlReader
 from .....engine.nesting import hold_depth, levels
 from ..read.openapi_v3 import known_schemas, schema_name
 from ..wire.api_resources import ApiResource
-from ..wire.api_status import StatusError, too_large_body
+from ..wire.api_status import StatusError
 from .strategic import Document, strategic_merged
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -71,7 +71,7 @@ def read_json(body: bytes) -> Any:
     most = body.count(b",") + body.count(b"{") + body.count(b"[")
     # Commas in texts are no values.
     if most > MOST_VALUES and sum(len(one) for some in levels(value) for one in some) > MOST_VALUES:
-        raise too_large_body(f"the body has more than {MOST_VALUES:,} values")
+        raise StatusError(413, f"the body has more than {MOST_VALUES:,} values")
     return value
 
 
@@ -108,7 +108,7 @@ def _operations(patch: Any) -> Sequence[Operation]:
         raise StatusError(400, "a JSON patch is a list of operations")
     if len(patch) > MOST_OPERATIONS:
         most = f"the allowed maximum operations in a JSON patch is {MOST_OPERATIONS}"
-        raise too_large_body(f"{most}, got {len(patch)}")
+        raise StatusError(413, f"{most}, got {len(patch)}")
     if fault := fault_of_operations(patch):
         raise StatusError(422, fault)
     operations: list[Operation] = patch

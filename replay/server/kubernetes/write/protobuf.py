@@ -23,7 +23,7 @@ import msgspec
 import zstandard
 
 from .....engine.nesting import MAX_DEPTH
-from ..wire.api_status import StatusError, too_large_body
+from ..wire.api_status import StatusError
 from ..wire.protobuf_fields import BYTES, broken, fields, records, text, unwrapped
 from .patches import MOST_VALUES
 
@@ -104,7 +104,7 @@ class _Decoding:
         for number, wire, value in records(body):
             self._records += 1
             if self._records > MOST_VALUES:
-                raise too_large_body(f"the body has more than {MOST_VALUES:,} values")
+                raise StatusError(413, f"the body has more than {MOST_VALUES:,} values")
             field = known.get(str(number))
             if field is not None:
                 self._take(made, field, wire, value)

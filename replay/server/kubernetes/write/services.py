@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from ..wire.api_status import invalid
+from ..wire.loose_fields import objects
 from .strategic import Document
 
 _RANGE, _RESERVED = IPv4Network("10.96.0.0/12"), 10
@@ -51,9 +52,11 @@ def filled(
     spec.setdefault("ipFamilies", ["IPv4"])
     spec.setdefault("ipFamilyPolicy", "SingleStack")
     if "ports" in spec:
-        taken = {_node_port(port) for one in (*specs, spec) for port in _ports(one)}
+        taken = {_node_port(port) for one in (*specs, spec) for port in objects(one.get("ports"))}
         free = (number for number in _NODE_PORTS if number not in taken)
-        held_ports = {_name(port): _node_port(port) for port in reversed(_ports(before))}
+        held_ports = {
+            _name(port): _node_port(port) for port in reversed(objects(before.get("ports")))
+        }
         spec["ports"] = [_port(one, held_ports, spec["type"], free) for one in spec["ports"]]
     return {**service, "spec": spec}
 
@@ -61,12 +64,6 @@ def filled(
 def _spec_of(service: Mapping[str, Any]) -> Mapping[str, Any]:
     found = service.get("spec")
     return found if isinstance(found, dict) else {}
-
-
-def _ports(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the ports of a Service; what is none is left out."""
-    given = spec.get("ports")
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 
 
 def _free_address(taken: AbstractSet[str]) -> str:

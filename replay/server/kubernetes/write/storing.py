@@ -22,6 +22,7 @@ from .....engine.kubernetes.api_server import (
     place_of,
 )
 from .....engine.kubernetes.units import SECOND_US, format_time
+from ..wire.loose_fields import objects
 from .patches import counted
 from .strategic import Document
 
@@ -255,13 +256,9 @@ def owners_of(document: Mapping[str, Any]) -> Iterator[str]:
             yield uid
 
 
-def owner_references(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the owners that an object names; what is no owner is left out.
-
-    Writes have none of those, but a log keeps what an input says.
-    """
-    found = document["metadata"].get("ownerReferences")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+def owner_references(document: Mapping[str, Any]) -> list[Document]:
+    """Return the owners that an object names; what is no owner is left out."""
+    return objects(document["metadata"].get("ownerReferences"))
 
 
 def without_nulls(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,6 +14,7 @@ from ..wire.api_paths import SCALED, ApiPath, named_object, no_resource
 from ..wire.api_resources import NAMESPACE, POD, SERVICE, ApiResource, kinds_in
 from ..wire.api_status import StatusError, already_exists, conflict, invalid, not_found, success
 from ..wire.list_options import asked_of
+from ..wire.loose_fields import field_of
 from . import scales
 from .bodies import WriteRequest, check_name, checked, deletion_in, document_in, is_trial, object_in
 from .branch_objects import BranchState
@@ -192,8 +193,8 @@ class Writing:
         metadata = document["metadata"]
         if resource.is_custom and not metadata.get("resourceVersion"):
             raise invalid("metadata.resourceVersion: must be specified for an update")
-        node = (held.get("spec") or {}).get("nodeName")
-        if resource.pair == POD and not status and _node_of(document) != node:
+        before, node = (field_of(one, "spec", "nodeName") for one in (held, document))
+        if resource.pair == POD and not status and node != before:
             raise invalid("spec.nodeName: Forbidden: a pod gets a node by its binding")
         if resource.has_status:
             document = _with_status(*((held, document) if status else (document, held)))
@@ -303,8 +304,3 @@ def _with_status(document: Document, other: Document) -> Document:
     """Return an object with the status of another one."""
     bare = {field: one for field, one in document.items() if field != _STATUS}
     return {**bare, _STATUS: other[_STATUS]} if _STATUS in other else bare
-
-
-def _node_of(document: Mapping[str, Any]) -> Any:
-    spec = document.get("spec")
-    return spec.get("nodeName") if isinstance(spec, dict) else None
