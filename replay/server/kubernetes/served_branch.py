@@ -34,7 +34,7 @@ from .write.appending import Batch, covered
 from .write.bodies import WriteRequest
 from .write.branch_objects import BranchState, Tables, known_kinds, loaded
 from .write.owners import Neighbours, Owned
-from .write.writing import WriteContext, WriteOutcome, Writing
+from .write.writing import WriteOutcome, Writing
 
 MOST_REMEMBERED = 20_000
 """Changes that a watch can continue from; before them its client lists again."""
@@ -155,8 +155,8 @@ class Branch(Watching):
         """
         now = max(self._clock(), self.tables.when.estimate or 0)
         state = self._state()
-        given = WriteContext(now, lambda: str(uuid4()), _suffix)
-        writing = Writing(state, Neighbours(state, self._owned, self._known), given)
+        others = Neighbours(state, self._owned, self._known)
+        writing = Writing(state, others, now=now, uid=lambda: str(uuid4()), suffix=_suffix)
         batch = Batch(self.tables, now, asking.actor)
         try:
             outcome = writing.outcome(asking)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -37,24 +36,6 @@ class _OnlyRevision(msgspec.Struct):
 
 _METADATA = msgspec.json.Decoder(_OnlyMetadata)
 _ENCODER = msgspec.json.Encoder()
-
-
-class ListHead(NamedTuple):
-    """The metadata of a list."""
-
-    revision: int
-    token: str = ""
-    remaining: int | None = None
-
-    @property
-    def fields(self) -> Mapping[str, str | int]:
-        """The metadata as JSON has it."""
-        fields: dict[str, str | int] = {"resourceVersion": str(self.revision)}
-        if self.token:
-            fields["continue"] = self.token
-        if self.remaining is not None:
-            fields["remainingItemCount"] = self.remaining
-        return fields
 
 
 class Shaper:
@@ -95,15 +76,18 @@ class Shaper:
         revision = msgspec.json.decode(body, type=_OnlyRevision).metadata.resource_version
         return self._table({"resourceVersion": revision}, columns=columns) + item + b"]}"
 
-    def begin(self, head: ListHead) -> bytes:
-        """Return what stands before the items of a list."""
+    def begin(self, metadata: Mapping[str, object]) -> bytes:
+        """Return what stands before the items of a list.
+
+        :param metadata: of the list.
+        """
         form, resource = self._form, self._resource
         if form.shape is ObjectShape.TABLE:
-            return self._table(head.fields, columns=True)
+            return self._table(metadata, columns=True)
         kind, version = resource.list_kind or f"{resource.kind}List", resource.group_version
         if form.shape is ObjectShape.METADATA:
             kind, version = f"{form.shape}List", self._version
-        fields = {"kind": kind, "apiVersion": version, "metadata": head.fields}
+        fields = {"kind": kind, "apiVersion": version, "metadata": metadata}
         return _ENCODER.encode(fields)[:-1] + b',"items":['
 
     def bookmark(self, revision: int, *, ends_initial: bool) -> bytes:

@@ -6,7 +6,7 @@ Source: https://kubernetes.io/docs/reference/using-api/api-concepts/
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,7 +20,7 @@ from ..wire.api_resources import EVENT, NEW_EVENT, ApiResource
 from ..wire.api_status import expired, not_found, too_large
 from ..wire.list_options import AnswerForm, ListOptions, ObjectShape, PageStart, Selection, token_of
 from .cluster_state import ClusterState, in_parts, name_of
-from .forms import ListHead, Shaper
+from .forms import Shaper
 
 AT_ONCE = 1000
 """Objects that are encoded in one go, and written before the next are."""
@@ -31,13 +31,13 @@ _LARGE_PAGE, _TABLE_FACTOR = 500, 10
 
 
 class ListPage(NamedTuple):
-    """The objects of a list, and what stands around them."""
+    """The objects of a list, and its metadata."""
 
     state: ClusterState
     resource: ApiResource
     form: AnswerForm
     entries: Sequence[Entry]
-    head: ListHead
+    metadata: Mapping[str, object]
     selection: Selection
 
     @property
@@ -62,7 +62,7 @@ class ListPage(NamedTuple):
 
     def begin(self) -> bytes:
         """Return what stands before the first item."""
-        return Shaper(self.form, self.resource, UNDATED).begin(self.head)
+        return Shaper(self.form, self.resource, UNDATED).begin(self.metadata)
 
 
 def _when(form: AnswerForm, state: ClusterState) -> TimeSpan:
@@ -79,14 +79,15 @@ def page_of(state: ClusterState, resource: ApiResource, asked: ListOptions) -> L
     if after is not None:
         entries = entries[bisect_right(entries, after, key=name_of) :]
     revision = state.revision
-    head = ListHead(revision)
+    metadata: dict[str, object] = {"resourceVersion": str(revision)}
     limit = _limit(asked)
     if limit and len(entries) > limit:
         left = len(entries) - limit
         entries = entries[:limit]
-        token = token_of(PageStart(revision, name_of(entries[-1])))
-        head = ListHead(revision, token, left if asked.selection.is_all else None)
-    return ListPage(state, resource, asked.form, entries, head, asked.selection)
+        metadata["continue"] = token_of(PageStart(revision, name_of(entries[-1])))
+        if asked.selection.is_all:
+            metadata["remainingItemCount"] = left
+    return ListPage(state, resource, asked.form, entries, metadata, asked.selection)
 
 
 def _limit(asked: ListOptions) -> int:

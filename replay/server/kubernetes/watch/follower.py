@@ -102,13 +102,14 @@ class WatchFollower(Watching):
 
     async def _end(self, moment: Moment, why: str) -> None:
         """End all watches, and serve another moment."""
-        ended, self.revision = await self._run(lambda: self._forget(moment))
-        for watcher in ended:
-            watcher.end(410, why)
 
-    def _forget(self, moment: Moment) -> tuple[list[ClientWatch], int]:
-        self._moment = moment
-        return self._feeds.clear(), self._state(moment).revision
+        def ended() -> tuple[list[ClientWatch], int]:
+            self._moment = moment
+            return self._feeds.clear(), self._state(moment).revision
+
+        watchers, self.revision = await self._run(ended)
+        for watcher in watchers:
+            watcher.end(410, why)
 
     def _open(
         self, resource: ApiResource, asked: ListOptions, at: Moment | None, shift: Shift

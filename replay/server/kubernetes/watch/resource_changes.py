@@ -58,12 +58,8 @@ class ResourceChange(NamedTuple):
         return self.entry.reference.group, self.entry.reference.kind
 
 
-class _Step(NamedTuple):
-    """An event of the log that makes or deletes a version."""
-
-    revision: int
-    position: int
-    recorded: Recorded
+_Step = tuple[int, Recorded]
+"""An event of the log that makes or deletes a version, after its revision."""
 
 
 def held_at(state: ClusterState, resource: ApiResource) -> dict[Name, Entry]:
@@ -87,10 +83,10 @@ def changes_between(
     steps = _steps(log, before, after, resource)
     for start in range(0, len(steps), _PAYLOADS_AT_ONCE):
         some = steps[start : start + _PAYLOADS_AT_ONCE]
-        positions = [step.position for step in some]
+        positions = [recorded.position for _, recorded in some]
         payloads = log.store.payloads(positions, after.moment.branch)
-        for step in some:
-            yield from walk.applied(step, payloads[step.position])
+        for revision, recorded in some:
+            yield from walk.applied(revision, recorded, payloads[recorded.position])
     yield from walk.reconciled()
 
 
@@ -106,17 +102,17 @@ def _steps(
         objects=EVENTS if resource.pair in EVENTS else (resource.pair,),
         revisions=(before.revision + 1, moment.revision),
     )
-    steps = []
+    steps: list[_Step] = []
     for recorded in log.store.read(query):
         event = recorded.event
         if event.revision is not None and _effect(recorded) in {Effect.VERSION, Effect.DELETED}:
             bare = msgspec.structs.replace(
                 recorded, event=msgspec.structs.replace(event, payload=b"")
             )
-            steps.append(_Step(event.revision, recorded.position, bare))
+            steps.append((event.revision, bare))
             if len(steps) > MOST_STEPS:
                 raise expired(f"more than {MOST_STEPS} changes happened since then: list again")
-    return sorted(steps, key=lambda step: step[:2])
+    return sorted(steps, key=lambda step: (step[0], step[1].position))
 
 
 def _effect(recorded: Recorded) -> Effect:
@@ -129,30 +125,32 @@ class _Walk:
     def __init__(self, after: ClusterState, resource: ApiResource, held: dict[Name, Entry]) -> None:
         self._after, self._resource, self._held = after, resource, held
 
-    def applied(self, step: _Step, payload: bytes) -> Iterator[ResourceChange]:
+    def applied(
+        self, revision: int, recorded: Recorded, payload: bytes
+    ) -> Iterator[ResourceChange]:
         """Yield what one event changes."""
-        reference = step.recorded.event.reference
+        reference = recorded.event.reference
         name = reference.namespace, reference.name
         old = self._held.get(name)
         is_other = old is not None and reference.uid not in {"", old.reference.uid}
-        if _effect(step.recorded) is Effect.DELETED:
-            if old is not None and not is_other and old.revision <= step.revision:
-                yield self._gone(old, step.revision, payload)
+        if _effect(recorded) is Effect.DELETED:
+            if old is not None and not is_other and old.revision <= revision:
+                yield self._gone(old, revision, payload)
             return
-        if old is not None and old.revision >= step.revision:
+        if old is not None and old.revision >= revision:
             return
         if old is not None and is_other:  # Its deletion was not recorded.
-            yield self._gone(old, step.revision - 1)
+            yield self._gone(old, revision - 1)
             old = None
         entry = Entry(
             reference=reference,
-            position=step.position,
-            revision=step.revision,
+            position=recorded.position,
+            revision=revision,
             fact=extract_fact(reference.group, reference.kind, payload),
         )
         self._held[name] = entry
         body = self._after.shown(entry, payload, self._resource)
-        yield ResourceChange(step.revision, old, entry, body)
+        yield ResourceChange(revision, old, entry, body)
 
     def reconciled(self) -> Iterator[ResourceChange]:
         """Yield what is otherwise at the later moment than its versions and deletions say."""

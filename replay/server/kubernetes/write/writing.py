@@ -49,18 +49,6 @@ Source: ReturnDeletedObject in k8s.io/kubernetes pkg/registry.
 """
 
 
-class WriteContext(NamedTuple):
-    """What a write needs besides the branch.
-
-    :param now: the time, in microseconds since 1970. :param uid: returns a new uid.
-    :param suffix: returns the end of a generated name.
-    """
-
-    now: int
-    uid: Callable[[], str]
-    suffix: Callable[[], str]
-
-
 class WriteOutcome(NamedTuple):
     """What a write comes to.
 
@@ -83,11 +71,21 @@ class Writing:
     """Carries out one write on the objects of a branch.
 
     :param state: the branch. :param others: what a write may concern besides.
+    :param now: the time, in microseconds since 1970. :param uid: returns a new uid.
+    :param suffix: returns the end of a generated name.
     """
 
-    def __init__(self, state: BranchState, others: Others, given: WriteContext) -> None:
-        self._state, self._given = state, given
-        self._storage = Storage(others, given.now, given.uid)
+    def __init__(
+        self,
+        state: BranchState,
+        others: Others,
+        *,
+        now: int,
+        uid: Callable[[], str],
+        suffix: Callable[[], str],
+    ) -> None:
+        self._state, self._suffix = state, suffix
+        self._storage = Storage(others, now, uid)
         self._warnings: list[str] = []
 
     def outcome(self, asking: WriteRequest) -> WriteOutcome:
@@ -146,7 +144,7 @@ class Writing:
         if metadata.get("resourceVersion"):
             raise StatusError(400, "resourceVersion should not be set on objects to be created")
         if not metadata.get("name") and metadata.get("generateName"):
-            name = f"{metadata['generateName']}{self._given.suffix()}"
+            name = f"{metadata['generateName']}{self._suffix()}"
             document = {**document, "metadata": {**metadata, "name": name}}
         return self._new(asking, document)
 
