@@ -14,7 +14,7 @@ import msgspec
 from .....engine.errors import PointTooEarly
 from .....engine.kubernetes.expressions.selectors import matcher
 from .....engine.kubernetes.resources import CLUSTER_SCOPED
-from .....engine.state.clock import UNDATED, TimeSpan
+from .....engine.state.clock import UNDATED
 from .....engine.state.truth_fold import Entry
 from ..wire.api_resources import EVENT, NEW_EVENT, ApiResource
 from ..wire.api_status import expired, not_found, too_large
@@ -57,7 +57,7 @@ class ListPage(NamedTuple):
         :param state: the same state, in the thread that asks.
         """
         bodies = state.bodies(self.entries, self.resource)
-        shaper = Shaper(self.form, self.resource, _when(self.form, state), state.shift)
+        shaper = shaper_of(self.form, self.resource, state)
         return b",".join(shaper.items(self.entries, bodies))
 
     def begin(self) -> bytes:
@@ -65,8 +65,10 @@ class ListPage(NamedTuple):
         return Shaper(self.form, self.resource, UNDATED).begin(self.metadata)
 
 
-def _when(form: AnswerForm, state: ClusterState) -> TimeSpan:
-    return state.when if form.shape is ObjectShape.TABLE else UNDATED
+def shaper_of(form: AnswerForm, resource: ApiResource, state: ClusterState) -> Shaper:
+    """Return what puts the objects of a state in a form; only tables show ages."""
+    when = state.when if form.shape is ObjectShape.TABLE else UNDATED
+    return Shaper(form, resource, when, state.shift)
 
 
 def page_of(state: ClusterState, resource: ApiResource, asked: ListOptions) -> ListPage:
@@ -97,11 +99,8 @@ def _limit(asked: ListOptions) -> int:
     API lets a server ignore the limit.
     """
     goes_on = asked.start is not None and asked.limit >= _LARGE_PAGE
-    return (
-        asked.limit * _TABLE_FACTOR
-        if goes_on and asked.form.shape is ObjectShape.TABLE
-        else asked.limit
-    )
+    is_long = goes_on and asked.form.shape is ObjectShape.TABLE
+    return asked.limit * _TABLE_FACTOR if is_long else asked.limit
 
 
 def _state_for(
@@ -173,4 +172,4 @@ def object_of(
     if entry is None:
         raise not_found(resource, name)
     (body,) = state.bodies([entry], resource)
-    return Shaper(form, resource, _when(form, state), state.shift).one(entry, body)
+    return shaper_of(form, resource, state).one(entry, body)

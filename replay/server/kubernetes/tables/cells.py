@@ -275,8 +275,8 @@ def _volume_class(row: TableObject) -> str:
 
 
 _NOT_SET = "<unset>"
-_VOLUME_ENDS = (
-    field_column("VolumeAttributesClass", "spec.volumeAttributesClassName", default=_NOT_SET),
+_ATTRIBUTES_CLASS = field_column(
+    "VolumeAttributesClass", "spec.volumeAttributesClassName", default=_NOT_SET
 )
 
 _REPLICAS = (
@@ -329,7 +329,7 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             TableColumn("Status", _claim_phase),
             TableColumn("Claim", _claim),
             TableColumn("StorageClass", _volume_class),
-            *_VOLUME_ENDS,
+            _ATTRIBUTES_CLASS,
             field_column("Reason", "status.reason"),
             AGE_COLUMN,
             field_column("VolumeMode", "spec.volumeMode", default=_NOT_SET, priority=WIDE),
@@ -340,7 +340,7 @@ BUILT_IN: Mapping[GroupKind, tuple[TableColumn, ...]] = MappingProxyType(
             field_column("Capacity", "status.capacity.storage"),
             TableColumn("Access Modes", lambda row: _modes(row.at("status", "accessModes"))),
             TableColumn("StorageClass", _volume_class),
-            *_VOLUME_ENDS,
+            _ATTRIBUTES_CLASS,
             AGE_COLUMN,
             field_column("VolumeMode", "spec.volumeMode", default=_NOT_SET, priority=WIDE),
         ),

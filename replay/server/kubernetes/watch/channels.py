@@ -14,7 +14,7 @@ from .....engine.state.clock import UNDATED
 from .....engine.state.truth_fold import Entry
 from ..read.cluster_state import ClusterState, in_parts, name_of
 from ..read.forms import Shaper
-from ..read.lists import selected
+from ..read.lists import selected, shaper_of
 from ..wire.api_resources import ApiResource
 from ..wire.api_status import StatusError
 from ..wire.list_options import ListOptions, ObjectShape
@@ -221,8 +221,7 @@ class Channel:
     def _lines(
         self, state: ClusterState, seen: Sequence[SeenChange], *, columns: bool
     ) -> Iterator[bytes]:
-        when = state.when if self._form.shape is ObjectShape.TABLE else UNDATED
-        shaper = Shaper(self._form, self.resource, when, state.shift)
+        shaper = shaper_of(self._form, self.resource, state)
         for one in seen:
             yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
             columns = False

@@ -11,6 +11,7 @@ from ..wire.api_status import JSON
 from .course import MomentCourse
 
 COMMANDS = ("play", "pause", "step", "to", "speed")
+_WAYS = f'send {{"command": …}} with one of {", ".join(COMMANDS)}'
 
 
 class Command(msgspec.Struct, forbid_unknown_fields=True):
@@ -37,11 +38,7 @@ def _command(body: bytes) -> Command:
     try:
         return msgspec.json.decode(body, type=Command)
     except (msgspec.MsgspecError, RecursionError) as fault:
-        raise UsageError(f"no command: {fault}", now=_ways()) from fault
-
-
-def _ways() -> str:
-    return f'send {{"command": …}} with one of {", ".join(COMMANDS)}'
+        raise UsageError(f"no command: {fault}", now=_WAYS) from fault
 
 
 async def _done(course: MomentCourse, command: Command) -> None:
@@ -57,4 +54,4 @@ async def _done(course: MomentCourse, command: Command) -> None:
         case Command(command="speed", speed=float(speed)):
             await course.set_speed(speed)
         case _:
-            raise UsageError(f"no command {command.command!r} with these fields", now=_ways())
+            raise UsageError(f"no command {command.command!r} with these fields", now=_WAYS)
