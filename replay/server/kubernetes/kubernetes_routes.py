@@ -263,14 +263,16 @@ async def _api(exchange: Exchange) -> Response:
         raise _not_recorded(place)
     if request.method in READING and (exchange.branch is None or place.below != "scale"):
         return await _read(exchange, place)
-    asking = await _asking(request, place)
     if exchange.branch is not None:
-        return await exchange.branch.write(asking)
-    if request.method == "POST":
-        await exchange.ask(lambda state: _check_new(state, asking))
-    if request.method in {"POST", "PATCH"} and asking.query.get("dryRun") == "All":
-        body, code = await exchange.ask(lambda state: _tried(state, asking))
-        return Response(body, status_code=code, media_type=JSON)
+        return await exchange.branch.write(await _asking(request, place))
+    is_trial = request.query_params.get("dryRun") == "All"
+    if request.method == "POST" or (request.method == "PATCH" and is_trial):
+        asking = await _asking(request, place)
+        if asking.method == "POST":
+            await exchange.ask(lambda state: _check_new(state, asking))
+        if is_trial:
+            body, code = await exchange.ask(lambda state: _tried(state, asking))
+            return Response(body, status_code=code, media_type=JSON)
     raise refusal(request.method, await exchange.ask(shown_time))
 
 

@@ -217,7 +217,7 @@ class Branch(Watching):
     def _publish(self, changes: Sequence[ResourceChange]) -> None:
         """Let watches see changes."""
         state = self._state()
-        for feed in self._feeds.of.values():
+        for feed in self._feeds.by_resource.values():
             shown = _shown(state, feed.resource, changes)
             for channel in feed.channels.values():
                 for watcher, part in channel.news(state, shown):

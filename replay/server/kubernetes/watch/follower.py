@@ -41,7 +41,7 @@ class WatchFollower(Watching):
     @property
     def has_watchers(self) -> bool:
         """Whether anybody watches."""
-        return bool(self._feeds.of)
+        return bool(self._feeds.by_resource)
 
     async def ask(self, question: Callable[[Log], T]) -> T:
         """Return what a question to the log answers, in the thread."""
@@ -87,13 +87,13 @@ class WatchFollower(Watching):
         return ClusterState(self._opened(), moment, self._kept, shift)
 
     def _advance(self, moment: Moment) -> tuple[list[tuple[ClientWatch, bytes]], int]:
-        if self._moment is None or not self._feeds.of:
+        if self._moment is None or not self._feeds.by_resource:
             self._moment = moment
             return [], self._state(moment).revision
         self._opened().forget()  # States are large, and of those that passed none is needed.
         before, after = self._state(self._moment), self._state(moment)
         found = []
-        for feed in self._feeds.of.values():
+        for feed in self._feeds.by_resource.values():
             changes = list(changes_between(self._opened(), before, after, feed.resource, feed.held))
             for channel in feed.channels.values():
                 found += channel.news(after, changes)

@@ -35,11 +35,11 @@ class Feed:
 class Feeds:
     """The watches of a server; one thread uses them.
 
-    :ivar of: the watches of each resource, by its place in URLs.
+    :ivar by_resource: the watches of each resource, by its place in URLs.
     """
 
     def __init__(self) -> None:
-        self.of: dict[Hashable, Feed] = {}
+        self.by_resource: dict[Hashable, Feed] = {}
 
     def add(self, state: ClusterState, watcher: ClientWatch, *, fresh: bool) -> None:
         """Let a watch see what comes after a state.
@@ -47,16 +47,16 @@ class Feeds:
         :param fresh: nothing was sent to it yet.
         """
         resource = watcher.resource
-        feed = self.of.get(resource.key)
+        feed = self.by_resource.get(resource.key)
         if feed is None:
-            feed = self.of[resource.key] = Feed(resource, held_at(state, resource))
+            feed = self.by_resource[resource.key] = Feed(resource, held_at(state, resource))
         if watcher.key not in feed.channels:
             feed.channels[watcher.key] = Channel(state, watcher)
         feed.channels[watcher.key].add(watcher, fresh=fresh)
 
     def remove(self, watcher: ClientWatch) -> None:
         """Let a watch see no more."""
-        feed = self.of.get(watcher.resource.key)
+        feed = self.by_resource.get(watcher.resource.key)
         channel = None if feed is None else feed.channels.get(watcher.key)
         if feed is None or channel is None or watcher not in channel.watchers:
             return
@@ -64,17 +64,17 @@ class Feeds:
         if not channel.watchers:
             del feed.channels[watcher.key]
         if not feed.channels:
-            del self.of[feed.resource.key]
+            del self.by_resource[feed.resource.key]
 
     def clear(self) -> list[ClientWatch]:
         """Forget all watches, and return them."""
         ended = [
             watcher
-            for feed in self.of.values()
+            for feed in self.by_resource.values()
             for channel in feed.channels.values()
             for watcher in channel.watchers
         ]
-        self.of.clear()
+        self.by_resource.clear()
         return ended
 
 
