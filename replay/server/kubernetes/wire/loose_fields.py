@@ -1,4 +1,4 @@
-"""Fields of objects whose types nobody checked: a log keeps what an input says."""
+"""Fields of objects whose types were never checked: a log keeps what an input says."""
 
 from __future__ import annotations
 
