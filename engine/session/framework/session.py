@@ -161,8 +161,9 @@ class Session:
         """Initialise the results: no decisions, no writes."""
         self.reasons = Reasons()
         self.errors: list[str] = []
-        self.stopped: StoppedByQueues | None = None
         """What the scheduler would log at error level."""
+        self.stopped: StoppedByQueues | None = None
+        """Why no queue gets anything, if a plugin refuses everything."""
         self.events: list[tuple[int, str, str]] = []
         """(job, reason, message) of events about PodGroups."""
         self.conditions: dict[int, list[GroupCondition]] = {}
