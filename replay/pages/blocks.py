@@ -89,7 +89,13 @@ def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
     href = f"{target}#{text.place}" if text.place else target
     current = "true" if text.look == CHOSEN else ""
     made = _attributes(
-        {"class": text.look, "href": href, "title": text.hint, "aria-current": current}
+        {
+            "class": text.look,
+            "data-key": text.key,
+            "href": href,
+            "title": text.hint,
+            "aria-current": current,
+        }
     )
     return Markup("<a{}>{}</a>").format(made, shown)
 

@@ -29,15 +29,17 @@ class Ref(str):
         with other values in its query.
     :ivar at: the point to look at; None stays at the same. :ivar query: of the page, by name.
     :ivar look: the style of the link. :ivar hint: what it shows. :ivar place: in the page.
+    :ivar key: opens it.
     """
 
-    __slots__ = ("at", "hint", "look", "path", "place", "query")
+    __slots__ = ("at", "hint", "key", "look", "path", "place", "query")
     path: str | None
     at: int | str | None
     query: dict[str, str | None]
     look: str
     hint: str
     place: str
+    key: str
 
     def __new__(
         cls,
@@ -48,12 +50,13 @@ class Ref(str):
         look: str = "",
         hint: str = "",
         place: str = "",
+        key: str = "",
         **query: str | None,
     ) -> Self:
         """Make words that lead to a page."""
         made = super().__new__(cls, text)
         made.path, made.at, made.query = path, at, query
-        made.look, made.hint, made.place = look, hint, place
+        made.look, made.hint, made.place, made.key = look, hint, place, key
         return made
 
 
@@ -162,7 +165,11 @@ class ListedItem(NamedTuple):
 
 
 class ItemList(NamedTuple):
-    """A list. :param look: ``chain`` for reasons, one after the other; else its style."""
+    """A list.
+
+    :param look: ``chain`` for reasons, one after the other; ``links`` for terms, which lead; else
+        its style.
+    """
 
     items: Sequence[ListedItem]
     look: str

@@ -68,9 +68,11 @@ def set_by(past: History, version: int) -> dict[str, int]:
 
 
 def setter(places: dict[str, int], path: str) -> int:
-    """Return the event that set the field at a path: itself, what holds it, or the whole."""
-    return max((at for name, at in places.items() if _holds(name, path)), default=0)
+    """Return the last event that changed what is at a path: itself, what holds it, or a part."""
+    return max((at for name, at in places.items() if _concerns(name, path)), default=0)
 
 
-def _holds(name: str, path: str) -> bool:
-    return not name or path == name or path.startswith((f"{name}.", f"{name}["))
+def _concerns(changed: str, path: str) -> bool:
+    """Return whether a change of one path changes what is at another."""
+    short, long = sorted((changed, path), key=len)
+    return not short or long == short or (long.startswith(short) and long[len(short)] in ".[")

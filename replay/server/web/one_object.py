@@ -1,11 +1,11 @@
 """The page of one object: its state, who set each field, every version, and what belongs to it.
 
-It has a template: a list of versions, each with its fields, is on no other page.
+Its versions have a template: a list of them, each with its fields, is on no other page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,19 +14,33 @@ from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ....engine.state.facts import JobFact, PodFact, PodGroupFact
 from ....engine.state.object_status import status_of
 from ....engine.state.truth_fold import Entry, Truth
-from ...facade.documents import document
 from ...facade.log import Log
-from ...histories.history import Happening, ObjectHistory
+from ...histories.history import Happening, History, ObjectHistory
 from ...logs.given_names import stem_of
 from ...logs.job_groups import groups_named_by_pods, jobs_named_by_pods
 from ...moments.times import span_text
 from ...objects.field_changes import changes
-from ...objects.kind_names import object_named, plain_name
+from ...objects.kind_names import object_named
+from ...render.blocks import (
+    Block,
+    ItemList,
+    ListedItem,
+    Marked,
+    Ref,
+    Section,
+    Sentence,
+    Words,
+    joined,
+    moment_ref,
+    object_ref,
+)
 from ...render.differences import value_text
+from ...render.documents import plain
 from ...render.events import object_text
-from ...render.tables import cut
-from .bounded import MOST_ROWS, Some, number, some
-from .lives import life_of
+from ...render.tables import NONE, TextColumn, cut, table_of
+from .blocks import BlockPage, drawn, paged
+from .bounded import MOST_ROWS
+from .lives import life_of, set_by, setter
 from .look import Look
 from .notes import ASKABLE, JOB, NODE, POD, PODGROUP, QUEUE, filled_in, question_of, sentences
 from .page import page
@@ -38,20 +52,12 @@ MOST_FIELDS = 12
 """Fields of one version that are shown one by one."""
 
 
-class StateField(msgspec.Struct, frozen=True, kw_only=True):
-    """A field of the state. :param set_at: the position of the event that set it; 0: not known."""
-
-    path: str
-    value: str
-    set_at: int
-
-
 class FieldChange(msgspec.Struct, frozen=True, kw_only=True):
     """A field that a version changed; empty where it did not exist."""
 
-    path: str
-    old: str
     new: str
+    old: str
+    path: str
 
 
 class ShownVersion(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,126 +66,139 @@ class ShownVersion(msgspec.Struct, frozen=True, kw_only=True):
     :param later: it is after the moment of the page.
     """
 
-    position: int
-    kind: str
-    time: str
-    revision: int | None
     actor: str
-    uid: str
-    note: str
     changes: tuple[FieldChange, ...]
-    more: int
-    later: bool
-
-
-class Links(msgspec.Struct, frozen=True, kw_only=True):
-    """Objects that belong to this one, or that it belongs to; as links name them."""
-
-    title: str
-    objects: tuple[str, ...]
-    more: int
-
-
-class OneObject(msgspec.Struct, frozen=True, kw_only=True):
-    """An object.
-
-    :param name: as links name it, as in ``pod/ml/train-0``.
-    :param exists: at the moment; else it does not yet, or does not any more.
-    :param position: of the version at the moment. :param stale: a later write has no result here.
-    :param phase: its status as ``get`` prints it. :param node: of a pod.
-    :param bound: the event that binds it, if no version shows that yet; else 0.
-    :param changed: the event that changed it last. :param first: and ``end``: the first and the
-        last event that the log has of it; 0 if there is none.
-    :param last: the position of its last version before it was deleted; 0 if there is none.
-    :param askable: ``why`` answers about it. :param question: what it answers; may be empty.
-    :param uids: of all objects that had the name.
-    :param versions: newest first; also those after the moment.
-    """
-
-    name: str
     kind: str
-    exists: bool
-    uid: str
+    later: bool
+    more: int
+    note: str
     position: int
-    last: int
-    resource_version: str
-    stale: bool
-    phase: str
-    node: str
-    bound: int
-    changed: ShownVersion | None
-    first: int
-    end: int
-    askable: bool
-    question: str
-    uids: tuple[str, ...]
-    fields: Some[StateField]
-    versions: Some[ShownVersion]
-    links: tuple[Links, ...]
-    not_known: tuple[str, ...]
-    object: dict[str, Any] | None
-    history: ObjectHistory
+    revision: int | None
+    time: str
+    uid: str
 
 
-def _json(found: OneObject) -> Any:
-    """Return the object, and its history as the command prints it."""
-    return {
-        "name": found.name,
-        "exists": found.exists,
-        "position": found.position,
-        "status": found.phase,
-        "node": found.node,
-        "changed": msgspec.to_builtins(found.changed),
-        "object": found.object,
-        "fields": msgspec.to_builtins(found.fields.rows),
-        "history": document(found.history),
-    }
-
-
-@page("{kind}/{key:path}", template="one_object.html", title="Object", json=_json)
-def one_object(log: Log, look: Look, kind: str, key: str) -> OneObject:
+@page("{kind}/{key:path}", "Object")
+def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     """Return an object at a moment, with all its versions.
 
     :raises UsageError: the path names no object. :raises ObjectNotFound: the log never held it.
     """
     moment, end = log.moment(look.at), log.moment("end")
-    named = log.object(f"{kind}/{key}", end)
-    past = log.history(named, at=end)
+    past = log.history(log.object(f"{kind}/{key}", end), at=end)
     reference = past.object
-    pair = (reference.group, reference.kind)
+    name, pair = object_text(reference), (reference.group, reference.kind)
     truth = log.truth(moment)
     entry = truth.find(*pair, reference.namespace, reference.name)
     held = None if entry is None else next(log.documents([entry]))
-    known = life_of(log, object_text(reference)).by(look.position)
+    known = life_of(log, name).by(look.position)
+    position = 0 if entry is None else entry.position
+    fields = list(_fields(held or {}, known, position))
+    shown_fields, fields_pager = paged(look, fields, "fields")
     later = [one for one in past.happenings if one.position > look.position]
-    rows = [*reversed(later), *reversed(known.happenings)]
-    places = [one.position for one in past.happenings]
-    fact = None if entry is None else entry.fact
-    return OneObject(
-        name=object_text(reference),
-        kind=reference.kind,
-        exists=entry is not None,
-        uid="" if entry is None else entry.reference.uid,
-        position=0 if entry is None else entry.position,
-        last=max((one.position for one in past.happenings if one.shows_version), default=0),
-        resource_version="" if entry is None else entry.resource_version,
-        stale=entry is not None and entry.stale,
-        phase="" if fact is None else status_of(fact),
-        node=fact.node if isinstance(fact, PodFact) else "",
-        bound=0 if entry is None else entry.bound_position,
-        changed=None if known.changed is None else _version(known.changed, look.position),
-        first=min(places, default=0),
-        end=max(places, default=0),
-        askable=plain_name(*pair) in ASKABLE and entry is not None,
-        question="" if fact is None else question_of(fact),
-        uids=past.uids,
-        fields=some(list(_fields(held or {}, known.happenings)), number(look, "fields")),
-        versions=some([_version(one, look.position) for one in rows], number(look, "skip")),
-        links=tuple(_links(truth, entry, past)),
-        not_known=(*sentences(past.not_known), *filled_in(log, moment, (pair,))),
-        object=held,
-        history=past,
+    rows = [_version(one, look.position) for one in (*reversed(later), *reversed(known.happenings))]
+    versions, versions_pager = paged(look, rows, "versions", name="skip")
+    changed = None if known.changed is None else _version(known.changed, look.position)
+    last = "" if changed is None else _last_change(changed)
+    around = list(_around_it(truth, entry, past))
+
+    blocks = _gone(past, look, last) if entry is None else _state(entry, name, last)
+    if len(past.uids) > 1:
+        many = f"{len(past.uids)} objects had this name, one after the other."
+        blocks.append(Sentence(many, "remark"))
+    if around:
+        blocks.append(ItemList(around, "links"))
+    nothing = Sentence("The log holds no version of it.", "blank")
+    list_of = drawn(look, "versions.html", versions=versions.rows, position=position)
+    sections = (
+        Section(blocks),
+        Section(_field_blocks(shown_fields.rows, fields_pager), "State"),
+        Section([list_of, versions_pager] if rows else [nothing], "Versions, newest first"),
     )
+    data = {
+        "changed": changed,
+        "exists": entry is not None,
+        "fields": shown_fields.rows,
+        "history": past,
+        "name": name,
+        "node": _node(entry),
+        "object": plain(held),
+        "position": position,
+        "status": "" if entry is None else status_of(entry.fact),
+    }
+    gaps = (*sentences(past.not_known), *filled_in(log, moment, (pair,)))
+    return BlockPage(name, lambda: sections, data, not_known=gaps)
+
+
+def _fields(held: dict[str, Any], past: History, version: int) -> Iterator[Mapping[str, Any]]:
+    """Yield the fields of an object, each with the last event that changed it."""
+    places = set_by(past, version)
+    for leaf in changes({}, held):
+        value = cut(value_text(leaf.new), LONGEST)
+        yield {"path": leaf.path, "set_at": setter(places, leaf.path), "value": value}
+
+
+def _field_blocks(fields: Sequence[Mapping[str, Any]], pager: Block) -> Sequence[Block]:
+    """Return some fields as a table; nothing if the object has none."""
+    table = table_of(_FIELDS, fields, "Fields of the state")._replace(look="fields-table")
+    return [table, pager] if fields else ()
+
+
+_FIELDS: Sequence[TextColumn[Any]] = (
+    TextColumn("FIELD", lambda one: one["path"]),
+    TextColumn("VALUE", lambda one: Marked(one["value"], "code")),
+    TextColumn("SET BY", lambda one: moment_ref(one["set_at"]) if one["set_at"] else NONE),
+)
+
+
+def _node(entry: Entry | None) -> str:
+    """Return the node of a pod; empty of others."""
+    fact = None if entry is None else entry.fact
+    return fact.node if isinstance(fact, PodFact) else ""
+
+
+def _state(entry: Entry, name: str, last: str) -> list[Block]:
+    """Return what an object is, and what can be asked about it."""
+    status, node, kind = status_of(entry.fact), _node(entry), name.partition("/")[0]
+    said: list[str] = [Marked(status, "name"), " · "] if status else []
+    if node:
+        bound = moment_ref(entry.bound_position) if entry.bound_position else ""
+        yet = (" (bound by ", bound, "; no version shows it yet)") if bound else ()
+        said += ["on ", object_ref(f"node/{node}", node), *yet, " · "]
+    version = f"version {entry.resource_version or NONE}, written by "
+    said += [version, moment_ref(entry.position), ".", *([" ", last, "."] if last else ())]
+    if entry.stale:
+        lost = "A later write was accepted, and the log does not hold its result."
+        said += [" ", Marked(lost, "warn")]
+    blocks: list[Block] = [Sentence(Words(*said), "state")]
+    if kind in ASKABLE:
+        question, about = question_of(entry.fact), name.partition("/")[2]
+        asks = [Ref(question, f"why/{name}", look="button", key="w")] if question else []
+        steps = "Steps of the session about it"
+        asks.append(Ref(steps, "session", look="button", about=about))
+        asks.append(Ref("In the timeline", look="button", key="t", sel=name))
+        blocks.append(Sentence(Words(*joined(asks, " ")), "actions"))
+    return blocks
+
+
+def _gone(past: ObjectHistory, look: Look, last: str) -> list[Block]:
+    """Return that an object does not exist, and when it did."""
+    places = [one.position for one in past.happenings]
+    said: list[str] = [f"It does not exist at {look.at}"]
+    if places:
+        said += [": the log has it from ", moment_ref(min(places)), " to ", moment_ref(max(places))]
+    said += [". ", last] if last else []
+    said.append(".")
+    shown = max((one.position for one in past.happenings if one.shows_version), default=0)
+    if shown:
+        before = Ref("Look at it before it was gone", None, at=shown, key="b")
+        said += [" ", before, "."]
+    return [Sentence(Words(*said), "remark")]
+
+
+def _last_change(one: ShownVersion) -> str:
+    by = f" by {one.actor}" if one.actor else ""
+    return Words("Last change: ", moment_ref(one.position), f" {one.kind}{by}")
 
 
 def _version(one: Happening, now: int) -> ShownVersion:
@@ -204,27 +223,7 @@ def _text(value: object) -> str:
     return "" if value is msgspec.UNSET else cut(value_text(value), LONGEST)
 
 
-def _fields(held: dict[str, Any], past: Sequence[Happening]) -> Iterator[StateField]:
-    """Yield the fields of an object, each with the last event that changed it.
-
-    :param past: the events of the name by now; only those of the present object count.
-    """
-    uid = held.get("metadata", {}).get("uid")
-    own = [one for one in past if one.uid == uid]
-    first = own[0].position if own else 0
-    set_by = [(change.path, one.position) for one in reversed(own) for change in one.changes]
-    for leaf in changes({}, held):
-        at = next((at for path, at in set_by if _concerns(path, leaf.path)), first)
-        yield StateField(path=leaf.path, value=cut(value_text(leaf.new), LONGEST), set_at=at)
-
-
-def _concerns(changed: str, path: str) -> bool:
-    """Return whether a change of one path changes what is at another."""
-    short, long = sorted((changed, path), key=len)
-    return long == short or (long.startswith(short) and long[len(short)] in ".[")
-
-
-def _links(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterator[Links]:
+def _around_it(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterator[ListedItem]:
     """Yield the objects around this one; those that do not exist at the moment are apart."""
     found: dict[str, list[str]] = {"Owned by it": list(map(object_text, past.belonging))}
     if entry is not None:
@@ -238,11 +237,9 @@ def _links(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterator[L
     }
     for title, names in (there | gone).items():
         if names:
-            yield Links(
-                title=title,
-                objects=tuple(names[:MOST_ROWS]),
-                more=len(names[MOST_ROWS:]),
-            )
+            more = f" and {len(names[MOST_ROWS:])} more" if names[MOST_ROWS:] else ""
+            refs = joined(map(object_ref, names[:MOST_ROWS]), " ")
+            yield ListedItem(Words(*refs, Marked(more, "cut")), title)
 
 
 def _is_there(truth: Truth, name: str) -> bool:
@@ -305,6 +302,3 @@ def _pods(truth: Truth, place: str | None, fits: Callable[[PodFact], bool]) -> l
         for one in truth.of(*POD, place)
         if isinstance(one.fact, PodFact) and fits(one.fact)
     ]
-
-
-PAGES = (one_object,)

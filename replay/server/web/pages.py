@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import one_object, over_time
+from . import over_time
 from .behaviours import behaviours
 from .blame import blame
 from .check import check
@@ -14,6 +14,7 @@ from .find import find_among
 from .help_page import help_page
 from .jobs import jobs
 from .nodes import nodes
+from .one_object import one_object
 from .page import Page
 from .queues import queues
 from .races import races
@@ -29,5 +30,5 @@ _NAMED: Sequence[Page] = (
     *(difference, what_if, check, behaviours, races, help_page),
 )
 
-PAGES: Sequence[Page] = (*_NAMED, find_among(_NAMED), *one_object.PAGES)
+PAGES: Sequence[Page] = (*_NAMED, find_among(_NAMED), one_object)
 """The pages of a log."""

@@ -1,4 +1,7 @@
-"""The panel beside the events: one object at the position, as state, difference, drift or text."""
+"""The panel beside the events: one object at the position, as state, difference, drift or text.
+
+It is no part of blocks: scripts replace it, and read the positions of its links.
+"""
 
 from __future__ import annotations
 
