@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -66,18 +65,16 @@ class EventRows(msgspec.Struct, frozen=True, kw_only=True):
 
 def rows_around(log: Log, look: Look) -> EventRows:
     """Return the events around a position, at most ``2 * HALF``."""
-    fault, fields = "", {}
     try:
         fields = fields_of(log, look.filter)
     except PlinianError as error:
         fault = f"{error.what}{f'; {error.now}' if error.now else ''}"
-    if fault:
         return EventRows(rows=[], filter=look.filter, fault=fault, before=None, after=None)
     earlier = list(log.events(**fields, until=look.position, newest_first=True, limit=HALF + 1))
     later = list(log.events(**fields, after=look.position, limit=HALF + 1))
     shown = [*reversed(earlier[:HALF]), *later[:HALF]]
     return EventRows(
-        rows=list(_rows(shown)),
+        rows=list(map(_row, shown, event_rows(shown, wide=False))),
         filter=look.filter,
         fault="",
         before=earlier[HALF].position if len(earlier) > HALF else None,
@@ -123,11 +120,6 @@ def _guessed(log: Log, word: str) -> str:
     except PlinianError:
         return "name"
     return "object"
-
-
-def _rows(events: list[Any]) -> Iterator[ShownEvent]:
-    for recorded, row in zip(events, event_rows(events, wide=False), strict=True):
-        yield _row(recorded, row)
 
 
 def _row(recorded: AttributedEvent, row: list[str]) -> ShownEvent:
