@@ -297,7 +297,7 @@ def _tried(state: ClusterState, asking: WriteRequest) -> tuple[bytes, int]:
     """
     place, body = asking.place, asking.body
     if body.startswith(MAGIC):
-        raise StatusError(415, "try it with a body in JSON", reason="UnsupportedMediaType")
+        raise StatusError(415, "try it with a body in JSON")
     if asking.method == "POST":
         return body, 201
     try:

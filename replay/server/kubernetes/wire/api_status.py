@@ -31,6 +31,7 @@ _REASONS: Mapping[int, str] = MappingProxyType(
         409: "Conflict",
         410: "Expired",
         413: "RequestEntityTooLarge",
+        415: "UnsupportedMediaType",
         422: "Invalid",
         503: "ServiceUnavailable",
         504: "Timeout",

@@ -194,8 +194,4 @@ def _read(asking: WriteRequest) -> Any:
             return read_json(body)
     except (msgspec.MsgspecError, ValueError) as fault:
         raise StatusError(400, f"the body cannot be read: {fault}") from fault
-    raise StatusError(
-        415,
-        f"the body of the request was in an unknown format: {media}",
-        reason="UnsupportedMediaType",
-    )
+    raise StatusError(415, f"the body of the request was in an unknown format: {media}")

@@ -83,7 +83,7 @@ def _read(body: bytes, media: str) -> Any:
             return read_json(body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as fault:
         raise StatusError(400, "the patch cannot be read") from fault
-    raise StatusError(415, f"no patch of type {media!r}", reason="UnsupportedMediaType")
+    raise StatusError(415, f"no patch of type {media!r}")
 
 
 def read_yaml(body: bytes, repeated: list[tuple[int, str]] | None = None) -> Any:

@@ -65,11 +65,7 @@ def decoded(body: bytes) -> dict[str, Any]:
     version, kind, message = unwrapped(body)
     name = _message_of(version, kind)
     if name is None:
-        raise StatusError(
-            415,
-            f"no {kind} of {version} can be read from protobuf: send JSON",
-            reason="UnsupportedMediaType",
-        )
+        raise StatusError(415, f"no {kind} of {version} can be read from protobuf: send JSON")
     return {"apiVersion": version, "kind": kind, **_Decoding(_messages()).message(name, message)}
 
 
