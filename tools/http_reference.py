@@ -14,7 +14,7 @@ from plinian.replay.server.api.operation import Operation
 from plinian.replay.server.api.pages import DEFAULT_LIMIT, MOST_BYTES, MOST_LIMIT, Cut
 from plinian.replay.server.api.parameters import Parameter, ParameterType
 from plinian.replay.server.api.table import OPERATIONS
-from plinian.replay.server.mcp import reading_limits as limits
+from plinian.replay.server.mcp import tools as limits
 
 
 def http() -> Iterator[str]:

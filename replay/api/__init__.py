@@ -73,7 +73,6 @@ if TYPE_CHECKING:
     from .replay.explore.replaying import Replay
     from .replay.explore.window_words import ToldWindow, ToldWrite
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
-    from .replay.facade.checking import invariants
     from .replay.facade.documents import document
     from .replay.facade.exploring import (
         anomaly_files,
@@ -85,10 +84,9 @@ if TYPE_CHECKING:
         windows,
         write_run,
     )
-    from .replay.facade.linting import lint, lint_rules
+    from .replay.facade.linting import invariants, lint, lint_rules
     from .replay.facade.log import CheckpointInfo, Log
-    from .replay.facade.packing import open_pack
-    from .replay.facade.reading import read, why
+    from .replay.facade.reading import open_pack, read, why
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.reviewing import junit, sarif
     from .replay.fidelity.report import Fidelity
@@ -252,7 +250,6 @@ _PLACES = MappingProxyType(
         "replay.belief.logged_drift": "Drift",
         "replay.render.believed": "Belief",
         "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
-        "replay.facade.checking": "invariants",
         "replay.facade.documents": "document",
         "replay.questions.blame": "BlameQuestion",
         "replay.questions.drift": "DriftQuestion",
@@ -266,10 +263,9 @@ _PLACES = MappingProxyType(
             "anomaly_files explore explore_device_model explore_log replay_token step "
             "windows write_run"
         ),
-        "replay.facade.linting": "lint lint_rules",
+        "replay.facade.linting": "invariants lint lint_rules",
         "replay.facade.log": "CheckpointInfo Log",
-        "replay.facade.reading": "read why",
-        "replay.facade.packing": "open_pack",
+        "replay.facade.reading": "open_pack read why",
         "replay.pack.opened": "OpenedPack",
         "replay.pack.pack_writing": "Packed",
         "replay.plot.plot_run": "Plot",

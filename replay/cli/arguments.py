@@ -43,7 +43,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
         if word in command.commands:
             command = command.commands[word]
             path.append(rest.pop(0))
-        elif word in _HELP or (word in _options_of(command) and not runs_alone(command)):
+        elif word in _HELP or (word in options_of(command) and not runs_alone(command)):
             return [*path, word]
         elif not _is_option(word):
             return [*path, *rest, *before]
@@ -56,7 +56,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
             del rest[:taken]
     if hasattr(command, "commands") and not runs_alone(command):
         return path
-    return [*path, *_separated([*before, *rest], _options_of(command))]
+    return [*path, *_separated([*before, *rest], options_of(command))]
 
 
 def runs_alone(command: Any) -> bool:
@@ -80,7 +80,7 @@ def command_of(root: Any, arguments: Sequence[str]) -> tuple[Any, list[str], lis
     return command, path, rest
 
 
-def _options_of(command: Any) -> Options:
+def options_of(command: Any) -> Options:
     """Return a command's options by how they are written."""
     return {
         written: item
@@ -95,7 +95,7 @@ def _options_below(group: Any) -> Options:
     found: dict[str, Any] = {}
     for command in group.commands.values():
         below = _options_below(command) if hasattr(command, "commands") else {}
-        own = _options_of(command) if not below or runs_alone(command) else {}
+        own = options_of(command) if not below or runs_alone(command) else {}
         found = {**found, **own, **below}
     return found
 

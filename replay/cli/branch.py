@@ -7,6 +7,7 @@ from typing import Annotated
 
 from ..questions.fields import Field
 from . import options
+from .answers import write_json
 from .command import command, group
 from .shell import note, style
 
@@ -46,16 +47,13 @@ def list_branches(
     output: options.TextWideOrJson = "text",
 ) -> None:
     """List the branches of a log."""
-    import msgspec
-
     from ...engine.log import open_log
-    from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
     with open_log(log, read_only=True) as store:
         branches = store.branches()
     if output == "json":
-        sys.stdout.write(json_text(msgspec.to_builtins(list(branches))) + "\n")
+        write_json(branches)
         return
     rows = [[info.name, info.parent or NONE, f"@{info.fork}", f"@{info.last}"] for info in branches]
     write_table(sys.stdout, Table(("BRANCH", "PARENT", "FORK", "LAST"), rows), style=style())

@@ -9,6 +9,7 @@ from typing import Annotated
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.fields import Field
 from . import options
+from .answers import write_json
 from .command import command, group
 from .shell import note, shows_progress, style
 
@@ -65,7 +66,6 @@ def list_checkpoints(
     """List the checkpoints of a log."""
     from ...engine.log import open_log
     from ..belief.stored_belief import what_of
-    from ..render.documents import json_text
     from ..render.figures import bytes_text
     from ..render.tables import Table, write_table
 
@@ -73,7 +73,7 @@ def list_checkpoints(
         found = [(*row[:5], what_of(row[5])) for row in store.checkpoints()]
     if output == "json":
         names = ("branch", "cluster", "revision", "known", "bytes", "of")
-        sys.stdout.write(json_text([dict(zip(names, row, strict=True)) for row in found]) + "\n")
+        write_json([dict(zip(names, row, strict=True)) for row in found])
         return
     rows = [
         [branch, cluster, f"rv:{revision}", f"@{known}", bytes_text(size), of]

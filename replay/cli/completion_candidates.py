@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .arguments import command_of, is_flag, runs_alone
+from .arguments import command_of, is_flag, options_of, runs_alone
 
 _SHORT_OPTION = re.compile(r"(-\w=?)(.+|(?<==))")
 _CHOICE = re.compile(r"[a-z][\w-]*(?:=…)?")
@@ -92,7 +92,7 @@ def candidates_of(root: Any, words: Sequence[str]) -> list[str]:
     if begun and not begun[1][1:2].isdigit():
         name = begun[1].rstrip("=")
         command, _, _ = command_of(root, words)
-        item = _option(command, name)
+        item = options_of(command).get(name)
         if item is not None and not is_flag(item):
             found = _matching(_of_words(root, [*words, name], begun[2]), begun[2])
             return [f"{begun[1]}{text}" for text in found]
@@ -132,19 +132,7 @@ def _all(group: Any) -> Iterable[Any]:
 
 
 def _options(command: Any) -> list[str]:
-    return [
-        name
-        for item in command.params
-        for name in (*item.opts, *item.secondary_opts)
-        if name.startswith("-") and not getattr(item, "hidden", False)
-    ]
-
-
-def _option(command: Any, name: str) -> Any:
-    for item in command.params:
-        if name in (*item.opts, *item.secondary_opts) and name.startswith("-"):
-            return item
-    return None
+    return [name for name, item in options_of(command).items() if not item.hidden]
 
 
 def _waiting(command: Any, words: Sequence[str]) -> Any:
@@ -152,7 +140,7 @@ def _waiting(command: Any, words: Sequence[str]) -> Any:
     if not words or "=" in words[-1] or not words[-1].startswith("-"):
         return None
     last = words[-1]
-    item = _option(command, last if last.startswith("--") else f"-{last[-1]}")
+    item = options_of(command).get(last if last.startswith("--") else f"-{last[-1]}")
     return None if item is None or is_flag(item) else item
 
 
@@ -232,22 +220,17 @@ def _objects(typed: _Typed, text: str) -> Iterable[str]:
 
 def _names(typed: _Typed, kind: str | tuple[str, str], begin: str) -> list[str]:
     """Return names of all objects of a kind that the log has ever held."""
-    from ...engine.errors import PlinianError
     from ..objects.kind_names import kind_named
 
     def look(log: Any) -> list[str]:
         pair = kind_named(kind, log.kinds()) if isinstance(kind, str) else kind
         return [name for _, name in log.names(pair, typed.namespace, begin)]
 
-    try:
-        return _look(typed, look)
-    except PlinianError:  # not the name of a kind
-        return []
+    return _look(typed, look)
 
 
 def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
     """Return ``namespace/name`` of objects of a kind, if no namespace is chosen."""
-    from ...engine.errors import PlinianError
     from ..objects.kind_names import kind_named
 
     if typed.namespace is None or "-n" in typed.given:
@@ -258,10 +241,7 @@ def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
         found = log.names(kind_named(kind, log.kinds()), place if slash else None, begin)
         return [f"{space}/{name}" for space, name in found if space not in {"", "default"}]
 
-    try:
-        return _look(typed, look)
-    except PlinianError:  # not the name of a kind
-        return []
+    return _look(typed, look)
 
 
 def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
@@ -282,7 +262,7 @@ def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
 
 
 def _look(typed: _Typed, ask: Callable[[Any], list[str]]) -> list[str]:
-    """Return what a log holds, and nothing if it cannot be read."""
+    """Return what a log holds, and nothing if it cannot be read, or has no such kind."""
     import sqlite3
 
     from ...engine.errors import PlinianError

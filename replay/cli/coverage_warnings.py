@@ -66,33 +66,27 @@ def warn_sessions(
     :returns: what is not known of the kinds.
     :raises NotKnown: something is missing, and ``strict`` is set.
     """
-    from ...engine.errors import NotKnown
-    from ..coverage.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
+    from ..coverage.coverage import SCHEDULING, lacking, reasons, unknown_at
     from ..logs.logged_confs import has_no_conf
+    from ..questions.question import GIVE_CONF, NO_CONF, check_known
 
     note_assumed(log, moment)
     found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
-    bare = unconfigured and has_no_conf(log, moment)
     if strict:
-        refuse(found)
-    if strict and bare:
-        raise NotKnown(_NO_CONF, now=_GIVE_CONF)
+        check_known(log, moment, found, is_configured=not unconfigured)
+    bare = unconfigured and has_no_conf(log, moment)
     if not found and not bare:
         return found
     note(f"warning: THE LOG LACKS WHAT SESSIONS NEED ({moment.label}); the answer may be wrong:")
     if bare:
-        note(f"  - {_NO_CONF}: each release runs with its built-in configuration")
+        note(f"  - {NO_CONF}: each release runs with its built-in configuration")
     for text in (*reasons(found), *lacking(log, moment, found)):
         note(f"  - {text}")
     note("What to do:")
-    for text in dict.fromkeys([*[_GIVE_CONF] * bare, *(one.remedy for one in found)]):
+    for text in dict.fromkeys([*[GIVE_CONF] * bare, *(one.remedy for one in found)]):
         note(f"  - {text}")
     note("")
     return found
-
-
-_NO_CONF = "the log holds no configuration of the scheduler"
-_GIVE_CONF = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
 
 
 def warn_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:

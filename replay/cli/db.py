@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 from ..questions.fields import Field
 from . import options
+from .answers import write_answer
 from .command import command, group
-from .shell import note, style, write_lines
+from .shell import note, style
 
 _INDEX_REBUILT_SINCE = "0004"
 """The schema revision whose upgrade drops what is derived from the log."""
@@ -24,18 +24,12 @@ def info(
 
     Its location, size, branches and clusters.
     """
-    import msgspec
-
     from ...engine.log import open_log
-    from ..render.documents import json_text
     from ..render.figures import info_lines
 
     with open_log(log, read_only=True) as store:
         figures = store.info()
-    if output == "json":
-        sys.stdout.write(json_text(msgspec.to_builtins(figures)) + "\n")
-    else:
-        write_lines(info_lines(figures, style=style()))
+    write_answer(figures, info_lines(figures, style=style()), output)
 
 
 @command("db upgrade")

@@ -9,7 +9,7 @@ from ..questions.fields import Field
 from . import options
 from .command import command
 from .object_arguments import ObjectQuery, look_for, wanted_of, warn_of_kinds
-from .shell import fail, note, say, style, write_lines
+from .shell import fail, note, style, write_lines
 
 
 @command("describe")
@@ -58,8 +58,6 @@ def describe(
                 write_lines(description_lines(opened_log, moment, entry, style=style()))
                 separator = "\n\n"
         if missing:
-            for fault in missing[:-1]:
-                say(fault)
-            fail(missing[-1])
+            fail(*missing)
         if not separator:
             note("No resources found.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from . import options
+from .answers import write_json
 from .command import command
 from .coverage_warnings import warn
 
@@ -27,7 +28,6 @@ def digest(
     """
     import msgspec
 
-    from ..render.documents import json_text
     from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -43,6 +43,6 @@ def digest(
                 "unsure": msgspec.to_builtins(moment.unsure),
                 "not_known": unknown,
             }
-            sys.stdout.write(json_text(fields) + "\n")
+            write_json(fields)
         else:
             sys.stdout.write(f"{found}\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from ..questions.fields import Field
 from . import options
@@ -49,7 +49,9 @@ def events(
     newest_first: Annotated[bool, Field("Print the last position first.")] = False,
     follow: Annotated[bool, Field("Wait for more events, until interrupted.")] = False,
     payload: Annotated[bool, Field("With -o ndjson or json: also print payloads.")] = False,
-    output: Annotated[str, Field("The output form.", FORMS, short="o")] = "table",
+    output: Annotated[
+        str, Field("The output form.", FORMS, short="o", choices=tuple(FORMS.split("|")))
+    ] = "table",
     no_headers: options.NoHeaders = False,
     strict: options.Strict = False,
     cluster: options.Cluster = None,
@@ -64,11 +66,10 @@ def events(
     With -o wide each event is one line, which may be wider than the terminal.
     """
     from ...engine.errors import UsageError
+    from ...engine.log import Query
     from ..logs.event_filters import about, bounds, known_kinds
     from .open_log import opened
 
-    if output not in FORMS.split("|"):
-        raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
     if follow and (newest_first or until is not None or output == "json"):
         raise UsageError(
             "--follow has no end, so --newest-first, --until and -o json cannot be combined with "
@@ -83,23 +84,18 @@ def events(
             warn(opened_log, first, narrowed.get("objects"), namespace, strict=strict)
         if cluster is not None:
             opened_log.moment()  # raises for an unknown cluster
-        query = _query(
+        if namespace is not None:
+            narrowed.setdefault("namespace", namespace)
+        query = Query(
             branch=branch,
             cluster=cluster,
             kinds=known_kinds(kind),
             source=source,
             newest_first=newest_first,
             limit=limit,
-            **({"namespace": namespace} if namespace is not None else {}),
             **narrowed,
         )
         _print(opened_log, query, output, follow=follow, payload=payload, no_headers=no_headers)
-
-
-def _query(**fields: Any) -> Query:
-    from ...engine.log import Query
-
-    return Query(**fields)
 
 
 def _print(

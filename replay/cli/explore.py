@@ -13,7 +13,7 @@ from ...engine.kubernetes.counts import counted
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.fields import Field
 from . import options
-from .assumption import check_confs, chosen
+from .answers import write_answer, write_json
 from .command import command
 from .shell import note, shows_progress, style, write_lines
 
@@ -183,13 +183,14 @@ def explore(
     from ..explore.exploration import SearchPlan
     from ..explore.explore_task import asked_invariants, default_budget, prepared
     from ..explore.written_branch import check_branch
+    from ..questions.question import taken
 
     held_up = _number_of(delays)
     seconds = budget_seconds(budget or default_budget(strategy, of_log=at is not None))
     if model is not None and release == ALL:
         name = ALL
     else:
-        (name,) = chosen([release], assume=assume, pre_releases=True).names
+        name = taken(release, note, assume=assume, pre_releases=True)
     files = _Files(out, evidence, pytest, scenario, log, branch)
     if branch is not None:
         check_branch(log, branch)
@@ -260,6 +261,7 @@ def _read(
     """Read a scenario, whose configuration the release must take."""
     from ..explore.explored_scenario import lacking, read_machine_case
     from ..logs.logged_confs import ConfText
+    from ..sessions.assumed import accepted_conf
 
     if recorded is not None:
         name, read = recorded.log, recorded.case(release)
@@ -269,7 +271,7 @@ def _read(
     for text in lacking(read):
         note(f"warning: {name} has {text}")
     if read.conf:
-        check_confs([ConfText(read.conf, name)], [release], assume=assume)
+        accepted_conf(ConfText(read.conf, name), [release], assume=assume, remark=note)
     return read
 
 
@@ -355,11 +357,10 @@ class _Pace:
 
 def _write(world: ScenarioWorld, result: Exploration, output: str) -> None:
     from ..explore.story import story_of
-    from ..render.documents import json_text
     from ..render.race import anomaly_lines, summary_lines
 
     if output == "json":
-        sys.stdout.write(json_text(result.document, indent=2) + "\n")
+        write_json(result.document, indent=2)
         return
     for anomaly in result.anomalies:
         write_lines(anomaly_lines(anomaly, story_of(world, anomaly.steps), style()))
@@ -369,14 +370,11 @@ def _write(world: ScenarioWorld, result: Exploration, output: str) -> None:
 
 def _write_windows(world: ScenarioWorld, output: str) -> None:
     from ..explore.window_words import windows_in
-    from ..render.documents import json_text
     from ..render.race import windows_document, windows_lines
 
     found = windows_in(world)
-    if output == "json":
-        sys.stdout.write(json_text(windows_document(world, found), indent=2) + "\n")
-    else:
-        write_lines(windows_lines(world, found, style()))
+    lines = windows_lines(world, found, style())
+    write_answer(windows_document(world, found), lines, output, indent=2)
 
 
 def _write_files(world: ScenarioWorld, result: Exploration, files: _Files) -> None:
@@ -412,15 +410,11 @@ def _is_named(option: str) -> bool:
 
 def _replay(token: str, release: str | None, output: str, files: _Files) -> None:
     from ..explore.replaying import replay
-    from ..render.documents import json_text
     from ..render.race import replay_lines
 
     again = replay(token, release)
     _write_branch(again.world, again.story, files)
-    if output == "json":
-        sys.stdout.write(json_text(again.document, indent=2) + "\n")
-    else:
-        write_lines(replay_lines(again, style()))
+    write_answer(again.document, replay_lines(again, style()), output, indent=2)
 
 
 def _write_branch(world: ScenarioWorld, story: Story, files: _Files) -> None:
@@ -438,7 +432,6 @@ def _device_list(model: str, release: str, output: str) -> None:
     from ...engine.volcano.releases import RELEASES
     from ...engine.volcano.table import cache_behaviours
     from ..render.device_list import explored_document, explored_lines, releases_table
-    from ..render.documents import json_text
     from ..render.tables import lines_of
 
     race = Race(as_compiled=model != MODELS[0])
@@ -446,10 +439,8 @@ def _device_list(model: str, release: str, output: str) -> None:
     names = every if release == ALL else [release]
     found = [explore_device_list(cache_behaviours(name), race) for name in names]
     documents = [explored_document(one) for one in found]
-    if output == "json":
-        document = documents if release == ALL else documents[0]
-        sys.stdout.write(json_text(document, indent=2) + "\n")
-    elif release == ALL:
-        write_lines(lines_of(releases_table(found), style=style()))
+    if release == ALL:
+        lines = lines_of(releases_table(found), style=style())
+        write_answer(documents, lines, output, indent=2)
     else:
-        write_lines(explored_lines(found[0], style()))
+        write_answer(documents[0], explored_lines(found[0], style()), output, indent=2)

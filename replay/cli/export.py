@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 from ..questions.fields import Field
@@ -12,7 +13,6 @@ from .shell import note, shows_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
     from typing import BinaryIO
 
     from ..logs.log import Log
@@ -99,19 +99,11 @@ def export(
     note(f"{written} {chosen.unit} written to {place}")
 
 
-def _counted(log: Log, branch: str) -> AbstractContextManager[Callable[[int], None] | None]:
+@contextmanager
+def _counted(log: Log, branch: str) -> Iterator[Callable[[int], None] | None]:
     """Yield a function to call with the number of events done."""
-    from contextlib import contextmanager
-
     from ..render.progress import counting
 
-    @contextmanager
-    def counted() -> Iterator[Callable[[int], None] | None]:
-        with counting("exporting", visible=shows_progress()) as progress:
-            if progress is None:
-                yield None
-                return
-            total = log.store.last(branch)
-            yield lambda done: progress(done, total)
-
-    return counted()
+    with counting("exporting", visible=shows_progress()) as progress:
+        total = log.store.last(branch)
+        yield progress and (lambda done: progress(done, total))

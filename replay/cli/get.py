@@ -13,6 +13,7 @@ from .command import command
 from .coverage_warnings import warn_unknown
 from .object_arguments import (
     FoundObjects,
+    ObjectFormat,
     ObjectQuery,
     RequestedKind,
     look_for,
@@ -20,7 +21,7 @@ from .object_arguments import (
     wanted_of,
     warn_of_kinds,
 )
-from .shell import fail, note, say, style
+from .shell import fail, note, style
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..render.columns import Labels
-    from .watching import WatchFormat
 
 Cleaned = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -103,6 +103,7 @@ def get(
     A watch with --at first prints what the log holds after that moment, and then waits for more.
     With -o wide each of its rows is one line, which may be wider than the terminal.
     """
+    from ...engine.errors import UsageError
     from .open_log import opened
     from .pictures import check_plot
 
@@ -114,30 +115,31 @@ def get(
         wanted = wanted_of(resources, look)
         if plot:
             _check_drawn(wanted, watch=watch or watch_only)
-        printer = _Printer(
-            opened_log,
-            moment,
-            namespaces=all_namespaces,
-            no_headers=no_headers,
-            labels=_labels(label_columns, every=show_labels),
-            cleaned=_cleaned(output, clean=clean, node_names=node_names, watch=watch or watch_only),
+        tabled = ObjectFormat(
+            output,
+            all_namespaces,
+            no_headers,
+            _labels(label_columns, every=show_labels),
+            watch_events,
         )
+        cleaned = _cleaned(output, clean=clean, node_names=node_names, watch=watch or watch_only)
         if watch or watch_only:
             if as_known_at is not None or sort_by:
-                _refuse_watch()
+                raise UsageError(
+                    "--as-known-at and --sort-by cannot be combined with a watch",
+                    now="leave them out",
+                )
             from .watching import print_watch
 
             _warn_along(look, wanted, _computed(output), strict=strict)
-            print_watch(
-                look, wanted, printer.tabled(output, events=watch_events), only_news=watch_only
-            )
+            print_watch(look, wanted, tabled, only_news=watch_only)
             return
         warn_of_kinds(look, wanted, _computed(output), strict=strict)
         found, missing = look_for(look, wanted)
         if sort_by:
             found = [_sorted(opened_log, moment, some, sort_by) for some in found]
         single = len(wanted) == 1 and len(wanted[0].names) == 1
-        printer.print(found, output, single=single and not missing)
+        _print(look, found, tabled, cleaned, single=single and not missing)
         if plot:
             _plot(look, log, found)
         _remark(found, [] if ignore_not_found else missing, wanted, place)
@@ -234,14 +236,6 @@ def _labels(columns: Sequence[str], *, every: bool) -> Labels | None:
     return Labels(keys, every) if keys or every else None
 
 
-def _refuse_watch() -> None:
-    from ...engine.errors import UsageError
-
-    raise UsageError(
-        "--as-known-at and --sort-by cannot be combined with a watch", now="leave them out"
-    )
-
-
 def _sorted(log: Log, moment: Moment, found: FoundObjects, path_text: str) -> FoundObjects:
     """Return objects in the order of a field, as a number or quantity where all are."""
     from ...engine.kubernetes.expressions.jsonpath import find, parse_path
@@ -251,15 +245,10 @@ def _sorted(log: Log, moment: Moment, found: FoundObjects, path_text: str) -> Fo
     documents = log.documents(found.entries, branch=moment.branch)
     values = [_sortable((find(path, document) or [None])[0]) for document in documents]
     try:
-        numbers = [None if value is None else parse_quantity(value) for value in values]
+        keys: list[Any] = [None if value is None else parse_quantity(value) for value in values]
     except ValueError:
-        keys = [("" if value is None else str(value)) for value in values]
-        order = sorted(range(len(keys)), key=lambda row: (values[row] is not None, keys[row]))
-    else:
-        order = sorted(
-            range(len(numbers)),
-            key=lambda row: (numbers[row] is not None, numbers[row] or 0),
-        )
+        keys = [None if value is None else str(value) for value in values]
+    order = sorted(range(len(keys)), key=lambda row: (keys[row] is not None, keys[row]))
     return FoundObjects(found.kind, [found.entries[row] for row in order])
 
 
@@ -268,97 +257,75 @@ def _sortable(value: Any) -> str | float | None:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-class _Printer:
-    """Prints what was found in the output form of the command."""
+def _print(
+    look: ObjectQuery,
+    found: Sequence[FoundObjects],
+    tabled: ObjectFormat,
+    cleaned: Cleaned | None,
+    *,
+    single: bool,
+) -> None:
+    """Print what was found in the output form of the command."""
+    from ...engine.errors import UsageError
+    from ..render import documents as forms
 
-    def __init__(
-        self,
-        log: Log,
-        moment: Moment,
-        *,
-        namespaces: bool,
-        no_headers: bool,
-        labels: Labels | None,
-        cleaned: Cleaned | None,
-    ) -> None:
-        self.cleaned = cleaned
-        self.log = log
-        self.moment = moment
-        self.namespaces = namespaces
-        self.no_headers = no_headers
-        self.labels = labels
-
-    def tabled(self, output: str, *, events: bool) -> WatchFormat:
-        """Return how a watch prints its rows."""
-        from .watching import WatchFormat
-
-        return WatchFormat(
-            output=output,
-            namespaces=self.namespaces,
-            no_headers=self.no_headers,
-            labels=self.labels,
-            events=events,
-        )
-
-    def print(self, found: Sequence[FoundObjects], output: str, *, single: bool) -> None:
-        from ...engine.errors import UsageError
-        from ..render import documents as forms
-
-        form, _, argument = output.partition("=")
-        match form:
-            case "" | "wide":
-                self._tables(found, wide=form == "wide")
-            case "name":
-                forms.write_names(
-                    sys.stdout,
-                    ((*kind, entry.reference.name) for kind, some in found for entry in some),
-                )
-            case "json":
-                forms.write_json(sys.stdout, self._documents(found), single=single)
-            case "yaml":
-                forms.write_yaml(sys.stdout, self._documents(found), single=single)
-            case "jsonpath" if argument:
-                forms.write_jsonpath(sys.stdout, self._documents(found), argument, single=single)
-            case "custom-columns" if argument:
-                forms.write_custom_columns(
-                    *(sys.stdout, self._documents(found), argument),
-                    no_headers=self.no_headers,
-                    style=style(),
-                )
-            case _:
-                raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
-
-    def _documents(self, found: Sequence[FoundObjects]) -> Iterator[dict[str, Any]]:
-        for _, entries in found:
-            documents = self.log.documents(entries, branch=self.moment.branch)
-            yield from documents if self.cleaned is None else map(self.cleaned, documents)
-
-    def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
-        from ...engine.kubernetes.resources import CLUSTER_SCOPED
-        from ..coverage.coverage import NotListed
-        from ..objects.kind_names import resource_name
-        from ..render.columns import TableContext, short_names, table_of
-        from ..render.tables import write_table
-
-        context = TableContext(
-            self.log.truth(self.moment), not_listed=NotListed(self.log, self.moment)
-        )
-        several = len({kind for kind, _ in found}) > 1
-        separator = ""
-        for kind, entries in _joined(found):
-            table = table_of(
-                context,
-                *kind,
-                entries,
-                wide=wide,
-                namespaces=self.namespaces and kind not in CLUSTER_SCOPED,
-                name_prefix=f"{resource_name(*kind)}/" if several else "",
-                labels=self.labels,
-                short={} if wide else short_names(*kind, entries),
+    form, _, argument = tabled.output.partition("=")
+    out, documents = sys.stdout, _documents(look, found, cleaned)
+    match form:
+        case "" | "wide":
+            _tables(look, found, tabled)
+        case "name":
+            names = ((*kind, entry.reference.name) for kind, some in found for entry in some)
+            forms.write_names(out, names)
+        case "json":
+            forms.write_json(out, documents, single=single)
+        case "yaml":
+            forms.write_yaml(out, documents, single=single)
+        case "jsonpath" if argument:
+            forms.write_jsonpath(out, documents, argument, single=single)
+        case "custom-columns" if argument:
+            no_headers = tabled.no_headers
+            forms.write_custom_columns(
+                out, documents, argument, no_headers=no_headers, style=style()
             )
-            sys.stdout.write(separator)
-            write_table(sys.stdout, table, no_headers=self.no_headers, style=style())
-            separator = "\n"
+        case _:
+            raise UsageError(f"no output form {tabled.output!r}", now=f"choose one of {FORMS}")
+
+
+def _documents(
+    look: ObjectQuery, found: Sequence[FoundObjects], cleaned: Cleaned | None
+) -> Iterator[dict[str, Any]]:
+    for _, entries in found:
+        documents = look.log.documents(entries, branch=look.moment.branch)
+        yield from documents if cleaned is None else map(cleaned, documents)
+
+
+def _tables(look: ObjectQuery, found: Sequence[FoundObjects], tabled: ObjectFormat) -> None:
+    from ...engine.kubernetes.resources import CLUSTER_SCOPED
+    from ..coverage.coverage import NotListed
+    from ..objects.kind_names import resource_name
+    from ..render.columns import TableContext, short_names, table_of
+    from ..render.tables import write_table
+
+    wide = tabled.output == "wide"
+    not_listed = NotListed(look.log, look.moment)
+    context = TableContext(look.log.truth(look.moment), not_listed=not_listed)
+    several = len({kind for kind, _ in found}) > 1
+    separator = ""
+    for kind, entries in _joined(found):
+        table = table_of(
+            context,
+            *kind,
+            entries,
+            wide=wide,
+            namespaces=tabled.namespaces and kind not in CLUSTER_SCOPED,
+            name_prefix=f"{resource_name(*kind)}/" if several else "",
+            labels=tabled.labels,
+            short={} if wide else short_names(*kind, entries),
+        )
+        sys.stdout.write(separator)
+        write_table(sys.stdout, table, no_headers=tabled.no_headers, style=style())
+        separator = "\n"
 
 
 def _guess_namespace(look: ObjectQuery) -> None:
@@ -396,8 +363,6 @@ def _remark(
             f"result was not recorded"
         )
     if missing:
-        for fault in missing[:-1]:
-            say(fault)
-        fail(missing[-1])
+        fail(*missing)
     if not any(entries for _, entries in found):
         note_nothing(wanted, place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from . import options
+from .answers import write_json
 from .command import command
 from .shell import note, style
 
@@ -31,9 +32,6 @@ def head(
     nothing in the log itself can show. A terminal that is too narrow shows the begin and the end of
     a hash; -o wide prints all of it.
     """
-    import msgspec
-
-    from ..render.documents import json_text
     from ..render.layout import shortened_word
     from ..render.tables import Table, write_table
     from .open_log import opened
@@ -41,7 +39,7 @@ def head(
     with opened(log, read_only=True) as opened_log:
         heads = opened_log.heads()
     if output == "json":
-        sys.stdout.write(json_text(msgspec.to_builtins(heads)) + "\n")
+        write_json(heads)
         return
     fitted = style()
     width = None if fitted.whole else fitted.width

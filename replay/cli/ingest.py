@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 from ..questions.fields import Field
 from . import options
+from .answers import write_answer
 from .command import command
-from .shell import shows_progress, style, write_lines
+from .shell import shows_progress, style
 
 
 @command("ingest")
@@ -77,13 +77,10 @@ def ingest(
         raise UsageError(
             "no inputs are named", now="name files, folders or archives, or - for standard input"
         )
-    import msgspec
-
     from ..ingest.fetched import fetched
     from ..ingest.ingest_run import IngestOptions, ingest_at
     from ..logs.log import opened
     from ..moments.log_clock import clock_remarks
-    from ..render.documents import json_text
     from ..render.figures import summary_lines
     from ..render.progress import counting, phases
     from ..truth.truth import build_index
@@ -104,25 +101,16 @@ def ingest(
         with opened(log) as opened_log, counting("index", visible=shows_progress()) as count:
             build_index(opened_log.store, branch=branch, cluster=cluster, progress=count)
             summary.notes += clock_remarks(opened_log.store, branch=branch, cluster=cluster)
-    if output == "json":
-        sys.stdout.write(json_text(msgspec.to_builtins(summary)) + "\n")
-    else:
-        write_lines(summary_lines(summary, style=style()))
+    write_answer(summary, summary_lines(summary, style=style()), output)
 
 
 def _explain(place: str, paths: tuple[str, ...], year: int | None, output: str) -> None:
     """Print what one line of an input becomes."""
-    import msgspec
-
     from ...engine.errors import UsageError
     from ..ingest.explain import explain
-    from ..render.documents import json_text
     from ..render.figures import explanation_lines
 
     if paths:
         raise UsageError("--explain stores nothing, so it takes no paths", now="leave them out")
     found = explain(place, year=year)
-    if output == "json":
-        sys.stdout.write(json_text(msgspec.to_builtins(found)) + "\n")
-    else:
-        write_lines(explanation_lines(found, style=style()))
+    write_answer(found, explanation_lines(found, style=style()), output)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from ..questions.fields import Field
 from . import options
+from .answers import REVIEWS, marked, write_answer, write_json, write_review
 from .command import command
-from .reviews import REVIEWS, write_review
 from .shell import note, style, write_lines
 
 if TYPE_CHECKING:
     from ..lint.findings import FindingSeverity
     from ..lint.known_background import Background
     from ..lint.lint_task import Report
-    from .assumption import ChosenReleases
 
 FORMS = "table|wide|json|yaml|name|github|sarif|junit"
 
@@ -63,7 +62,9 @@ def lint(
     strict: Annotated[bool, Field("Exit with 1 for warnings too.")] = False,
     ignore: Annotated[tuple[str, ...], Field("A rule to leave out; repeatable.", "RULE")] = (),
     rules: Annotated[bool, Field("List the rules and check nothing.")] = False,
-    output: Annotated[str, Field("The output form.", FORMS, short="o")] = "table",
+    output: Annotated[
+        str, Field("The output form.", FORMS, short="o", choices=tuple(FORMS.split("|")))
+    ] = "table",
     namespace: Annotated[
         str, Field("The namespace of objects that have none.", "NAME", short="n")
     ] = "default",
@@ -82,13 +83,11 @@ def lint(
     cannot be read (the others are checked) or nothing in the files is checked.
     """
     from ...engine.errors import UsageError
+    from ..facade.linting import checked
     from ..lint.findings import FindingSeverity
-    from ..lint.lint_task import ALL, LintTask, check
-    from ..lint.manifest_reading import read_conf, read_files
-    from .assumption import chosen
+    from ..lint.lint_task import ALL
+    from ..questions.question import taken
 
-    if output not in FORMS.split("|"):
-        raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
     if rules:
         _write_rules(output)
         return
@@ -97,17 +96,24 @@ def lint(
         at = "end"
     if alone and at is None:
         raise UsageError("nothing to check", now="give files, or --at POINT, or --conf FILE")
-    written = read_files(files, go_on=True)
-    given = None if conf is None else read_conf(conf)
     background = None
     if at is not None:
         background = _background(log, at, as_known_at, cluster, branch)
-    taken = chosen([] if ALL in release else release, assume=assume)
-    report = check(LintTask(written, background, given, namespace, tuple(ignore)), taken.names)
+    named = [] if ALL in release else release
+    releases = [taken(name, note, assume=assume) for name in named]
+    report = checked(
+        files,
+        background,
+        conf=conf,
+        releases=releases,
+        ignore=ignore,
+        namespace=namespace,
+        assume=assume,
+    )
     counting = (
         {FindingSeverity.ERROR, FindingSeverity.WARNING} if strict else {FindingSeverity.ERROR}
     )
-    _write(report, taken, output, counting)
+    _write(report, marked(report.document, named, assume=assume), output, counting)
     if report.unread or any(finding.severity in counting for finding in report.findings):
         sys.stdout.flush()
         raise SystemExit(2 if report.unread else 1)
@@ -135,16 +141,11 @@ def _background(
 
 
 def _write(
-    report: Report, taken: ChosenReleases, output: str, counting: Collection[FindingSeverity]
+    report: Report, document: Any, output: str, counting: Collection[FindingSeverity]
 ) -> None:
     from ..render import lint as forms
-    from ..render.documents import json_text, plain, write_yaml
 
-    if output == "json":
-        sys.stdout.write(json_text(taken.marked(report.document), indent=2) + "\n")
-    elif output == "yaml":
-        write_yaml(sys.stdout, [plain(taken.marked(report.document))], single=True)
-    elif output == "name":
+    if output == "name":
         sys.stdout.writelines(forms.lint_names(report))
     elif output == "github":
         sys.stdout.writelines(forms.lint_annotations(report))
@@ -154,7 +155,7 @@ def _write(
         write_review(lint_review(report, counting), output)
     else:
         lines = forms.lint_lines(report, wide=output == "wide", style=style())
-        write_lines(lines)
+        write_answer(document, lines, output, indent=2)
     sys.stdout.flush()
     note(forms.lint_summary(report))
     for text in forms.lint_notes(report):
@@ -163,11 +164,11 @@ def _write(
 
 def _write_rules(output: str) -> None:
     from ..lint.lint_rules import RULES
-    from ..render.documents import json_text, plain, write_yaml
+    from ..render.documents import plain, write_yaml
     from ..render.lint import rule_lines
 
     if output == "json":
-        sys.stdout.write(json_text([rule.document for rule in RULES], indent=2) + "\n")
+        write_json([rule.document for rule in RULES], indent=2)
     elif output == "yaml":
         write_yaml(sys.stdout, [plain(rule.document) for rule in RULES], single=False)
     elif output == "name":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..logs.log import Log
     from ..moments.moment import Moment
     from ..objects.field_selectors import FieldSelector
+    from ..render.columns import Labels
 
 
 _NEEDED = frozenset(
@@ -62,6 +63,20 @@ class ObjectQuery(NamedTuple):
     selector: str = ""
     fields: str = ""
     beginnings: bool = False
+
+
+class ObjectFormat(NamedTuple):
+    """How to print objects.
+
+    :param output: the form. :param namespaces: also print their namespaces.
+    :param events: of a watch: print ADDED, MODIFIED or DELETED for each.
+    """
+
+    output: str = ""
+    namespaces: bool = False
+    no_headers: bool = False
+    labels: Labels | None = None
+    events: bool = False
 
 
 def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind]:

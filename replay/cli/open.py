@@ -7,8 +7,9 @@ from typing import Annotated
 
 from ..questions.fields import Field
 from . import options
+from .answers import write_answer
 from .command import command
-from .shell import shows_progress, style, write_lines
+from .shell import shows_progress, style
 
 
 @command("open")
@@ -25,19 +26,13 @@ def open(  # noqa: A001 -- it is the command's name
     Exits with 1 if the session decides otherwise than when the pack was written, and with 2 if the
     pack is damaged. Every command reads a pack with --log FILE.
     """
-    import msgspec
-
     from ..pack.opened import open_pack
     from ..pack.pack_lines import opened_lines
-    from ..render.documents import json_text
     from ..render.progress import counting
 
     with counting("verifying", visible=shows_progress()) as progress:
         found = open_pack(file, map_file=map_file, progress=progress)
-    if output == "json":
-        sys.stdout.write(json_text(msgspec.to_builtins(found), indent=2) + "\n")
-    else:
-        write_lines(opened_lines(found, style=style()))
+    write_answer(found, opened_lines(found, style=style()), output, indent=2)
     if not found.as_expected:
         sys.stdout.flush()
         raise SystemExit(1)

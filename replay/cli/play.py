@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 from ..questions.fields import Field
 from . import options, serving
+from .answers import write_answer
 from .command import command
 
 ACTIONS = ("play", "pause", "step", "to", "speed")
@@ -34,13 +34,12 @@ def play(
     Watches see what happens while the moment moves on. When it goes back they end, and clients ask
     again: they then show the earlier state.
     """
-    from ..render.documents import json_text
     from ..server.access_token import token_in
     from ..server.kubernetes.watch.control import asked, said
 
     token = "" if token_file is None else token_in(token_file)
     found = asked(server, token, _body(action, value))
-    sys.stdout.write(f"{json_text(found) if output == 'json' else said(found)}\n")
+    write_answer(found, [f"{said(found)}\n"], output)
 
 
 def _body(action: str | None, value: str | None) -> dict[str, Any] | None:

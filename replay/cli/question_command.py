@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -29,6 +29,7 @@ from ..questions.question import (
     unsaid,
 )
 from . import options
+from .answers import REVIEWS, marked, write_answer, write_review
 from .command import group_command, parameter_of
 from .coverage_warnings import (
     first_of,
@@ -38,7 +39,6 @@ from .coverage_warnings import (
     warn_unknown,
 )
 from .examples import epilog
-from .reviews import REVIEWS, write_review
 from .shell import fail, guarded, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _run(
     with log_of as opened_log:
         asked = _dated(asked, opened_log)
         question, found = _ask(asked, opened_log, "" if inputs else log)
-        _write(question, found, _assumed(asked), output, no_headers=no_headers)
+        _write(asked, question, found, output, no_headers=no_headers)
         if plot:
             _draw(question, found, opened_log, ", ".join(inputs) or log)
     code = question.code(found, asked=exit_code)
@@ -225,38 +225,18 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
     return ready, found
 
 
-def _assumed(question: Question[Any]) -> Mapping[str, Any]:
-    """Return what a document says of releases that stand for those that were named."""
-    if not (isinstance(question, QuestionOfRelease) and question.assume):
-        return {}
-    from ..sessions.assumed import taken_release
-
-    some = {name: taken_release(name, assume=True) for name in question.named_releases}
-    found = {name: taken.release for name, taken in some.items() if taken.remark}
-    return {"assumed": found} if found else {}
-
-
 def _write(
-    question: Question[Any],
-    found: Any,
-    assumed: Mapping[str, Any],
-    output: str,
-    *,
-    no_headers: bool,
+    asked: Question[Any], question: Question[Any], found: Any, output: str, *, no_headers: bool
 ) -> None:
-    from ..render.documents import json_text, plain, write_yaml
-
+    """Write an answer. :param asked: the question before it was prepared."""
     is_document = output in {"json", "yaml"}
     for text in (*question.notes(found), *(question.beside_document(found) if is_document else ())):
         note(text)
     if is_document:
         document = question.document(found)
-        if assumed:
-            document = {**plain(document), **assumed}
-        if output == "json":
-            sys.stdout.write(json_text(document, indent=2) + "\n")
-        else:
-            write_yaml(sys.stdout, [plain(document)], single=True)
+        if isinstance(asked, QuestionOfRelease):
+            document = marked(document, asked.named_releases, assume=asked.assume)
+        write_answer(document, (), output, indent=2)
     elif output in REVIEWS:
         write_review(question.review(found), output)
     else:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 from ...engine.kubernetes.counts import counted
 from ..questions.table import question_named
 from . import options
+from .answers import write_answer
 from .command import command, group
 from .question_command import command_of
-from .shell import note, style, write_lines
+from .shell import note, style
 
 _QUESTIONS = ("releases", "behaviours", "release-diff")
 
@@ -24,15 +23,12 @@ def list_unproven(
     And why there is none. Such a row rests on Volcano's source code alone.
     """
     from ..compare.releases import unproven_rows
-    from ..render.documents import json_text
     from ..render.release_tables import unproven_lines
 
     rows, found = unproven_rows()
-    if output == "json":
-        sys.stdout.write(json_text(found, indent=2) + "\n")
-        return
-    write_lines(unproven_lines(found, style()))
-    note(f"{len(found)} of {counted(rows, 'row is', 'rows are')} not proven")
+    write_answer(found, unproven_lines(found, style()), output, indent=2)
+    if output != "json":
+        note(f"{len(found)} of {counted(rows, 'row is', 'rows are')} not proven")
 
 
 release = group(

@@ -9,7 +9,6 @@ from typing import Annotated, NamedTuple
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.fields import Field
 from . import options
-from .assumption import check_confs, chosen, named_release
 from .command import command
 from .coverage_warnings import warn_sessions
 from .out_files import refuse_form, refuse_suffix
@@ -106,20 +105,22 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
     """Return the report on a moment."""
     from ..answers.why import assumed_of
     from ..logs.given_confs import conf_file
+    from ..questions.question import running, taken
     from ..render.progress import phases
     from ..report.collect import report_page
     from ..report.question import ReportRequest, earlier
+    from ..sessions.assumed import accepted_conf
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
     given = None if asked.conf is None else conf_file(asked.conf)
     with opened(asked.log, read_only=True, branch=branch, cluster=cluster) as log:
         moment = log.moment(asked.at, as_known_at=asked.as_known_at)
-        named = named_release(asked.release, log, moment)
-        taken = chosen([named or DEFAULT_RELEASE], assume=assume)
-        check_confs([given], taken.names, assume=assume)
+        named = asked.release or running(log, moment, note)
+        used = taken(named or DEFAULT_RELEASE, note, assume=assume)
+        accepted_conf(given, [used], assume=assume, remark=note)
         warn_sessions(log, moment, unconfigured=asked.conf is None, strict=strict)
-        store_beliefs(asked.log, log, moment, taken.names)
+        store_beliefs(asked.log, log, moment, [used])
         earliest, remarks = earlier(log, moment, asked.before)
         question = ReportRequest(
             log=log,
@@ -129,9 +130,9 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
             namespace=asked.namespace,
             before=earliest,
             remarks=remarks,
-            release=taken.names[0],
+            release=used,
             conf=given,
-            assumed=assumed_of(named, taken.names[0]),
+            assumed=assumed_of(named, used),
         )
         with phases(visible=shows_progress()) as progress:
             return report_page(question, progress)

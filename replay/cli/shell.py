@@ -60,11 +60,12 @@ def say(fault: PlinianError) -> None:
         _tell(f"        {line}\n")
 
 
-def fail(fault: PlinianError) -> NoReturn:
-    """Print an error and exit with its code."""
+def fail(*faults: PlinianError) -> NoReturn:
+    """Print errors and exit with the code of the last one."""
     _finish_output()
-    say(fault)
-    raise SystemExit(fault.exit_code)
+    for fault in faults:
+        say(fault)
+    raise SystemExit(faults[-1].exit_code)
 
 
 def note(text: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from itertools import chain, groupby
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..questions.fields import Field
 from . import options
-from .assumption import chosen
 from .command import command
 from .shell import note, say, shows_progress, style, write_lines
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ...engine.kubernetes.object_store import Document
     from ..simulate.batch import ScenarioOutcome, Task
-
-ALL = "all"
 
 MANY = 50
 """From this many scenarios on, several processes are faster than one."""
@@ -92,13 +90,15 @@ def simulate(
     """
     from ...engine.errors import UsageError
     from ...engine.kubernetes.units import parse_time
+    from ..facade.cases import releases_of
     from ..logs.given_confs import conf_file
+    from ..questions.question import taken
     from ..render.progress import counting
     from ..simulate.batch import Task, run_all
     from ..simulate.changed_scenario import ScenarioChanges
     from ..what_if.changed_names import checked_patches
 
-    releases = _releases(_taken(release, assume=assume))
+    releases = releases_of(release, partial(taken, remark=note, assume=assume))
     try:
         present = None if now is None else parse_time(now)
     except ValueError as fault:
@@ -126,19 +126,6 @@ def simulate(
         write_lines([f"{len(cases) - count} of {len(cases)} scenarios run as {name}\n"])
     if any(failed.values()):
         raise SystemExit(2)
-
-
-def _releases(names: list[str]) -> list[str]:
-    from ...engine.volcano.session.history import SUPPORTED, resolve
-
-    every = [str(release) for release in SUPPORTED if not release.ours]
-    asked = [every if name == ALL else [resolve(name).release] for name in names]
-    return list(dict.fromkeys(chain.from_iterable(asked)))
-
-
-def _taken(names: Sequence[str], *, assume: bool) -> list[str]:
-    """Return the names of releases; the nearest replaces an unknown one if that may be assumed."""
-    return [name if name == ALL else chosen([name], assume=assume).names[0] for name in names]
 
 
 def _check_names(tasks: list[Task]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+from itertools import chain
 from typing import Annotated
 
 from . import options
+from .answers import write_answer
 from .command import command
-from .shell import style, write_lines
+from .shell import style
 
 
 @command("status")
@@ -26,7 +27,6 @@ def status(
     between. If the log holds several clusters, each is shown.
     """
     from ..logs.log_status import status_of
-    from ..render.documents import json_text, plain, write_yaml
     from ..render.figures import status_lines
     from .open_log import opened
 
@@ -38,13 +38,9 @@ def status(
         for name in names:
             opened_log.cluster = name
             found.append(status_of(opened_log, opened_log.moment(as_known_at=as_known_at)))
-    if output in {"table", "wide"}:
-        for number, one in enumerate(found):
-            sys.stdout.write("\n" if number else "")
-            write_lines(status_lines(one, style=style()))
-        return
-    document = {"clusters": found}
-    if output == "json":
-        sys.stdout.write(json_text(document, indent=2) + "\n")
-    else:
-        write_yaml(sys.stdout, [plain(document)], single=True)
+    lines = (
+        line
+        for number, one in enumerate(found)
+        for line in chain("\n" * bool(number), status_lines(one, style=style()))
+    )
+    write_answer({"clusters": found}, lines, output, indent=2)

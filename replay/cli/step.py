@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.fields import Field
 from .command import command
 from .shell import note, say, style, write_lines
@@ -36,20 +35,10 @@ def step(
     It lists the steps that can be made now, the natural one first, and reads from standard input
     which one to make. The natural order is that of a cluster in which nothing is late.
     """
-    from pathlib import Path
-
-    from ..explore.explored_scenario import read_machine_case
-    from ..explore.hand_walk import Walk
-    from ..explore.order_token import decoded, is_token
-    from ..explore.scenario_world import world_of
+    from ..facade.exploring import step as walk_of
     from ..render.walk import HELP
 
-    if is_token(run):
-        token = decoded(run)
-        walk = Walk(world_of(token.case, release or token.release), token.steps)
-    else:
-        case = read_machine_case(Path(run))
-        walk = Walk(world_of(case, release or DEFAULT_RELEASE))
+    walk = walk_of(run, release=release)
     note(HELP.rstrip())
     _show(walk)
     for line in sys.stdin:

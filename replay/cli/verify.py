@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 from ..questions.fields import Field
 from . import options
+from .answers import write_json
 from .command import command
 from .shell import note, shows_progress, style, write_lines
 
@@ -36,10 +36,7 @@ def verify(
     another place: a person who can write to the database can make a consistent log with other
     events, or cut off its end, but then --head does not find the hash.
     """
-    import msgspec
-
     from ...engine.kubernetes.counts import counted
-    from ..render.documents import json_text
     from ..render.layout import shortened_word
     from ..render.progress import counting
     from .open_log import opened
@@ -50,7 +47,7 @@ def verify(
     ):
         report = opened_log.store.verify(branch=branch, heads=heads or (), progress=progress)
     if output == "json":
-        sys.stdout.write(json_text(msgspec.to_builtins(report)) + "\n")
+        write_json(report)
         return
     write_lines([f"verified: no changes in {report.events} events ({report.batches} batches)\n"])
     width = style().width

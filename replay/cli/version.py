@@ -8,6 +8,7 @@ import click
 
 from ...engine.version import __version__
 from . import options
+from .answers import write_json
 from .command import command
 
 
@@ -19,9 +20,7 @@ def version(
     """Print versions: Plinian, Python, platform."""
     facts = _facts()
     if output == "json":
-        from ..render.documents import json_text
-
-        sys.stdout.write(json_text(facts) + "\n")
+        write_json(facts)
     else:
         sys.stdout.write(_line(facts))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from .object_arguments import ObjectQuery, RequestedKind, look_for, note_nothing
+from .object_arguments import ObjectFormat, ObjectQuery, RequestedKind, look_for, note_nothing
 from .shell import fail, note, style
 
 if TYPE_CHECKING:
@@ -16,27 +16,14 @@ if TYPE_CHECKING:
     from ..logs.log import Log
     from ..logs.watch import ObjectChange, Watch
     from ..moments.moment import Moment
-    from ..render.columns import Labels, TableContext
+    from ..render.columns import TableContext
     from ..render.tables import Table
 
 _DOCUMENTS = frozenset({"json", "yaml"})
 
 
-class WatchFormat(NamedTuple):
-    """How to print the rows of a watch.
-
-    :param output: the form. :param events: print ADDED, MODIFIED or DELETED for each.
-    """
-
-    output: str = ""
-    namespaces: bool = False
-    no_headers: bool = False
-    labels: Labels | None = None
-    events: bool = False
-
-
 def print_watch(
-    look: ObjectQuery, wanted: Sequence[RequestedKind], tabled: WatchFormat, *, only_news: bool
+    look: ObjectQuery, wanted: Sequence[RequestedKind], tabled: ObjectFormat, *, only_news: bool
 ) -> None:
     """Print objects and their changes, until interrupted.
 
@@ -123,7 +110,7 @@ def _chosen(
 class _Lines:
     """Writes the lines of a watch: a table that grows, documents or names."""
 
-    def __init__(self, look: ObjectQuery, kind: GroupKind, tabled: WatchFormat) -> None:
+    def __init__(self, look: ObjectQuery, kind: GroupKind, tabled: ObjectFormat) -> None:
         self._log: Log = look.log
         self._look = look
         self._kind = kind

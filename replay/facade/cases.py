@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -11,14 +12,11 @@ from typing import Any
 
 import msgspec
 
-from ...engine.errors import UsageError
 from ...engine.volcano.session.history import SUPPORTED, resolve
-from ..compare.bisection import Bisection, over_releases, releases_between
-from ..compare.log_bisection import over_case
-from ..compare.session_claims import claim_of
-from ..compare.subjects import case_subject
+from ..compare.bisection import Bisection
 from ..logs.given_confs import Conf, conf_text
 from ..parallel import Progress
+from ..questions.bisect import CaseBisectQuestion
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.fields import Names, several
 from ..simulate import batch
@@ -183,11 +181,7 @@ def simulate_all(
     :param progress: called with (scenarios run, total).
     :raises PlinianError: of the first scenario that cannot be run; others as :func:`simulate`.
     """
-    every = [str(release) for release in SUPPORTED if not release.ours]
-    named = (
-        every if name == ALL else [release_of(name, assume=assume)] for name in several(releases)
-    )
-    chosen = list(dict.fromkeys(chain.from_iterable(named)))
+    chosen = releases_of(several(releases), partial(release_of, assume=assume))
     what_if, present = _what_if(conf, patches), present_time(now)
     tasks = [
         batch.Task(Path(path), name, None, present, scores, True, what_if)
@@ -198,6 +192,13 @@ def simulate_all(
         if outcome.fault is not None:
             raise outcome.fault
         yield msgspec.convert(outcome.result, CaseResult)
+
+
+def releases_of(names: Iterable[str], taken: Callable[[str], str]) -> list[str]:
+    """Return releases, each once. :param taken: returns the one that a name stands for."""
+    every = [str(release) for release in SUPPORTED if not release.ours]
+    named = (every if name == ALL else [resolve(taken(name)).release] for name in names)
+    return list(dict.fromkeys(chain.from_iterable(named)))
 
 
 def bisect(
@@ -222,22 +223,18 @@ def bisect(
     :param step: the last step to check, from 1; by default the last one with a session.
     :raises UsageError: there is not exactly one question, or no such step or release.
     """
-    question = claim_of(panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase)
-    subject = case_subject(_read(case).case, step)
-    if releases is not None:
-        return over_releases(subject, question, releases_between(span(releases, assume=assume)))
-    return over_case(subject, question, release_of(release, assume=assume))
-
-
-def span(releases: str, *, assume: bool) -> str:
-    """Return ``R1..R2`` with known releases at both ends.
-
-    :raises UsageError: the form is wrong, or there is no such release.
-    """
-    ends = releases.split("..")
-    if len(ends) != 2:
-        raise UsageError(f"releases {releases!r}: expected R1..R2", now="as in v1.11.0..v1.12.1")
-    return "..".join(release_of(end, assume=assume) for end in ends)
+    return CaseBisectQuestion(
+        bound=bound,
+        pending=pending,
+        enqueued=enqueued,
+        phase=phase,
+        panic=panic,
+        releases=releases,
+        assume=assume,
+        case=_read(case).case,
+        step=step,
+        release=release,
+    ).ask()
 
 
 def _read(case: FilePath | Document) -> CaseFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...engine.errors import UsageError
 from ..lint.known_background import Background
@@ -10,6 +11,7 @@ from ..lint.lint_rules import RULES, Rule
 from ..lint.lint_task import ALL, LintTask, Report, check
 from ..lint.manifest_reading import read_conf, read_files
 from ..questions.fields import Names, several
+from ..render.documents import plain
 from .options import FilePath, paths_of, release_of
 
 
@@ -74,3 +76,11 @@ def checked(
 def lint_rules() -> tuple[Rule, ...]:
     """Return all rules, in the order of their findings."""
     return RULES
+
+
+def invariants() -> list[dict[str, Any]]:
+    """Return the invariants that ``check`` knows, by number, as ``check --list -o json`` does."""
+    from ..invariants.check_report import invariant_document  # noqa: PLC0415 -- lint needs none
+    from ..invariants.check_task import ALL as INVARIANTS  # noqa: PLC0415
+
+    return [plain(invariant_document(one)) for one in INVARIANTS]

@@ -20,7 +20,6 @@ from ..logs.given_confs import Conf
 from ..logs.given_names import not_found
 from ..logs.log import Progress
 from ..logs.scheduler_release import release_at
-from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.manifests import manifest
 from ..questions.belief import BeliefQuestion
@@ -381,17 +380,20 @@ class Log(logs.Log):
             name is left.
         :raises UsageError: the log holds nothing there, or no times.
         """
-        from .packing import packed  # noqa: PLC0415 -- only needed here
+        from datetime import timedelta  # noqa: PLC0415 -- only needed here
 
-        return packed(
+        from ..pack import pack_writing as write  # noqa: PLC0415
+
+        return write.pack(
             self,
-            file,
+            Path(file),
             at=at,
-            around=around,
+            around=around // timedelta(microseconds=1)
+            if isinstance(around, timedelta)
+            else write.duration_of(around),
             release=release,
             ask=ask,
-            redact=redact,
-            map=map,
+            map_file=write.map_place(str(file), None if map is None else str(map), redact=redact),
             progress=progress,
         )
 
@@ -491,7 +493,8 @@ class Log(logs.Log):
         from ..report.question import ReportRequest, earlier  # noqa: PLC0415
 
         moment = self.moment(at)
-        self._check(moment, conf, strict=strict)
+        if strict:
+            check_known(self, moment, is_configured=conf is not None)
         release = release or release_at(self, moment)
         name = release_of(release or DEFAULT_RELEASE, assume=assume)
         before, remarks = earlier(self, moment, from_)
@@ -508,11 +511,6 @@ class Log(logs.Log):
             assumed=assumed_of(release, name),
         )
         return report_page(question, progress)
-
-    def _check(self, moment: Moment, conf: object, *, strict: bool) -> None:
-        """Refuse a moment at which the log lacks what sessions need, if it has to be strict."""
-        if strict:
-            check_known(self, moment, is_configured=conf is not None)
 
     def plot(
         self,

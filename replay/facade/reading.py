@@ -1,8 +1,8 @@
-"""A log of files for some questions from Python, as ``-i`` is on the command line; the demo."""
+"""Logs of files from Python, as ``-i`` is on the command line; packs; the demo."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +12,8 @@ from ..answers.answer import Why
 from ..demo import recorded_inputs
 from ..ingest.one_off import log_of
 from ..logs.given_confs import Conf
+from ..pack import opened as packs
+from ..pack.opened import OpenedPack
 from ..questions.why import WhyQuestion
 from .log import Log, opened
 from .options import FilePath, paths_of
@@ -52,6 +54,26 @@ def why(
     asked = WhyQuestion(named, namespace=namespace, release=release, conf=conf, assume=assume)
     with log_of(paths_of(inputs)) as log:
         return asked.ask(log)
+
+
+def open_pack(
+    file: FilePath,
+    *,
+    map: FilePath | None = None,  # noqa: A002 -- it is the option's name
+    progress: Callable[[int, int], None] | None = None,
+) -> OpenedPack:
+    """Check a pack, run its session again, and compare with the expected answer.
+
+    A pack is a log: :func:`plinian.open` opens it, for everything else.
+
+    :param map: the map of its names; with it, decisions and the question have the original names.
+    :param progress: called with (events checked, in all).
+    :raises LogNotFound: there is no such file.
+    :raises LogCorrupt: it is damaged.
+    :raises LogNewer: a newer Plinian wrote it.
+    :raises UsageError: it is a log, but no pack; or the map is that of another pack.
+    """
+    return packs.open_pack(str(file), map_file=None if map is None else str(map), progress=progress)
 
 
 def demonstration(place: str) -> Log:

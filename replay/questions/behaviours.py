@@ -34,7 +34,7 @@ class QuestionOfBehaviours(QuestionOfReleases[A], Generic[A], frozen=True, kw_on
         Field(
             "Only behaviours of sessions, of the scheduler's cache, or of the controllers. "
             "Repeatable; by default all.",
-            metavar="|".join(PARTS),
+            "|".join(PARTS),
             name="part",
             choices=PARTS,
         ),
@@ -44,7 +44,7 @@ class QuestionOfBehaviours(QuestionOfReleases[A], Generic[A], frozen=True, kw_on
         Field(
             "Only behaviours about this, as in preempt; docs/behaviours.md lists the subjects. "
             "Repeatable; by default all.",
-            metavar="NAME",
+            "NAME",
             name="subject",
         ),
     ] = ()
@@ -73,7 +73,7 @@ class QuestionOfBehaviours(QuestionOfReleases[A], Generic[A], frozen=True, kw_on
 
 
 class _QuestionOfOne(QuestionOfBehaviours["Records[ReleaseBehaviour]"], frozen=True):
-    release: Annotated[str, Field("A release, as in v1.12.1.", metavar="RELEASE")]
+    release: Annotated[str, Field("A release, as in v1.12.1.", "RELEASE")]
 
 
 class BehavioursQuestion(_QuestionOfOne, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ class BeliefQuestion(QuestionOfScheduler["Belief"], frozen=True):
         Field(
             "nodes, jobs, tasks, queues, hypernodes, work (what the workers still have to do); "
             "after one part, names select rows. By default nodes,jobs,queues.",
-            metavar="[PART[,PART]] [NAME...]",
+            "[PART[,PART]] [NAME...]",
             only=Door.COMMAND,
             is_argument=True,
         ),

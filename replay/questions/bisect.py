@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
     from ..render.tables import Style
+    from ..simulate.scenario_cases import Case
     from ..truth.points import Point
 
 _NAMED = "NS/NAME"
 _KINDS = ("bound", "pending", "enqueued", "phase", "panic")
+
+
+_OF_SEARCHES_ALONG = ("step", "from_", "to", "release", "linear", "halve")
 
 
 class QuestionOfChange(QuestionOfRelease["Bisection"], frozen=True, kw_only=True):
@@ -44,7 +48,7 @@ class QuestionOfChange(QuestionOfRelease["Bisection"], frozen=True, kw_only=True
         str | None,
         Field(
             "Find the first release with another answer, and the behaviour that causes it.",
-            metavar="R1..R2",
+            "R1..R2",
         ),
     ] = None
 
@@ -126,7 +130,7 @@ if it lacks what sessions need at every moment."""
         Field(
             "Where to begin; by default the first revision. A position (@7) makes the search go by "
             "positions: by what was known, not by what had happened.",
-            metavar="POINT",
+            "POINT",
             name="from",
         ),
     ] = None
@@ -147,7 +151,7 @@ if it lacks what sessions need at every moment."""
         str | None,
         Field(
             "A scenario file (.case.json) instead of a log.",
-            metavar="[CASE]",
+            "[CASE]",
             only=Door.COMMAND,
             is_argument=True,
         ),
@@ -155,10 +159,7 @@ if it lacks what sessions need at every moment."""
     step: Annotated[
         int | None,
         Field(
-            "Of a scenario: the last step to run; by default all.",
-            metavar="N",
-            only=Door.COMMAND,
-            least=1,
+            "Of a scenario: the last step to run; by default all.", "N", only=Door.COMMAND, least=1
         ),
     ] = None
     linear: Annotated[
@@ -187,45 +188,30 @@ if it lacks what sessions need at every moment."""
         """
         from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
 
-        _ = self.claim
-        given = {"--step": self.step, "--from": self.from_, "--conf": self.conf, "--at": self.at}
-        flags = {"--linear": self.linear, "--halve": self.halve}
-        if all(flags.values()):
+        _ = self.claim, self.ends
+        if self.halve and self.linear:
             raise UsageError("--halve and --linear are opposites", now="leave one out")
-        idle = {"--from", "--conf", "--linear", "--halve"} if self.case else {"--step"}
-        if self.releases is not None:
-            idle |= {"--from", "--linear", "--halve"}
-        if self.releases is None or self.case:
-            idle |= {"--at"}
-        used = [name for name, value in given.items() if value is not None]
-        used += [name for name, flag in flags.items() if flag]
-        wrong = [name for name in used if name in idle]
+        idle: Sequence[str] = ("step", "at")
+        of = "a search along the log"
+        if self.case is not None:
+            of, idle = "a scenario", ("from_", "to", "conf", "at", "linear", "halve")
+        elif self.releases is not None:
+            of, idle = "a search over releases", _OF_SEARCHES_ALONG
+        given = {name: getattr(self, name) for name in idle}
+        wrong = [name for name, value in given.items() if value is not None and value is not False]
         if wrong:
-            is_case, is_one = self.case is not None, self.releases is not None
-            of = "one session of a log" if is_one else "a search along the log"
-            of = "a scenario" if is_case else of
+            names = ", ".join(f"--{name.rstrip('_')}" for name in wrong)
             raise UsageError(
-                f"{', '.join(wrong)} has no effect on {of}",
+                f"{names} has no effect on {of}",
                 now="see which options go together: plinian bisect --help",
             )
-        _ = self.ends
 
     def ask(self, log: Log) -> Bisection:
         """Return the answer.
 
         :raises UsageError: parameters do not go together.
         """
-        from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
-
-        _ = self.claim
-        idle: dict[str, object] = {"at": self.at}
-        if self.releases is not None:
-            idle = {"from_": self.from_, "to": self.to, "release": self.release}
-            idle["halve"] = self.halve or None
-        wrong = [name for name, value in idle.items() if value is not None]
-        if wrong:
-            of = "a search along the log" if self.releases is None else "a search over releases"
-            raise UsageError(f"{', '.join(wrong)} has no effect on {of}", now="leave it out")
+        self.refuse()
         return super().ask(log)
 
     def prepared(self, _log: Log, remark: Remark = unsaid) -> Self:
@@ -248,11 +234,6 @@ if it lacks what sessions need at every moment."""
     def named_releases(self) -> Sequence[str]:
         """Return both ends, or its release."""
         return self.ends or (self.release or DEFAULT_RELEASE,)
-
-    @property
-    def needs_conf(self) -> bool:
-        """Return whether none is given."""
-        return self.conf is None
 
     def span(self, log: Log) -> LogRange:
         """Return the range of the log in which to search."""
@@ -332,9 +313,14 @@ class CaseBisectQuestion(QuestionOfChange, frozen=True, kw_only=True):
     needs_log = False
     warns = False
 
-    case: str
+    case: str | Case
     step: int | None = None
     release: str = DEFAULT_RELEASE
+
+    def ask(self, log: Log | None = None) -> Bisection:
+        """Return the answer. :raises UsageError: parameters do not go together."""
+        nothing: Any = log
+        return self.prepared(nothing).answer(nothing)
 
     def prepared(self, _log: Log, remark: Remark = unsaid) -> Self:
         """Return the question with known releases."""
@@ -363,7 +349,8 @@ class CaseBisectQuestion(QuestionOfChange, frozen=True, kw_only=True):
         from ..compare.subjects import case_subject  # noqa: PLC0415
         from ..simulate.scenario_cases import read_case  # noqa: PLC0415
 
-        subject = case_subject(read_case(Path(self.case)).case, self.step)
+        case = read_case(Path(self.case)).case if isinstance(self.case, str) else self.case
+        subject = case_subject(case, self.step)
         if self.releases is None:
             return over_case(subject, self.claim, self.release)
         return over_releases(subject, self.claim, releases_between(self.releases))

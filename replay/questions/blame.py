@@ -30,17 +30,14 @@ class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
         "plinian blame queue/gold capability.cpu",
     )
 
-    named: Annotated[
-        str,
-        Field("A pod, job, podgroup, queue or node.", metavar="KIND/NAME", name="object"),
-    ]
+    named: Annotated[str, Field("A pod, job, podgroup, queue or node.", "KIND/NAME", name="object")]
     number: Annotated[
         str,
         Field(
             "As in allocated.cpu, inqueue.memory or pods of a queue; used.cpu, idle.cpu or "
             "releasing.cpu of a node; allocated.cpu or members.Running of a job or PodGroup; or a "
             "field: capability.cpu, spec.minMember.",
-            metavar="NUMBER",
+            "NUMBER",
         ),
     ]
 

@@ -29,7 +29,7 @@ class QuestionOfChanges(QuestionOfSessions[A], Generic[A], frozen=True, kw_only=
         Names,
         Field(
             "Another value of a field, as in queue/x.spec.capability.cpu=40; null takes it away.",
-            metavar="KIND/NAME.FIELD=VALUE",
+            "KIND/NAME.FIELD=VALUE",
             name="set",
         ),
     ] = ()
@@ -38,31 +38,27 @@ class QuestionOfChanges(QuestionOfSessions[A], Generic[A], frozen=True, kw_only=
         Field(
             "Manifests: objects that exist get these fields, others are created; - is standard "
             "input.",
-            metavar="FILE",
+            "FILE",
             short="f",
             name="filename",
             only=Door.COMMAND | Door.PYTHON,
         ),
     ] = ()
     add_nodes: Annotated[
-        Names, Field("An empty node like one that exists.", metavar="like=NODE", name="add_node")
+        Names, Field("An empty node like one that exists.", "like=NODE", name="add_node")
     ] = ()
     count: Annotated[
-        int, Field("How many nodes each --add-node adds.", metavar="N", least=1, most=10_000)
+        int, Field("How many nodes each --add-node adds.", "N", least=1, most=10_000)
     ] = 1
-    cordon: Annotated[Names, Field("The node takes no more pods.", metavar="NODE")] = ()
-    uncordon: Annotated[Names, Field("The node takes pods again.", metavar="NODE")] = ()
+    cordon: Annotated[Names, Field("The node takes no more pods.", "NODE")] = ()
+    uncordon: Annotated[Names, Field("The node takes pods again.", "NODE")] = ()
     delete: Annotated[
         Names,
-        Field(
-            "The object does not exist; with a job or a PodGroup also its pods.",
-            metavar="KIND/NAME",
-        ),
+        Field("The object does not exist; with a job or a PodGroup also its pods.", "KIND/NAME"),
     ] = ()
     conf: Annotated[Conf | None, CONF._replace(only=NAMED)] = None
     try_conf: Annotated[
-        Conf | None,
-        Field("Try this volcano-scheduler.conf, whatever else is changed.", metavar="FILE"),
+        Conf | None, Field("Try this volcano-scheduler.conf, whatever else is changed.", "FILE")
     ] = None
     release: Annotated[str | None, RELEASE_OF_IMAGE._replace(only=NAMED)] = None
     try_release: Annotated[

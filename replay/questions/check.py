@@ -51,22 +51,21 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
         Field(
             "Check only this moment: @POSITION, rv:REVISION, a time, -5m or end. Without it, the "
             "whole log is checked.",
-            metavar="POINT",
+            "POINT",
         ),
     ] = None
     since: Annotated[
-        Point | None,
-        Field("Leave out violations that had ended by then.", metavar="POINT", begins=True),
+        Point | None, Field("Leave out violations that had ended by then.", "POINT", begins=True)
     ] = None
     until: Annotated[
-        Point | None, Field("Check up to this point; by default to the end.", metavar="POINT")
+        Point | None, Field("Check up to this point; by default to the end.", "POINT")
     ] = None
     release: Annotated[str, RELEASE] = DEFAULT_RELEASE
     invariants: Annotated[
         Names,
         Field(
             "Only this invariant, as in I-04 or podgroup-reference; repeatable.",
-            metavar="ID",
+            "ID",
             name="invariant",
         ),
     ] = ()
@@ -74,13 +73,12 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
         str,
         Field(
             "How long invariants must be violated that components restore with a delay.",
-            metavar="DURATION",
+            "DURATION",
             only=LOCAL,
         ),
     ] = "5s"
     listed: Annotated[
-        bool,
-        Field("List the invariants and check nothing.", name="list", only=Door.COMMAND),
+        bool, Field("List the invariants and check nothing.", name="list", only=Door.COMMAND)
     ] = False
 
     @classmethod

@@ -30,7 +30,6 @@ class MomentsComparisonQuestion(QuestionOfDecisions, frozen=True):
     about = "What sessions decide differently at two moments."
     is_tool = False
     point = "after"
-    at_end = True
 
     before: Annotated[Point, BEFORE]
     after: Annotated[Point, AFTER] = "end"

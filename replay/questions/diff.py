@@ -42,23 +42,18 @@ is the last version that changed it. If it is not known who, the line says so. W
 well, objects are counted by actor.
 
 With --release, what sessions decide at A and at B is compared instead of objects."""
-    examples = (
-        "plinian diff -5m end",
-        "plinian diff rv:1042 rv:1100 --kind nodes",
-    )
+    examples = ("plinian diff -5m end", "plinian diff rv:1042 rv:1100 --kind nodes")
     forms = "text|wide|json"
     exit_code = (
         "Exit with 1 if anything differs; with 2 if no difference is seen but not all is known: "
         "objects are first seen, or there are none to compare."
     )
     point = "after"
-    at_end = True
 
     before: Annotated[Point, BEFORE]
     after: Annotated[Point, AFTER] = "end"
     kinds: Annotated[
-        Sequence[str],
-        Field("Only these kinds of objects; repeatable.", metavar="KIND", name="kind"),
+        Sequence[str], Field("Only these kinds of objects; repeatable.", "KIND", name="kind")
     ] = ()
     namespace: Annotated[str | None, NAMESPACE] = None
     ignore: Annotated[Sequence[str], IGNORE] = ()
@@ -68,7 +63,7 @@ With --release, what sessions decide at A and at B is compared instead of object
         Field(
             "Compare what sessions decide instead of objects: one release at A and at B; given "
             "twice, the first release at A and the second at B.",
-            metavar="RELEASE",
+            "RELEASE",
             name="release",
             only=Door.COMMAND,
         ),
@@ -83,8 +78,7 @@ With --release, what sessions decide at A and at B is compared instead of object
     who: Annotated[
         bool,
         Field(
-            "Show who made each difference, and which event of the log shows it.",
-            only=Door.COMMAND,
+            "Show who made each difference, and which event of the log shows it.", only=Door.COMMAND
         ),
     ] = False
     assume: Annotated[bool, ASSUME._replace(only=Door.COMMAND)] = False

@@ -50,8 +50,7 @@ a difference is unexplained, or input is missing."""
 
     at: Annotated[Point | None, LAST_SESSION] = None
     since: Annotated[
-        Point | None,
-        Field("Only sessions from this point on: rv:7, a time, session:3.", metavar="POINT"),
+        Point | None, Field("Only sessions from this point on: rv:7, a time, session:3.", "POINT")
     ] = None
     until: Annotated[Point | None, UNTIL_SESSION] = None
     release: Annotated[

@@ -85,28 +85,28 @@ class Field(NamedTuple):
 REQUIRED: Any = inspect.Parameter.empty
 """Stands for the default of a field that must be given."""
 
-LAST_SESSION = Field("Only the last session opened by this moment.", metavar="POINT")
-UNTIL_SESSION = Field("Only sessions up to this point.", metavar="POINT")
+LAST_SESSION = Field("Only the last session opened by this moment.", "POINT")
+UNTIL_SESSION = Field("Only sessions up to this point.", "POINT")
 AT = Field(
     "The moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end), session:N or end; "
     "with a branch: what-if@1042.",
-    metavar="POINT",
+    "POINT",
 )
-SINCE = Field("From this point on.", metavar="POINT")
-UNTIL = Field("Up to this point.", metavar="POINT")
-BEFORE = Field("The first moment.", metavar="A", begins=True)
-AFTER = Field("The second moment; by default the end.", metavar="[B]", is_argument=True)
-NAMESPACE = Field("The namespace to look in.", metavar="NAME", short="n")
-RELEASE = Field("The release of Volcano, as in v1.12.1.", metavar="RELEASE")
+SINCE = Field("From this point on.", "POINT")
+UNTIL = Field("Up to this point.", "POINT")
+BEFORE = Field("The first moment.", "A", begins=True)
+AFTER = Field("The second moment; by default the end.", "[B]", is_argument=True)
+NAMESPACE = Field("The namespace to look in.", "NAME", short="n")
+RELEASE = Field("The release of Volcano, as in v1.12.1.", "RELEASE")
 RELEASE_OF_IMAGE = Field(
     "The release of Volcano; by default that of the image of the scheduler's pods, if the log has "
     f"them, else {DEFAULT_RELEASE}.",
-    metavar="RELEASE",
+    "RELEASE",
 )
-CONF = Field("A volcano-scheduler.conf instead of the log's at the moment.", metavar="FILE")
+CONF = Field("A volcano-scheduler.conf instead of the log's at the moment.", "FILE")
 IGNORE = Field(
     "Leave out changes of this field and of all fields below it (* matches any); repeatable.",
-    metavar="PATH",
+    "PATH",
 )
 ASSUME = Field(
     "Replace an unknown release by the nearest one, and a configuration that a release rejects by "
@@ -209,5 +209,7 @@ def _declared(field: DeclaredField, value: Any) -> DeclaredField:
 
 
 _PLAIN = frozenset({bool, int, Path, PointText})
-_LATE = MappingProxyType({"Conf": str, "ObjectName": str, "Point": PointText, "Progress": object})
+_LATE = MappingProxyType(
+    {"Case": str, "Conf": str, "ObjectName": str, "Point": PointText, "Progress": object}
+)
 """What stands for types whose modules take long to load, by the names that fields use."""

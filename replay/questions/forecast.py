@@ -15,10 +15,28 @@ if TYPE_CHECKING:
     from ..render.tables import Style
 
 
+START_AFTER = Field(
+    "How long pods take to start; by default as recorded.", "DURATION", only=Door.PYTHON
+)
+RUN_FOR = Field(
+    "How long the pods of objects run, as in job/train=5m; by default as recorded.",
+    "KIND/NAME=DURATION",
+    only=Door.PYTHON,
+)
+PERIOD = Field(
+    "The time between two sessions; by default as recorded.", "DURATION", only=Door.PYTHON
+)
+KEEP = Field(
+    "Write the changed course, or the only one, to the log as this new branch.",
+    "NAME",
+    only=Door.PYTHON,
+)
+
+
 class _QuestionOfTime(QuestionOfChanges["Forecast"], frozen=True):
     """A question about what follows a moment."""
 
-    for_: Annotated[str, Field("For how long, as in 10m.", metavar="DURATION", name="for")]
+    for_: Annotated[str, Field("For how long, as in 10m.", "DURATION", name="for")]
 
 
 class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
@@ -37,20 +55,9 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
     must_change = False
 
     release: Annotated[str | None, RELEASE._replace(only=NAMED)] = DEFAULT_RELEASE
-    start_after: Annotated[
-        str | None,
-        Field("How long pods take to start; by default as recorded.", only=Door.PYTHON),
-    ] = None
-    run_for: Annotated[
-        Names,
-        Field(
-            "How long the pods of objects run, as in ``job/train=5m``; by default as recorded.",
-            only=Door.PYTHON,
-        ),
-    ] = ()
-    period: Annotated[
-        str | None, Field("Between two sessions; by default as recorded.", only=Door.PYTHON)
-    ] = None
+    start_after: Annotated[str | None, START_AFTER] = None
+    run_for: Annotated[Names, RUN_FOR] = ()
+    period: Annotated[str | None, PERIOD] = None
     arrivals: Annotated[
         bool,
         Field(
@@ -59,13 +66,7 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
             only=Door.PYTHON,
         ),
     ] = True
-    keep: Annotated[
-        str,
-        Field(
-            "Write the changed course, or the only one, to the log as this new branch.",
-            only=Door.PYTHON,
-        ),
-    ] = ""
+    keep: Annotated[str, KEEP] = ""
     plot: Annotated[bool, PLOT] = False
     jobs: Annotated[int, JOBS] = 1
 

@@ -33,10 +33,7 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
     in_terminal = (
         "Exits with 1 if the log holds no such object, and names the objects that may be meant."
     )
-    examples = (
-        "plinian history pod/train-0 -n ml",
-        "plinian history queue/gold --ignore status",
-    )
+    examples = ("plinian history pod/train-0 -n ml", "plinian history queue/gold --ignore status")
     forms = "text|wide|json"
 
     named: Annotated[

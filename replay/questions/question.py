@@ -8,15 +8,7 @@ question is made in one place.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Generic,
-    Self,
-    TypeVar,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import msgspec
 
@@ -69,12 +61,11 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     not in the usual forms; ``is_drawn``, whether it can also draw them; ``reads_inputs``, whether
     it can answer from files, without a log; ``exit_code``, when it exits with 1, if that can be
     asked for; ``reads_all``, what it finds by reading the whole log; ``is_tool``, whether agents
-    are offered it; ``point``, the field whose moment it is about; ``at_end``, whether that is the
-    end of the log if a request does not name it; ``is_list``, whether the answer is a list;
-    ``names_inputs``, whether its sentences may name inputs; ``words``, with which the command
-    prints all that the API answers; ``needs_log``, whether it is about a log; ``wide_adds``, what
-    help says of the wide form; ``takes_release``, whether it is of the release of a server, if a
-    request names none.
+    are offered it; ``point``, the field whose moment it is about; ``is_list``, whether the answer
+    is a list; ``names_inputs``, whether its sentences may name inputs; ``words``, with which the
+    command prints all that the API answers; ``needs_log``, whether it is about a log;
+    ``wide_adds``, what help says of the wide form; ``takes_release``, whether it is of the release
+    of a server, if a request names none.
     """
 
     command: ClassVar[str]
@@ -92,7 +83,6 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     reads_all: ClassVar[str] = ""
     is_tool: ClassVar[bool] = True
     point: ClassVar[str] = "at"
-    at_end: ClassVar[bool] = False
     is_list: ClassVar[bool] = False
     names_inputs: ClassVar[bool] = False
     words: ClassVar[Sequence[str]] = ()
@@ -237,8 +227,8 @@ class QuestionOfRelease(Question[A], Generic[A], frozen=True, kw_only=True):
 
     @property
     def needs_conf(self) -> bool:
-        """Return whether sessions run with the configuration of the log."""
-        return False
+        """Return whether sessions run with the configuration of the log, as none is given."""
+        return getattr(self, "conf", "") is None
 
     def unknown(self, log: Log) -> Sequence[Unknown]:
         """Return what the answer needs and the log does not know."""
@@ -309,11 +299,6 @@ class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=
         return msgspec.structs.replace(self, at=moment, release=release, conf=conf)
 
     @property
-    def needs_conf(self) -> bool:
-        """Return whether none is given."""
-        return self.conf is None
-
-    @property
     def caches(self) -> Sequence[str]:
         """Return the release that the answer is about."""
         return (self.as_release,)
@@ -343,11 +328,6 @@ class QuestionOfRange(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=Tru
         conf = accepted_conf(self.conf, [used], assume=self.assume, remark=remark)
         release = None if self.release is None else used
         return msgspec.structs.replace(self, release=release, conf=conf, **between)
-
-    @property
-    def needs_conf(self) -> bool:
-        """Return whether none is given."""
-        return self.conf is None
 
     @property
     def as_release(self) -> str:
@@ -392,11 +372,7 @@ class QuestionInNamespace(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=
 
 
 def check_known(
-    log: Log,
-    moment: Moment,
-    unknown: Sequence[Unknown] | None = None,
-    *,
-    is_configured: bool,
+    log: Log, moment: Moment, unknown: Sequence[Unknown] | None = None, *, is_configured: bool
 ) -> None:
     """Refuse a moment at which the log lacks what sessions need.
 
@@ -410,10 +386,11 @@ def check_known(
 
     refuse(unknown_at(log, moment, SCHEDULING) if unknown is None else unknown)
     if not is_configured and has_no_conf(log, moment):
-        raise NotKnown(
-            "the log holds no configuration of the scheduler",
-            now="give one as conf, or ingest it",
-        )
+        raise NotKnown(NO_CONF, now=GIVE_CONF)
+
+
+NO_CONF = "the log holds no configuration of the scheduler"
+GIVE_CONF = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
 
 
 def bounds(log: Log, **points: Point | None) -> dict[str, Moment]:

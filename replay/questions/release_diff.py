@@ -29,8 +29,8 @@ class ReleaseDiffQuestion(QuestionOfBehaviours["Records[BehaviourDiff]"], frozen
     about = "The behaviours in which two releases of Volcano differ."
     examples = ("plinian release diff v1.11.0 v1.12.1",)
 
-    one: Annotated[str, Field("A release, as in v1.11.0.", metavar="A")]
-    other: Annotated[str, Field("Another.", metavar="B")]
+    one: Annotated[str, Field("A release, as in v1.11.0.", "A")]
+    other: Annotated[str, Field("Another.", "B")]
 
     def prepared(self, _log: Log | None, remark: Remark = unsaid) -> Self:
         """Return the question with known releases."""

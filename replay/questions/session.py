@@ -55,7 +55,7 @@ each, and the behaviours in which the releases differ."""
         Field(
             "How to choose among equal nodes, where the scheduler picks at random: the least name, "
             "the node that the log recorded, or at random with this seed.",
-            metavar="least-name|recorded|SEED",
+            "least-name|recorded|SEED",
         ),
     ] = _LEAST_NAME
     sample_nodes: Annotated[

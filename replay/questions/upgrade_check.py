@@ -63,25 +63,23 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
     exit_code = "Exit with 1 if the verdict names a change."
     reads_all = "differences of two releases"
 
-    from_: Annotated[str, Field("The release that runs now.", metavar="R1", name="from")]
-    to: Annotated[str, Field("The release to upgrade to.", metavar="R2")]
+    from_: Annotated[str, Field("The release that runs now.", "R1", name="from")]
+    to: Annotated[str, Field("The release to upgrade to.", "R2")]
     at: Annotated[
         Point,
         Field(
             "Only sessions up to this moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m "
             "(before the end), session:N or end; with a branch: what-if@1042.",
-            metavar="POINT",
+            "POINT",
         ),
     ] = "end"
-    conf: Annotated[Conf | None, Field("A configuration instead of the log's.", metavar="FILE")] = (
-        None
-    )
+    conf: Annotated[Conf | None, Field("A configuration instead of the log's.", "FILE")] = None
     sample: Annotated[
         int | None,
         Field(
             "Check this many moments, evenly spread; 0 is all. By default all sessions that the "
             f"log records, else {SAMPLE} of the moments at which something changed.",
-            metavar="N",
+            "N",
             least=0,
         ),
     ] = None
@@ -104,11 +102,6 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
     def named_releases(self) -> Sequence[str]:
         """Return both releases."""
         return (self.from_, self.to)
-
-    @property
-    def needs_conf(self) -> bool:
-        """Return whether none is given."""
-        return self.conf is None
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
         """Return the question with known releases, and a configuration that both accept."""

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ...engine.errors import UsageError
 from .changed_cluster import QuestionOfChanges
 from .fields import JOBS, PLOT, Door, Field
-from .forecast import ForecastQuestion
+from .forecast import KEEP, PERIOD, RUN_FOR, START_AFTER, ForecastQuestion
 from .question import Question
 
 if TYPE_CHECKING:
     from ..logs.log import Log
     from ..render.tables import Style
     from ..what_if.changed_sessions import WhatIf
+
+
+def _with_for(field: Field) -> Field:
+    """Return a field of a forecast as the command has it."""
+    text = f"With --for: {field.help[0].lower()}{field.help[1:]}"
+    return field._replace(help=text, only=Door.COMMAND)
 
 
 class WhatIfQuestion(QuestionOfChanges["WhatIf"], frozen=True, kw_only=True):
@@ -47,7 +53,7 @@ An interrupt prints the courses that are finished, names the others, and exits w
         Field(
             "The volcano-scheduler.conf of the session, instead of the log's. Given twice, or as "
             "the only change, the last one is that which is tried, as with --release.",
-            metavar="FILE",
+            "FILE",
             name="conf",
             only=Door.COMMAND,
         ),
@@ -58,7 +64,7 @@ An interrupt prints the courses that are finished, names the others, and exits w
             "The release of the session. Given twice, or as the only change, the last one is the "
             "release that is tried, and v1.12.1 or the first one that of the original. With --for "
             "a single one is that of the original.",
-            metavar="RELEASE",
+            "RELEASE",
             name="release",
             only=Door.COMMAND,
         ),
@@ -68,47 +74,18 @@ An interrupt prints the courses that are finished, names the others, and exits w
         Field(
             "Let the cluster live on for so long, as in 10m: sessions run, pods start and finish, "
             "controllers make pods. Prints who starts earlier or later.",
-            metavar="DURATION",
+            "DURATION",
             name="for",
             only=Door.COMMAND,
         ),
     ] = None
-    start_after: Annotated[
-        str | None,
-        Field(
-            "With --for: how long a pod takes to start; by default as recorded.",
-            metavar="DURATION",
-            only=Door.COMMAND,
-        ),
-    ] = None
-    run_for: Annotated[
-        Sequence[str],
-        Field(
-            "With --for: how long the pods of an object run, as in job/train=5m; by default as "
-            "recorded.",
-            metavar="KIND/NAME=DURATION",
-            only=Door.COMMAND,
-        ),
-    ] = ()
-    period: Annotated[
-        str | None,
-        Field(
-            "With --for: the time between two sessions; by default as recorded.",
-            metavar="DURATION",
-            only=Door.COMMAND,
-        ),
-    ] = None
+    start_after: Annotated[str | None, _with_for(START_AFTER)] = None
+    run_for: Annotated[Sequence[str], _with_for(RUN_FOR)] = ()
+    period: Annotated[str | None, _with_for(PERIOD)] = None
     no_arrivals: Annotated[
         bool, Field("With --for: without what users wrote after the moment.", only=Door.COMMAND)
     ] = False
-    keep: Annotated[
-        str,
-        Field(
-            "With --for: write the changed course, or the only one, to the log as this new branch.",
-            metavar="NAME",
-            only=Door.COMMAND,
-        ),
-    ] = ""
+    keep: Annotated[str, _with_for(KEEP)] = ""
     plot: Annotated[bool, PLOT] = False
     jobs: Annotated[int, JOBS._replace(only=Door.COMMAND)] = 1
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 
-BUDGET = Field("Stop to try changes after this time.", metavar="DURATION")
+BUDGET = Field("Stop to try changes after this time.", "DURATION")
 NAMED = Field("A pod, job, podgroup, queue or node.", "KIND/NAME", name="object", in_words=True)
 
 

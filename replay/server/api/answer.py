@@ -17,9 +17,7 @@ from ...moments.moment import Moment, remarks_on
 from ...questions.defaults import DEFAULT_RELEASE
 from ...render.documents import plain
 from ...tabular.documents import API_VERSION
-from ..answer_limits import AnswerLimit
 from ..reach import reach_all, reach_cache
-from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of, inputs_named
 from .operation import Operation, OperationRequest
 from .pages import Cut, ListPageSize, ListPart, bounded, page_of
@@ -91,44 +89,32 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     result: Any
 
 
-class QuestionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A question with its values. :param limit: how many members a list has by default."""
-
-    operation: Operation
-    values: Mapping[str, Any]
-    page: ListPageSize
-
-    def asked(self, log: Log, settings: ServerSettings, limit: AnswerLimit) -> OperationRequest:
-        """Return the question with the moment that it is about.
-
-        :raises PointUnknown: there is no such moment.
-        """
-        operation, moment = self.operation, None
-        if operation.point:
-            text = self.values.get(operation.point)
-            if text is None and operation.is_whole:
-                text = self.values.get("until", "end")
-            known = self.page.known
-            moment = log.moment(
-                text or operation.default or settings.at,
-                as_known_at=None if known is None else f"@{known}",
-            )
-        return OperationRequest(
-            operation, log, moment, self.values, self.page, limit, settings.release
-        )
-
-
 def request_of(
     operation: Operation, texts: Mapping[str, list[str]], *, limit: int | None = None
-) -> QuestionRequest:
-    """Return a question from the texts of its values.
+) -> tuple[Mapping[str, Any], ListPageSize]:
+    """Return the values and the page that a request asks for.
 
     :param limit: how many members a list has if the request does not say.
     :raises UsageError: a value is wrong or missing, or there is no such parameter.
     """
     values = given(operation.parameters, texts)
-    page = page_of(values.get("limit", limit), values.get("cursor"))
-    return QuestionRequest(operation=operation, values=values, page=page)
+    return values, page_of(values.get("limit", limit), values.get("cursor"))
+
+
+def moment_of(
+    operation: Operation, log: Log, values: Mapping[str, Any], page: ListPageSize, usual: str
+) -> Moment | None:
+    """Return the moment that a question is about; None if it is not about a log.
+
+    :param usual: the point of the server. :raises PointUnknown: there is no such moment.
+    """
+    if not operation.point:
+        return None
+    text = values.get(operation.point)
+    if text is None and operation.is_whole:
+        text = values.get("until", "end")
+    known = None if page.known is None else f"@{page.known}"
+    return log.moment(text or operation.default or usual, as_known_at=known)
 
 
 def answered(asked: OperationRequest) -> Answer:
@@ -142,24 +128,26 @@ def answered(asked: OperationRequest) -> Answer:
     if isinstance(found, ListPart):
         result, cut, after = found.document, _cut(found, page), found.next
     else:
-        result, cut = bounded(document(found, **_with_trace(asked)), page)
+        result, cut = bounded(document(found, trace=bool(asked.values.get("trace"))), page)
         longest = max((one.total or 0 for one in cut), default=0)
         after = page.end if longest > page.end else None
     withheld = _withheld_from(asked, result)
     result = withheld.document(result)
     positions = sorted(set(_positions(result)))
+    moment = asked.moment
+    filled_in = [] if moment is None else list(assumptions_at(asked.log, moment))
     return Answer(
         question=asked.operation.name,
-        moment=None if asked.moment is None else _at(asked.log, asked.moment),
+        moment=None if moment is None else _at(asked.log, moment),
         releases=_releases(asked, result),
-        configurations=_configurations(result),
+        configurations=_named(result, "conf"),
         not_known=withheld.document(_not_known(asked, result)),
-        assumed=[*_assumed(result), *withheld.document(_filled_in(asked))],
+        assumed=[*_assumed(result), *withheld.document(filled_in)],
         evidence=EvidencePositions(positions=positions[:MOST_EVIDENCE], total=len(positions)),
         command=asked.operation.command_line(asked),
         links=_links(asked, positions),
         cut=cut,
-        next=None if after is None else page.cursor(after, _known(asked)),
+        next=None if after is None else page.cursor(after, 0 if moment is None else moment.known),
         result=result,
     )
 
@@ -196,18 +184,10 @@ def _withheld_from(asked: OperationRequest, document: Any) -> Withheld:
     return Withheld(names, asked.log.place)
 
 
-def _with_trace(asked: OperationRequest) -> dict[str, bool]:
-    return {"trace": True} if asked.values.get("trace") else {}
-
-
 def _cut(part: ListPart, page: ListPageSize) -> list[Cut]:
     if part.next is None and not page.offset:
         return []
     return [Cut(field="", first=part.first, shown=len(part.document), total=part.total)]
-
-
-def _known(asked: OperationRequest) -> int:
-    return 0 if asked.moment is None else asked.moment.known
 
 
 def _at(log: Log, moment: Moment) -> At:
@@ -262,21 +242,12 @@ def _releases(asked: OperationRequest, result: Any) -> list[str]:
     return [str(asked.keywords().get("release") or DEFAULT_RELEASE)]
 
 
-def _configurations(result: Any) -> list[str]:
-    return _named(result, "conf")
-
-
 def _assumed(result: Any) -> list[str]:
     if not isinstance(result, dict):
         return []
     asked = result.get("asked")
     found = [result.get("assumed"), asked.get("assumed") if isinstance(asked, dict) else None]
     return [str(one) for some in found if isinstance(some, list) for one in some]
-
-
-def _filled_in(asked: OperationRequest) -> list[str]:
-    """Return what objects in the log lacked, and was filled in when they were ingested."""
-    return [] if asked.moment is None else list(assumptions_at(asked.log, asked.moment))
 
 
 def _not_known(asked: OperationRequest, result: Any) -> list[dict[str, Any]]:

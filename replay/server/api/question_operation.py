@@ -61,7 +61,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
         is_whole=kind.point == "at" and defaults["at"] is None,
         names_inputs=kind.names_inputs,
         point=kind.point,
-        default="end" if kind.reads_all or kind.at_end else "",
+        default="end" if kind.reads_all or kind.point == "after" else "",
     )
 
 

@@ -15,8 +15,8 @@ from ..plain_json import ascii_json
 from ..readers import Readers
 from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of
-from .answer import Answer, answered, request_of
-from .operation import Operation
+from .answer import Answer, answered, moment_of, request_of
+from .operation import Operation, OperationRequest
 from .pages import MOST_BYTES, check_size
 from .words import MOST_BUDGET
 
@@ -44,13 +44,16 @@ class Reply:
 
         :raises PlinianError: there is none; its texts name no path of this machine.
         """
-        request = request_of(operation, texts, limit=self._limit)
-        budget = str(request.values.get("budget", f"{MOST_BUDGET}s"))
+        values, page = request_of(operation, texts, limit=self._limit)
+        budget = str(values.get("budget", f"{MOST_BUDGET}s"))
         limit = AnswerLimit(parse_duration(budget) / SECOND_US)
 
         def question(log: Log) -> bytes:
             try:
-                found: Answer = answered(request.asked(log, self._settings, limit))
+                at, release = self._settings.at, self._settings.release
+                moment = moment_of(operation, log, values, page, at)
+                asked = OperationRequest(operation, log, moment, values, page, limit, release)
+                found: Answer = answered(asked)
             except LogError:
                 raise
             except PlinianError as fault:

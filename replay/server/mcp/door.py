@@ -15,12 +15,14 @@ from ....engine.errors import UsageError
 from ..fault_answers import fault_document
 from ..plain_json import PlainJSON
 from ..served import served
-from .reading_limits import MOST_ASKED
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 PATH = "/mcp"
+
+MOST_ASKED = 256 << 10
+"""The largest message of an agent, in bytes: the SDK reads it in the event loop."""
 
 
 def routes() -> Sequence[BaseRoute]:

@@ -21,7 +21,12 @@ from ..api.table import BY_NAME, OPERATIONS
 from ..fault_answers import fault_document, report, status_of
 from ..readers import Readers
 from ..settings import ServerSettings
-from .reading_limits import LIMIT, MOST_BYTES
+
+LIMIT = 50
+"""How many members a list has by default: an agent must also remember what it reads."""
+
+MOST_BYTES = 400 << 10
+"""The largest answer."""
 
 MOST_LINKS = 5
 _SCHEME = "plinian://"
