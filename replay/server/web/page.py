@@ -32,7 +32,6 @@ class Page(NamedTuple):
     :param runs: whether a look is answered in the background, as its query says: the page shows
         how far the work is, and a button to stop it. The data then gets a ``watch``, to which it
         reports.
-    :param json: returns the data as JSON; by default the fields of the record.
     """
 
     path: str
@@ -45,14 +44,12 @@ class Page(NamedTuple):
     panes: Sequence[str] = ()
     long_panes: Sequence[str] = ()
     runs: Callable[[Look], bool] | None = None
-    json: Callable[[Any], Any] | None = None
 
     def document(self, record: Any) -> Any:
         """Return the data as JSON."""
-        if isinstance(record, BlockPage):
-            data = record.data
-            return plain_of(data) if isinstance(data, dict) else document(data)
-        return plain_of(record) if self.json is None else plain(self.json(record))
+        data = record.data if isinstance(record, BlockPage) else record
+        is_ours = data is record or isinstance(data, dict)
+        return plain_of(data) if is_ours else document(data)
 
 
 def page(path: str, title: str, **options: Any) -> Callable[[Data], Page]:
