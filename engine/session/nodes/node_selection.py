@@ -364,20 +364,24 @@ class NodeSelection:
     def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
         """Return whether the group has had tasks of this class only."""
         group = self._group(task)
-        if cache is None or not (group[1] or self._behaviours.tasks_without_role_share_failures):
+        if cache is None or not self._shares_failures(group):
             return True
         klass = self._klass[task]
         return cache.classes.setdefault(group, klass) == klass
+
+    def _shares_failures(self, group: Group) -> bool:
+        """Return whether tasks of a group are not tried where another of them failed."""
+        _, role = group
+        return bool(role) or self._behaviours.tasks_without_role_share_failures
 
     def _group(self, task: int) -> Group:
         return self._ssn.tasks.job.item(task), self._ssn.tasks.info[task].role
 
     def _known(self, cache: ErrorCache | None, task: int, rows: Rows, verdicts: Ints) -> Ints:
         """Return verdicts with earlier failures of the group; nothing is stored."""
-        failed = None if cache is None else cache.failed.get(self._group(task))
-        if failed is None or not (
-            self._ssn.tasks.info[task].role or self._behaviours.tasks_without_role_share_failures
-        ):
+        group = self._group(task)
+        failed = None if cache is None else cache.failed.get(group)
+        if failed is None or not self._shares_failures(group):
             return verdicts
         return np.where(failed[rows] == PASS, verdicts, failed[rows])
 
@@ -385,7 +389,7 @@ class NodeSelection:
         """Apply earlier failures of the group, if they are used, and store the new ones."""
         self._store_turn(cache)
         group = self._group(task)
-        if not (group[1] or self._behaviours.tasks_without_role_share_failures):
+        if not self._shares_failures(group):
             return verdicts  # failures of tasks without a role are never used
         cache.classes[group] = MANY
         failed = cache.failed.setdefault(group, self._no_failure())

@@ -234,10 +234,8 @@ class Proportion:
 
         While evictions are simulated, it is not checked whether the queue is open.
         """
-        ssn, ignores_state = (
-            self._ssn,
-            self._behaviours.closed_queues_schedule or self._ssn.registry.simulating,
-        )
+        ssn = self._ssn
+        ignores_state = self._behaviours.closed_queues_schedule or ssn.registry.simulating
         if ssn.queues[queue].state != OPEN and not ignores_state:
             return NOT_OPEN
         attr = self._attrs[queue]
