@@ -120,6 +120,7 @@ class SchedulerCache:
 
         :param kind: one of :data:`.objects.KINDS`.
         """
+        # As client-go's processDeltas: the store decides whether it is new, and has it first.
         before = self.stores.put(kind, item)
         self._changes.objects = True
         handlers = self._handlers_of(kind)

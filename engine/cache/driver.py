@@ -131,6 +131,7 @@ class CacheDriver:
         self._in_hand.clear()
         self.is_down = False
         stores = old.stores
+        # No object stands for them: a list of all objects would lose that they exist.
         self.cache.stores.undecoded.update(stores.undecoded)
 
         def of(kind: str) -> Iterable[Object]:

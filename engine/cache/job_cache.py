@@ -167,6 +167,7 @@ class JobCache:
         Source: event_handlers.go addTask.
         """
         if task.node_name:
+            # Before the status is looked at: an ended pod makes its node known without being on it.
             node = self._nodes.get_or_create(task.node_name)
             if task.status not in COMPLETED_STATUS:
                 error = node.add_task(task)
@@ -205,6 +206,7 @@ class JobCache:
         if owners and (controller is None or not controller.uid):
             metadata = msgspec.structs.replace(new.metadata, owner_references=owners)
             new = msgspec.structs.replace(new, metadata=metadata)
+            # updatePod writes the owners into the informer's object, so its store has them as well.
             self._stores.put("Pod", new)
         self._add_pod(new, cached)
 
@@ -327,6 +329,8 @@ class JobCache:
         node.update_task(task)
         self._note(holder.key)
         self._changes.node(node.name)
+        # Volcano's Evict looks at the PodGroup only now: task and node are changed, and the
+        # deletion of the pod has begun beside it.
         if not without_group:
             return None
         if self._own.eviction_without_podgroup is EvictionWithoutPodGroup.CRASHES:

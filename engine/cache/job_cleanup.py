@@ -63,6 +63,7 @@ class JobCleanup:
         """End all delays, and process the queue once."""
         changed, self.changed = self.changed, set()
         if self._staying is not None and self._staying.isdisjoint(changed):
+            assert self._queue.all_delayed, "rounds are counted only while all items fail"
             self._rounds += 1
             return
         waiting = self.queue

@@ -129,6 +129,7 @@ class NodeCache:
         """End all delays, and let both workers process their queues once."""
         if not self.queue.idle:
             self.queue.fire_all()
+            # Only what waits now: what fails is queued again, and this would not end.
             for _ in range(len(self.queue)):
                 self.sync_next()
         if self.hypernode_queue.idle:
@@ -144,7 +145,9 @@ class NodeCache:
         """
         node = self._stores.get("Node", name)
         if node is None:
+            # Of a node that the cache never had this is an error, so the name is retried for ever.
             return self._remove(name)
+        # SyncNode returns before it removes: a node that lost its label stays as it was.
         if self._own.unselected_nodes is UnselectedNodes.KEPT and not self.chooses(node):
             return None
         if self._rules.volumes_counted:

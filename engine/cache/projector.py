@@ -174,6 +174,7 @@ class Projector:
             if effect is Effect.VERSION:
                 item = decode(kind, payload)
                 stores.undecoded.pop((kind.__name__, key), None)
+                # Before the delivery: if its handler panics, the store has the object all the same.
                 if self._position:
                     self.origins[kind.__name__][item.key] = Origin(item, self._position)
                 self.driver.deliver(kind.__name__, item)

@@ -104,6 +104,8 @@ class SnapshotBuilder:
             self._changes.clear()
             self._changes.mark(cache.nodes, cache.jobs)
         if self._last is None or self._changes:
+            # Jobs before nodes: a node's account counts only for tasks of no visible job. The sweep
+            # comes after both, as a row may pass from one to the other.
             self._refresh_jobs(cache)
             self._refresh_nodes(cache.nodes)
             self._tasks.sweep()
@@ -111,6 +113,7 @@ class SnapshotBuilder:
             self._tasks.write()
             self._nodes.write()
             self._jobs.write()
+            # With more columns no table of the last snapshot fits.
             self._last = self._build(cache, None if widened else self._last)
             self._changes.clear()
         return self._last

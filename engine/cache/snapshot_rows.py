@@ -199,6 +199,7 @@ class JobRows:
         view = job.view(priority)
         if row is None:
             row = self._row[job.key] = self.columns.take_row()
+            assert row <= len(self._info), "rows are taken without gaps"
             self._order = None
             if row == len(self._info):
                 self._info.append(view)
@@ -314,6 +315,7 @@ class NodeRows:
         row = self._row.get(view.name)
         if row is None:
             row = self._row[view.name] = self.columns.take_row()
+            assert row <= len(self._info), "rows are taken without gaps"
             self._order = None
             if row == len(self._info):
                 self._info.append(view)

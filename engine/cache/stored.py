@@ -178,9 +178,12 @@ class _Writer:
         self._projector = projector
         self._cache = projector.cache
         self._number: dict[int, int] = {}
+        # This list grows while a belief is put together, and is encoded after that.
         self._others: list[tuple[int, str, msgspec.Raw]] = []
         self._kept: list[Object] = []
         self._stores = [(kind, self._positions(kind)) for kind in KINDS]
+        held = sum(len(positions) for _, positions in self._stores)
+        assert len(self._number) == held, "objects in stores are numbered by their places there"
         self._tasks = _Tasks()
         self._job_number: dict[int, int] = {}
         self._image_number: dict[str, int] = {}
@@ -216,6 +219,7 @@ class _Writer:
         """Return all of the projector."""
         projector, cache = self._projector, self._cache
         jobs, nodes = cache.job_cache, cache.node_cache
+        # In this order: parts use the numbers that earlier ones gave to jobs and images.
         stored_jobs = [self._job(job) for job in cache.jobs.values()]
         deleted_jobs = jobs.deleted_jobs.waiting()
         past = self._past_jobs(deleted_jobs.items())

@@ -94,6 +94,7 @@ class CacheWriter:
         """Begin to bind a task; see :meth:`.JobCache.add_bind_task`."""
         error = self._cache.add_bind_task(job, uid, node)
         task = None if error else self._cache.job_cache.find_task(job, uid)
+        assert error or task is not None, "a task that is Binding is in its job"
         if task is not None:
             self.waiting.append(msgspec.structs.replace(task, node_name=node))
         return error
@@ -134,6 +135,7 @@ class CacheWriter:
                 self._api.send(BindPod(task.pod, task.node_name))
             except Refused as refused:
                 errors[task.uid] = refused
+        # Two loops, as in Go: the binder sends all of a batch before any answer is looked at.
         for task in tasks:
             refused_by = errors.get(task.uid)
             if refused_by is None:
@@ -198,6 +200,7 @@ class CacheWriter:
         conditions = pod.status.conditions
         for condition in wanted:
             changed = with_condition(conditions, condition)
+            # defaultEvictor returns without an error if the condition says so already: no deletion.
             if changed == conditions:
                 return
             conditions = changed

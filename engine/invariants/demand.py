@@ -78,6 +78,7 @@ class DemandOfQueues:
             parent = self._view.cache.queues[found[-1]].parent
             if not parent and found[-1] != "root":
                 parent = "root"
+            # Queues may name each other in a circle: truth may hold what admission refuses.
             if not parent or parent in found:
                 break
             found.append(parent)

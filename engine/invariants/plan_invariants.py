@@ -86,6 +86,7 @@ def _kept(result: SessionResult) -> frozenset[str]:
         if step.what in {"allocate", "pipeline"}:
             planned.extend(step.about)
         elif step.outcome is StepOutcome.TAKEN_BACK:
+            # A plan is undone from its end.
             del planned[max(0, len(planned) - step.many) :]
     return frozenset(planned)
 

@@ -138,6 +138,7 @@ class ClusterView:
         if jobs:
             return [unit for job in jobs for unit in self._of_job(job)]
         reference, effect = event.reference, KINDS[event.kind].effect
+        # A restart or a panic gave the projector another cache.
         if self._projector.cache is not self.cache:
             self._read()
             return self.units()
@@ -239,6 +240,7 @@ class ClusterView:
             return [] if before is None else [before]
         now = self._queues[key] = self.queue_of(group)
         self._in_queue.setdefault(now, set()).add(key)
+        # It exists again: its deletion explains nothing any more.
         self.deleted.pop(key, None)
         return [now] if before is None else [before, now]
 

@@ -106,6 +106,7 @@ class DelaySearch:
 
     def _next_delay(self) -> bool:
         """Go on with the orders that have one more delay; say whether there are any."""
+        assert not self._queue, "orders with fewer delays are tried first"
         later, self._later = self._later, []
         self._delays += 1
         for state, before in later:

@@ -191,6 +191,7 @@ class LiveCluster:
             if not self.scheduler.idle:
                 times.append(session)
             due = self._due()
+            assert due is None or due >= 0, "what is due is ready as soon as time has passed"
             if due is not None:
                 times.append(self.clock.now + due)
             self._advance(max(min(times), self.clock.now))
@@ -226,6 +227,7 @@ class LiveCluster:
             if name is None:
                 return
             step = next((one for one in self._actors[name].steps() if one != SESSION), None)
+            # It is looked at again when something is delivered to it or becomes due.
             if step is None:
                 del self._busy[name]
             else:

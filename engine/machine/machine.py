@@ -68,7 +68,9 @@ class Machine:
         """The state in which nothing exists, and all processes have just started."""
         parts = [self.transitions.new_process(part) for part in self._parts]
         channels = [self._empty] * len(self._channels)
-        return (self.transitions.empty_server(), *parts, *channels, *self._last)
+        state = (self.transitions.empty_server(), *parts, *channels, *self._last)
+        assert len(state) == self.layout.size + len(self._last), "a state has the layout's places"
+        return state
 
     def step(self, number: int) -> MachineStep:
         """Return a step by its number."""
@@ -167,6 +169,7 @@ class Machine:
         whole = self._steps.number(self._steps[step]._replace(fault=""))
         if whole in self._deliveries:
             part, place = self._deliveries[whole]
+            # The notice is used up though a request fails: no informer delivers it again.
             made[place], notice = self._queues.pop(state[place])
         done = self.transitions.fail(part, state[part + 1], step, notice, state[API])
         made[part + 1] = done.part
@@ -227,6 +230,7 @@ class Machine:
         for notice, place in done.notices:
             if place not in deaf:
                 made[place] = self._queues.push(made[place], notice)
+        # After the notices: the new lists show what the step wrote, and replace what waited.
         if done.panic:
             parts = self._processes.restart(made, part)
             if self.faults is not None:

@@ -112,6 +112,8 @@ class Faults:
         self.start = self._faulty.number(Faulty(limits))
         self._parts = {part for name in failing for part in processes.parts_of.get(name, ())}
         self._watches = tuple(_watches(layout, processes, failing))
+        served = [place for watch in self._watches for _, place in watch.channels]
+        assert len(served) == len(set(served)), "a channel is served by one watch"
         self._resyncing = resyncing
         self._faults = dict(self._numbered(limits))
         self._known: dict[int, tuple[int, ...]] = {}
@@ -224,6 +226,7 @@ def _is_possible(faulty: Faulty, fault: _Fault) -> bool:
     if fault.act is _Act.LIST:
         return is_broken
     left = getattr(faulty.left, _KIND_OF[fault.act])
+    # A broken watch neither breaks nor resyncs before it lists again; a restart replaces it.
     return bool(left) and (fault.act is _Act.RESTART or not is_broken)
 
 

@@ -116,6 +116,7 @@ class Natural:
         seen: set[State] = set()
         while len(steps) < MOST_STEPS:
             moved = self.move(state, user=False, wait=False)
+            # Only time is left. If this state was met before, timers go round for ever.
             if moved is None:
                 if state in seen:
                     return NaturalEnd(tuple(steps), state, tuple(panics), reached=True)

@@ -121,6 +121,7 @@ class SchedulerComponent:
 
     def _payloads(self, positions: Sequence[int]) -> dict[int, bytes]:
         document = self.settings.objects.table.document
+        # Position 0 stands for no event, so a document is stored by its number and one more.
         return {at: msgspec.json.encode(document(at - 1)) for at in positions}
 
     def _decoded(self, kind: type[Object], position: int) -> Object:

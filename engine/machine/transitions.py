@@ -213,6 +213,7 @@ class Transitions:
 
     def do(self, part: int, held: int, step: int, api: int) -> Done:
         """Let a component do something by itself."""
+        # One table has notices and steps: steps are inverted, so that no number means both.
         done = self._alone.get((part, held, ~step))
         if done is None:
             done = self._asking.get((part, held, ~step, api))
@@ -278,6 +279,7 @@ class Transitions:
             # What was written before the panic stays written: Go's process ends where it is.
             after, panic = self.new_process(part), str(fault)
         server = client.server
+        assert server is not None or not client.writes, "a write reaches the API server"
         if server is None and not panic:
             return Done(after, -1)
         notices: tuple[tuple[int, int], ...] = ()
@@ -296,6 +298,7 @@ class Transitions:
                 seen = sees(change.kind, change.document)
                 if change.verb != MODIFIED or sees(change.kind, held[at]) != seen:
                     yield self._notice(change.verb, change.kind, change.key, seen), place
+            # A step may write an object twice: each change is compared with the one before.
             held[at] = change.document
 
     def _notice(self, verb: str, kind: str, key: str, seen: Document) -> int:

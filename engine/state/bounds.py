@@ -122,10 +122,12 @@ def bounds_of(count: int, evidence: TimeEvidence) -> Bounds:
     earliest = weighing.lowers()
     weighing.mend_received_times(earliest)
     weighing.loosen_stamps(earliest)
+    latest, likely = weighing.uppers(), weighing.likely()
+    assert len(earliest) == len(latest) == len(likely) == count, "one of each for each revision"
     return Bounds(
         earliest=earliest,
-        latest=weighing.uppers(),
-        likely=weighing.likely(),
+        latest=latest,
+        likely=likely,
         remarks=tuple(weighing.remarks),
     )
 

@@ -128,6 +128,8 @@ def encode_clock(
     ):
         for number, start in enumerate(range(0, len(table[0]), BLOCK_ROWS)):
             some = np.array([column[start : start + BLOCK_ROWS] for column in table])
+            rising = some[: len(_DATED)] if part == _REVISIONS else some[:1]
+            assert (rising[:, 1:] >= rising[:, :-1]).all(), "a search needs columns that rise"
             blocks.append((part, number, pack_table(list(some))))
             first, last = some[:, 0].tolist(), some[:, -1].tolist()
             mark = 0

@@ -244,9 +244,11 @@ def _tables(
     own = low + (high - low) // 2
     following = np.searchsorted(estimates, own, side="right")
     following = np.maximum(following, _after_own_versions(columns, revisions, loose))
+    # Odd, and so just before the revision that follows; the fold counts in twice the revision.
     keys = np.append(revisions, END_KEY // 2)[following] * 2 - 1
     keys = np.where(following == len(revisions), END_KEY, keys)
     keys = np.where(low == NO_TIME, END_KEY, keys)
+    # A request without its version is placed by time, but never behind another object of the name.
     alone = np.flatnonzero(~paired)
     keys[alone] = np.minimum(keys[alone], _before_next_objects(columns, loose[alone], references))
     keys[paired] = columns.revisions[partners[paired]] * 2 - 1

@@ -119,6 +119,7 @@ class Gathered:
 
     def add(self, columns: EventColumns, times: EventTimes) -> None:
         """Add rows."""
+        assert len(columns) == len(times), "each row has its times"
         for holder, names in ((columns, _FIELDS), (times, _TIMES)):
             for name in names:
                 values = np.ascontiguousarray(getattr(holder, name), _COMPACT.get(name, np.int64))

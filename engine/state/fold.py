@@ -91,6 +91,7 @@ def in_order(window: EventColumns, placed: PlacedEvents) -> tuple[EventColumns, 
 
     :param placed: the events without revision that count; others of the window are left out.
     """
+    # Twice the revision: between two of them is room for a list, and for events without one.
     keys = window.revisions * 2 + (window.effects == Effect.LISTED)
     times = np.full(len(window), NO_TIME, np.int64)
     undated = np.flatnonzero(window.revisions < 0)
@@ -110,6 +111,7 @@ def in_order(window: EventColumns, placed: PlacedEvents) -> tuple[EventColumns, 
             keys[undated[known]] = placed.keys[rows[known]]
             times[undated[known]] = placed.times[rows[known]]
     kept, keys, times = window.select(keep), keys[keep], times[keep]
+    # Never by position: truth must not depend on the order in which a log learned of events.
     ordered = np.lexsort((kept.effects, kept.objects, times, keys))
     return kept.select(ordered), keys[ordered], times[ordered]
 
@@ -180,6 +182,7 @@ class Fold:
         :param placed: the events without revision that come after those folded before.
         """
         keyed, keys, times = in_order(window, placed)
+        assert (keys[1:] >= keys[:-1]).all(), "rows are folded in their order of happening"
         lists = np.flatnonzero(keyed.effects == Effect.LISTED)
         keyed = with_lists_in_order(keyed, keys, lists, self._references, self._payload)
         start = 0
@@ -282,6 +285,7 @@ class Fold:
 
     def _delete_by_name(self, reference: Reference, key: int) -> None:
         """Remove the object that had the name before ``key``, if there is one."""
+        # A newer object of the name may be there already: rows are not folded one by one.
         record = self.records.get(self._by_name.get(_name_key(reference), -1))
         if record is not None and record.key < key:
             self._remove(record.object)
@@ -289,6 +293,7 @@ class Fold:
     def _apply_weak(
         self, number: int, position: int, moment: tuple[int, int], *, bound: bool
     ) -> None:
+        # Strong rows are folded before: it counts only if it comes after its object's last one.
         record = self.records.get(number)
         if record is None and not self._known[number].uid:
             record = self.records.get(self._by_name.get(_name_key(self._known[number]), -1))

@@ -125,6 +125,7 @@ class Truth:
         """Return the entries of the other truth by the position of their version."""
         like = None if self._like is None else self._like()
         found = () if like is None else like._entries.get((group, kind), ())  # noqa: SLF001
+        # An entry with a binding has a node that its version lacks: it serves no other moment.
         return {entry.position: entry for entry in found if not entry.bound_position}
 
     def _shared(self, records: Sequence[FoldRecord], known: Mapping[int, Entry]) -> list[Entry]:
@@ -138,7 +139,9 @@ class Truth:
             for record, entry in zip(records, entries, strict=True)
         ]
         rest = [record for record, use in zip(records, usable, strict=True) if not use]
-        made = iter(self.entries_of(rest))
+        found = self.entries_of(rest)
+        assert len(found) == len(rest), "each record has one entry"
+        made = iter(found)
         return [
             entry if use and entry is not None else next(made)
             for entry, use in zip(entries, usable, strict=True)

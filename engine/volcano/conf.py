@@ -205,6 +205,7 @@ def known_actions(behaviours: Behaviours) -> frozenset[str]:
 
 def _tier(read: dict[str, Any], *, bool_texts: bool) -> tuple[PluginOption, ...]:
     names = {plugin["name"] for plugin in read["plugins"]}
+    # Checked tier by tier: in two tiers both are accepted.
     hdrf = any(plugin["name"] == "drf" and plugin[_HIERARCHY] for plugin in read["plugins"])
     if hdrf and "proportion" in names:
         raise ConfInvalid("proportion and drf with hierarchy enabled conflicts")
@@ -232,6 +233,7 @@ def _actions(text: str, behaviours: Behaviours) -> tuple[tuple[str, ...], list[s
             actions.append(name.strip())
         elif behaviours.unknown_action.rejects:
             as_ignored = behaviours.unknown_action is UnknownAction.REJECTS_AS_IGNORED
+            # The message has the name as it is written, with its blanks.
             raise ConfInvalid(f"failed to find Action {name}{', ignore it' if as_ignored else ''}")
         else:
             errors.append(f"Failed to find Action {name}, ignore it")

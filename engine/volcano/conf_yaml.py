@@ -137,6 +137,7 @@ class Decoder:
                     raise ConfInvalid(
                         "yaml: map merge requires map or sequence of maps as the value"
                     )
+                # Of several maps the first one wins: it comes last here, and later pairs overwrite.
                 for source in reversed(sources):
                     merged += self._pairs(source)
             else:

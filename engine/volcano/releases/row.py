@@ -23,6 +23,7 @@ class DatedChange(msgspec.Struct, frozen=True):
         """Return whether a release has the change."""
         if release.line > self.landed[-1].line:
             return True
+        # A line between two of them lacks the change: nothing was cherry-picked to it.
         return any(point.line == release.line and release >= point for point in self.landed)
 
 
