@@ -62,7 +62,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
     }
 )
 COMMANDS: Mapping[str, str] = MappingProxyType(
-    {**_LISTED, **{name: one.help for name, one in QUESTIONS.items() if one.help}}
+    {**_LISTED, **{name: question.help for name, question in QUESTIONS.items() if question.help}}
 )
 """The commands that help lists, each with the first sentence of its help."""
 

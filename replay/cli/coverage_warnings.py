@@ -32,10 +32,10 @@ def warn(
     from ..coverage.coverage import unknown_at, usual_kinds
 
     asked = usual_kinds(log, moment) if kinds is None else list(kinds)
-    found = unknown_at(log, moment, asked, namespace)
-    warn_unknown(found, strict=strict)
+    unknowns = unknown_at(log, moment, asked, namespace)
+    warn_unknown(unknowns, strict=strict)
     note_assumed(log, moment, asked)
-    return found
+    return unknowns
 
 
 def note_assumed(log: Log, moment: Moment, kinds: Collection[Pair] | None = None) -> None:
@@ -71,22 +71,22 @@ def warn_sessions(
     from ..questions.question import GIVE_CONF, NO_CONF, check_known
 
     note_assumed(log, moment)
-    found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
+    unknowns = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
     if strict:
-        check_known(log, moment, found, is_configured=not unconfigured)
+        check_known(log, moment, unknowns, is_configured=not unconfigured)
     bare = unconfigured and has_no_conf(log, moment)
-    if not found and not bare:
-        return found
+    if not unknowns and not bare:
+        return unknowns
     note(f"warning: THE LOG LACKS WHAT SESSIONS NEED ({moment.label}); the answer may be wrong:")
     if bare:
         note(f"  - {NO_CONF}: each release runs with its built-in configuration")
-    for text in (*reasons(found), *lacking(log, moment, found)):
+    for text in (*reasons(unknowns), *lacking(log, moment, unknowns)):
         note(f"  - {text}")
     note("What to do:")
-    for text in dict.fromkeys([*[GIVE_CONF] * bare, *(one.remedy for one in found)]):
+    for text in dict.fromkeys([*[GIVE_CONF] * bare, *(one.remedy for one in unknowns)]):
         note(f"  - {text}")
     note("")
-    return found
+    return unknowns
 
 
 def warn_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:

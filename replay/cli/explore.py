@@ -372,9 +372,9 @@ def _write_windows(world: ScenarioWorld, output: str) -> None:
     from ..explore.window_words import windows_in
     from ..render.race import windows_document, windows_lines
 
-    found = windows_in(world)
-    lines = windows_lines(world, found, style())
-    write_answer(windows_document(world, found), lines, output, indent=2)
+    writes = windows_in(world)
+    lines = windows_lines(world, writes, style())
+    write_answer(windows_document(world, writes), lines, output, indent=2)
 
 
 def _write_files(world: ScenarioWorld, result: Exploration, files: _Files) -> None:

@@ -157,9 +157,9 @@ def _check_drawn(wanted: Sequence[RequestedKind], *, watch: bool) -> None:
     """
     from ...engine.errors import UsageError
 
-    kinds = {one.kind[1] for one in wanted}
+    kinds = {requested_kind.kind[1] for requested_kind in wanted}
     gangs = [one for one in wanted if one.kind[1] in _DRAWN[2:]]
-    if watch or not kinds <= {*_DRAWN} or any(len(one.names) != 1 for one in gangs):
+    if watch or not kinds <= {*_DRAWN} or any(len(gang.names) != 1 for gang in gangs):
         raise UsageError(
             "--plot draws queues, nodes, and one named job or podgroup",
             now="as in: plinian get queues --plot; not with a watch",
@@ -214,12 +214,14 @@ def _warn_along(
         warn_of_kinds(look, wanted, computed, strict=strict)
         return
     first, end = look.moment.revision, look.log.moment()
-    found = [
+    unknowns = [
         each
-        for one in wanted
-        for each in unknown_in(look.log, end, Shown(one.kind, computed, look.place), first=first)
+        for requested_kind in wanted
+        for each in unknown_in(
+            look.log, end, Shown(requested_kind.kind, computed, look.place), first=first
+        )
     ]
-    warn_unknown(list(dict.fromkeys(found)), strict=strict)
+    warn_unknown(list(dict.fromkeys(unknowns)), strict=strict)
 
 
 def _computed(output: str) -> Mapping[GroupKind, tuple[GroupKind, ...]]:
@@ -236,20 +238,20 @@ def _labels(columns: Sequence[str], *, every: bool) -> Labels | None:
     return Labels(keys, every) if keys or every else None
 
 
-def _sorted(log: Log, moment: Moment, found: FoundObjects, path_text: str) -> FoundObjects:
+def _sorted(log: Log, moment: Moment, objects: FoundObjects, path_text: str) -> FoundObjects:
     """Return objects in the order of a field, as a number or quantity where all are."""
     from ...engine.kubernetes.expressions.jsonpath import find, parse_path
     from ...engine.kubernetes.units import parse_quantity
 
     path = parse_path(path_text)
-    documents = log.documents(found.entries, branch=moment.branch)
+    documents = log.documents(objects.entries, branch=moment.branch)
     values = [_sortable((find(path, document) or [None])[0]) for document in documents]
     try:
         keys: list[Any] = [None if value is None else parse_quantity(value) for value in values]
     except ValueError:
         keys = [None if value is None else str(value) for value in values]
     order = sorted(range(len(keys)), key=lambda row: (keys[row] is not None, keys[row]))
-    return FoundObjects(found.kind, [found.entries[row] for row in order])
+    return FoundObjects(objects.kind, [objects.entries[row] for row in order])
 
 
 def _sortable(value: Any) -> str | float | None:

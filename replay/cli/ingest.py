@@ -112,5 +112,5 @@ def _explain(place: str, paths: tuple[str, ...], year: int | None, output: str) 
 
     if paths:
         raise UsageError("--explain stores nothing, so it takes no paths", now="leave them out")
-    found = explain(place, year=year)
-    write_answer(found, explanation_lines(found, style=style()), output)
+    explanation = explain(place, year=year)
+    write_answer(explanation, explanation_lines(explanation, style=style()), output)

@@ -93,7 +93,10 @@ def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind
     if any("/" in text for text in resources):
         _refuse_mixture(resources)
         named = [object_named(text, known) for text in resources]
-        groups = groupby(named, key=lambda one: (one.group, one.kind, one.namespace))
+        groups = groupby(
+            named,
+            key=lambda object_name: (object_name.group, object_name.kind, object_name.namespace),
+        )
         return [
             RequestedKind(
                 key[:2], tuple(dict.fromkeys(one.name for one in some)), place=key[2] or None
@@ -134,7 +137,7 @@ def look_for(
     """
     from ...engine.errors import UsageError
 
-    if any(one.names for one in wanted) and (look.selector or look.fields):
+    if any(requested_kind.names for requested_kind in wanted) and (look.selector or look.fields):
         raise UsageError("names and a selector cannot be combined", now="leave out one of them")
     _check_fields(look, wanted)
     found: list[FoundObjects] = []
@@ -155,7 +158,9 @@ def note_nothing(wanted: Sequence[RequestedKind], place: str | None) -> None:
     """Note on standard error that nothing was found, as kubectl does."""
     from ...engine.kubernetes.resources import CLUSTER_SCOPED
 
-    scoped = place is not None and any(one.kind not in CLUSTER_SCOPED for one in wanted)
+    scoped = place is not None and any(
+        requested_kind.kind not in CLUSTER_SCOPED for requested_kind in wanted
+    )
     note(f"No resources found{f' in {place} namespace' if scoped else ''}.")
 
 
@@ -178,13 +183,15 @@ def warn_of_kinds(
     place = look.place
     log, moment = look.log, look.moment
     in_log = {*log.truth(moment).kinds(), *log.coverage(moment).kinds(), *_NEEDED}
-    found = [
+    unknowns = [
         each
-        for one in wanted
-        if not one.category or one.kind in in_log
-        for each in unknown_in(log, moment, Shown(one.kind, computed, one.place or place))
+        for requested_kind in wanted
+        if not requested_kind.category or requested_kind.kind in in_log
+        for each in unknown_in(
+            log, moment, Shown(requested_kind.kind, computed, requested_kind.place or place)
+        )
     ]
-    warn_unknown(list(dict.fromkeys(found)), strict=strict)
+    warn_unknown(list(dict.fromkeys(unknowns)), strict=strict)
     note_assumed(log, moment, [one.kind for one in wanted])
 
 
@@ -218,7 +225,7 @@ def _check_fields(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> None:
     from ..objects.field_selectors import no_such_field, parse_field_selector
 
     selector: FieldSelector = parse_field_selector(look.fields)
-    kinds = [one.kind for one in wanted]
+    kinds = [requested_kind.kind for requested_kind in wanted]
 
     def documents(kind: GroupKind) -> Iterator[dict[str, Any]]:
         entries = look.log.entries(kind, at=look.moment)

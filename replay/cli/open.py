@@ -31,8 +31,8 @@ def open(  # noqa: A001 -- it is the command's name
     from ..render.progress import counting
 
     with counting("verifying", visible=shows_progress()) as progress:
-        found = open_pack(file, map_file=map_file, progress=progress)
-    write_answer(found, opened_lines(found, style=style()), output, indent=2)
-    if not found.as_expected:
+        pack = open_pack(file, map_file=map_file, progress=progress)
+    write_answer(pack, opened_lines(pack, style=style()), output, indent=2)
+    if not pack.as_expected:
         sys.stdout.flush()
         raise SystemExit(1)

@@ -132,11 +132,13 @@ def _check_releases(question: Question[Any]) -> None:
 
 def _parameters(kind: Kind) -> list[DeclaredField]:
     """Return what a command takes: what is asked, then the form, then what few people need."""
-    shared = {one.name: one for one in declared_parameters(_run)}
-    fields = {one.name: one for one in declared_fields(kind)}
+    shared = {parameter.name: parameter for parameter in declared_parameters(_run)}
+    fields = {field.name: field for field in declared_fields(kind)}
     jobs, strict, assume = (fields.get(name) for name in ("jobs", "strict", "assume"))
     usual = [
-        one for name, one in fields.items() if one.has(Door.COMMAND) and name not in _NOT_USUAL
+        declared_field
+        for name, declared_field in fields.items()
+        if declared_field.has(Door.COMMAND) and name not in _NOT_USUAL
     ]
     form = options.form(kind.forms or (_TABLES if kind.is_table else _TEXT), kind.wide_adds)
     output = shared["output"]._replace(about=form, default=form.choices[0])

@@ -25,10 +25,10 @@ def list_unproven(
     from ..compare.releases import unproven_rows
     from ..render.release_tables import unproven_lines
 
-    rows, found = unproven_rows()
-    write_answer(found, unproven_lines(found, style()), output, indent=2)
+    rows, unprovens = unproven_rows()
+    write_answer(unprovens, unproven_lines(unprovens, style()), output, indent=2)
     if output != "json":
-        note(f"{len(found)} of {counted(rows, 'row is', 'rows are')} not proven")
+        note(f"{len(unprovens)} of {counted(rows, 'row is', 'rows are')} not proven")
 
 
 release = group(

@@ -83,7 +83,7 @@ def _obey(walk: Walk, words: list[str]) -> None:
         case ["s", *name]:
             sys.stdout.write(held_text(walk.held(" ".join(name))))
         case ["w"]:
-            wrong = [f"{one.invariant}: {one.sentence}\n" for one in walk.wrong()]
+            wrong = [f"{violation.invariant}: {violation.sentence}\n" for violation in walk.wrong()]
             write_lines(wrong or ["Nothing is wrong if the cluster is left alone now.\n"])
         case _:
             raise UsageError(f"no such command: {' '.join(words)[:80]!r}", now=HELP.rstrip())

@@ -53,10 +53,10 @@ def verify(
     width = style().width
     narrow = width is not None and width < len(f"head {report.head}")
     write_lines([f"head {shortened_word(report.head, _SHORT) if narrow else report.head}\n"])
-    for held in report.held:
-        where = f"batch {held.batch} of branch {held.branch}, up to @{held.position}"
-        shown = shortened_word(held.hash, _SHORT) if narrow else held.hash
-        write_lines([f"{shown} is {where}; {counted(held.later, 'event')} after it\n"])
+    for head in report.held:
+        where = f"batch {head.batch} of branch {head.branch}, up to @{head.position}"
+        shown = shortened_word(head.hash, _SHORT) if narrow else head.hash
+        write_lines([f"{shown} is {where}; {counted(head.later, 'event')} after it\n"])
     if narrow:
         note("the hash is shortened: plinian head -o wide prints it whole, to be copied")
     for text in report.damaged:

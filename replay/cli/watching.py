@@ -33,7 +33,7 @@ def print_watch(
     from ...engine.errors import UsageError
     from ..logs.watch import Watch
 
-    kinds = {one.kind for one in wanted}
+    kinds = {requested_kind.kind for requested_kind in wanted}
     if len(kinds) != 1:
         raise UsageError("only one kind can be watched at a time", now="as in plinian get pods -w")
     if tabled.output not in {"", "wide", "name", *_DOCUMENTS}:
@@ -77,9 +77,9 @@ def _names(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> frozenset[str]
     from ..logs.given_names import name_at
 
     return frozenset(
-        name_at(look.log, one.kind, name, look.place, look.moment)
-        for one in wanted
-        for name in one.names
+        name_at(look.log, requested_kind.kind, name, look.place, look.moment)
+        for requested_kind in wanted
+        for name in requested_kind.names
     )
 
 
@@ -191,7 +191,9 @@ class _Lines:
         """Return short names that are unique among all that the log knows so far."""
         from ..logs.given_names import PODGROUP, known_names, shortened
 
-        if self._kind == PODGROUP and any(one.reference.name not in self._short for one in entries):
+        if self._kind == PODGROUP and any(
+            entry.reference.name not in self._short for entry in entries
+        ):
             self._short = shortened(known_names(self._log, self._kind, None))
         return self._short
 

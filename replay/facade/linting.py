@@ -83,4 +83,4 @@ def invariants() -> list[dict[str, Any]]:
     from ..invariants.check_report import invariant_document  # noqa: PLC0415 -- lint needs none
     from ..invariants.check_task import ALL as INVARIANTS  # noqa: PLC0415
 
-    return [plain(invariant_document(one)) for one in INVARIANTS]
+    return [plain(invariant_document(invariant)) for invariant in INVARIANTS]

@@ -206,8 +206,8 @@ class Log(logs.Log):
         query = Query(**{**fields, **narrowed})
         from .tables import Events  # noqa: PLC0415 -- only needed here
 
-        found = attributed_events(self.store, self.moment(), query, follow=follow)
-        return Events(found, endless=follow)
+        events = attributed_events(self.store, self.moment(), query, follow=follow)
+        return Events(events, endless=follow)
 
     def get(
         self,
@@ -236,12 +236,14 @@ class Log(logs.Log):
             refuse(self.not_known(kind, at=moment, namespace=namespace))
         from .tables import objects  # noqa: PLC0415 -- only needed here
 
-        found = objects(
+        records = objects(
             super().get(
                 kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
             )
         )
-        return objects(manifest(one, node_names=node_names) for one in found) if clean else found
+        return (
+            objects(manifest(one, node_names=node_names) for one in records) if clean else records
+        )
 
     def not_known(
         self,
@@ -275,14 +277,14 @@ class Log(logs.Log):
             refuse(self.not_known(at=moment))
         return super().digest(moment)
 
-    def who_made(self, found: Diff, before: Point, after: Point = "end") -> Who:
+    def who_made(self, diff: Diff, before: Point, after: Point = "end") -> Who:
         """Return who made each difference of a :meth:`diff`, as far as the log knows.
 
-        :param found: the result of the diff. :param before: and ``after``: its moments.
+        :param diff: the result of the diff. :param before: and ``after``: its moments.
         """
         from ..histories.diff_actors import who_made  # noqa: PLC0415 -- only needed here
 
-        return who_made(self.store, found, self.moment(before), self.moment(after))
+        return who_made(self.store, diff, self.moment(before), self.moment(after))
 
     def describe(
         self,
@@ -583,7 +585,7 @@ class Log(logs.Log):
         moment = self.moment(at)
         chosen = None
         if kinds is not None:
-            named = (self.kind(one, moment) if isinstance(one, str) else one for one in kinds)
+            named = (self.kind(kind, moment) if isinstance(kind, str) else kind for kind in kinds)
             chosen = list(named)
         return assumptions_at(self, moment, chosen)
 

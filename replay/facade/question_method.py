@@ -109,7 +109,11 @@ def _type_of(kind: type[Question[Any]], name: str) -> str:
 
 def _text(kind: type[Question[Any]]) -> str:
     """Return the help of a question, what its fields are, and which errors it raises."""
-    fields = [one for one in declared_fields(kind) if one.has(Door.PYTHON)]
+    fields = [
+        declared_field
+        for declared_field in declared_fields(kind)
+        if declared_field.has(Door.PYTHON)
+    ]
     lines = [f":param {field.name}: {field.about.help}" for field in fields]
     _, raises, errors = (inspect.getdoc(kind.answer) or "").partition(":raises ")
     if any(field.name == "strict" for field in fields):

@@ -73,7 +73,7 @@ def _counts(total: int, differing: Sequence[DifferingResult], aspect: Aspect) ->
     differing_results = [
         differing_result for differing_result in differing if differing_result.aspect is aspect
     ]
-    missed = sum(not one.again for one in differing_results)
+    missed = sum(not result.again for result in differing_results)
     invented = sum(not one.recorded for one in differing_results)
     different = len(differing_results) - missed - invented
     return Counts(total, total - missed - different, 0, different, missed, invented)

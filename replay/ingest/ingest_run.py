@@ -393,7 +393,9 @@ class _Reading:
             what = f"cannot be ingested: {skipped[0].reason}"
             where = skipped[0].source
         else:
-            few = "; ".join(f"{one.source}: {one.reason}" for one in skipped[:5])
+            few = "; ".join(
+                f"{skipped_file.source}: {skipped_file.reason}" for skipped_file in skipped[:5]
+            )
             more = f"; and {len(skipped) - 5} more" if len(skipped) > 5 else ""
             what = f"nothing in it can be ingested ({few}{more})" if few else "it has no files"
             where = ", ".join(paths[:3])

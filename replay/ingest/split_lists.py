@@ -75,7 +75,7 @@ def begun_before(
                     source=last.source,
                     group=group,
                     kind=kind,
-                    uids=frozenset(one.uid for one in objects),
+                    uids=frozenset(reference.uid for reference in objects),
                     revision=None,
                 )
             )

@@ -37,10 +37,10 @@ class UnversionedObjects:
 
         :raises EventMalformed: another one of the same object differs from it.
         """
-        one = _seen(event)
-        before = self._seen.setdefault(_of(event.reference), one)
-        if before.content != one.content:
-            raise _contradiction(one, before.where)
+        seen = _seen(event)
+        before = self._seen.setdefault(_of(event.reference), seen)
+        if before.content != seen.content:
+            raise _contradiction(seen, before.where)
 
     def check(self, store: LogStore, *, branch: str, cluster: str) -> None:
         """Compare all with those that a log has.
@@ -52,12 +52,12 @@ class UnversionedObjects:
         first = (FIRST_REVISION, FIRST_REVISION)
         for recorded in store.read(Query(branch=branch, cluster=cluster, revisions=first)):
             event = recorded.event
-            one = self._seen.get(_of(event.reference))
-            if one is None or KINDS[event.kind].effect is not Effect.VERSION:
+            seen = self._seen.get(_of(event.reference))
+            if seen is None or KINDS[event.kind].effect is not Effect.VERSION:
                 continue
             before = _seen(event)
-            if before.content != one.content:
-                raise _contradiction(one, f"{before.where}, which is in the log")
+            if before.content != seen.content:
+                raise _contradiction(seen, f"{before.where}, which is in the log")
 
 
 def _of(reference: Reference) -> Reference:
@@ -71,13 +71,13 @@ def _seen(event: Event) -> _Seen:
     return _Seen(event.reference, content, f"{event.source}:{event.line}")
 
 
-def _contradiction(one: _Seen, other: str) -> EventMalformed:
-    reference = one.reference
+def _contradiction(seen: _Seen, other: str) -> EventMalformed:
+    reference = seen.reference
     named = reference.full_name
     return EventMalformed(
         f"{reference.kind} {named} has no resourceVersion, and differs from the one at {other}, "
         "which has none either: which of them is newer is not known",
-        where=one.where,
+        where=seen.where,
         now="fetch them with their resourceVersion (kubectl get ... -o json, without kubectl neat),"
         " or ingest them into another log (--log)",
     )

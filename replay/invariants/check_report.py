@@ -94,9 +94,9 @@ class CheckReport(Tabular):
             self,
             since=self.since or None,
             settle_seconds=self.settle / SECOND_US,
-            violations=[_violation(one, self) for one in self.violations],
-            unsettled=[_violation(one, self) for one in self.unsettled],
-            checked=[one.id for one in self.checked],
+            violations=[_violation(violation, self) for violation in self.violations],
+            unsettled=[_violation(breach, self) for breach in self.unsettled],
+            checked=[invariant.id for invariant in self.checked],
             not_checked=[
                 ShownUnchecked(invariant=one.invariant.id, reason=one.reason)
                 for one in self.not_checked

@@ -53,7 +53,7 @@ _JOBS = frozenset(
     }
 )
 _SYSTEMS = frozenset({"linux", "windows", "amd64", "arm64", "arm", "386", "ppc64le", "s390x"})
-_KINDS = frozenset(one.kind for one in RESOURCE_TYPES) | {
+_KINDS = frozenset(resource_type.kind for resource_type in RESOURCE_TYPES) | {
     *("Status", "DeleteOptions", "Binding", "Eviction", "Scale", "Event", "DeviceClass"),
 }
 _WORDS = _CONDITIONS | _STATES | _POLICIES | _JOBS | _SYSTEMS | _KINDS

@@ -102,7 +102,7 @@ _FORM_OF_RESOURCE = re.compile(r"hugepages-[0-9]+[KMGT]i|nvidia\.com/mig-[0-9]g\
 DOMAINS = frozenset(
     {
         *(key.rpartition("/")[0] for key in (*KEYS, *RESOURCES) if "/" in key),
-        *(one.group for one in RESOURCE_TYPES if one.group),
+        *(resource_type.group for resource_type in RESOURCE_TYPES if resource_type.group),
         *("kubernetes.io", "k8s.io", "x-k8s.io", "intel.com", "node-role.kubernetes.io"),
         *("node-restriction.kubernetes.io", "coordination.k8s.io", "storage.k8s.io"),
         *("kubectl.kubernetes.io", "authorization.k8s.io", "authentication.k8s.io"),
@@ -113,7 +113,7 @@ DOMAINS = frozenset(
 
 GROUPS = frozenset(
     {
-        *(one.group for one in RESOURCE_TYPES),
+        *(resource_type.group for resource_type in RESOURCE_TYPES),
         *("extensions", "coordination.k8s.io", "authorization.k8s.io", "authentication.k8s.io"),
         *("metrics.k8s.io", "audit.k8s.io", "meta.k8s.io"),
     }
@@ -122,13 +122,15 @@ GROUPS = frozenset(
 
 KINDS_OF_GROUPS = frozenset(
     {
-        *((one.group, one.kind) for one in RESOURCE_TYPES),
+        *((resource_type.group, resource_type.kind) for resource_type in RESOURCE_TYPES),
         *(("coordination.k8s.io", "Lease"), ("extensions", "Ingress")),
     }
 )
 """The kinds of their objects, with the group."""
 
-PLURALS = frozenset({(one.plural, one.group) for one in RESOURCE_TYPES})
+PLURALS = frozenset(
+    {(resource_type.plural, resource_type.group) for resource_type in RESOURCE_TYPES}
+)
 """What quotas count, with the group."""
 
 _VERSION = re.compile(r"v[0-9]{1,2}((alpha|beta)[0-9]{1,2})?")

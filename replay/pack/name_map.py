@@ -68,8 +68,8 @@ def read_map(path: Path, *, of: str) -> NameMap:
     :raises InputError: it is no map. :raises UsageError: it is the map of another pack.
     """
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=NameMap)
-        identity = found.identity
+        name_map = msgspec.json.decode(path.read_bytes(), type=NameMap)
+        identity = name_map.identity
     except (msgspec.DecodeError, ValueError) as fault:
         raise InputError(f"this is not a map of names: {fault}", where=str(path)) from fault
     if not of:
@@ -80,4 +80,4 @@ def read_map(path: Path, *, of: str) -> NameMap:
             where=str(path),
             now="give the file that plinian pack --map wrote together with this pack",
         )
-    return found
+    return name_map

@@ -107,7 +107,7 @@ def _argument(key: str, names: NewNames) -> str:
     for prefix in _RESOURCES:
         if key.startswith(prefix):
             return f"{prefix}{names.resource(key.removeprefix(prefix))}"
-    if not any(one.matches(key) for one in ARGUMENTS):
+    if not any(argument.matches(key) for argument in ARGUMENTS):
         return names.renaming.name(key)
     names.kept.add(key)
     return key

@@ -157,17 +157,17 @@ class NameRedaction:
             cluster=self.renaming.name(event.cluster),
         )
 
-    def reference(self, one: Reference) -> Reference:
+    def reference(self, reference: Reference) -> Reference:
         """Return the reference to an object by its new name."""
-        known = (one.group, one.kind) in KINDS_OF_GROUPS
-        for name in (one.name, one.uid):
-            self._kinds.setdefault(name, one.kind)
+        known = (reference.group, reference.kind) in KINDS_OF_GROUPS
+        for name in (reference.name, reference.uid):
+            self._kinds.setdefault(name, reference.kind)
         return Reference(
-            group=self.group(one.group),
-            kind=one.kind if known else self.renaming.name(one.kind),
-            namespace=self._name(one.namespace),
-            name=self._name(one.name),
-            uid=self._name(one.uid),
+            group=self.group(reference.group),
+            kind=reference.kind if known else self.renaming.name(reference.kind),
+            namespace=self._name(reference.namespace),
+            name=self._name(reference.name),
+            uid=self._name(reference.uid),
         )
 
     def _name(self, text: str) -> str:

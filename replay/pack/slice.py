@@ -149,12 +149,12 @@ class _Parts:
 
     def undated(self) -> Iterator[int]:
         """Yield changes without a revision, where the clock places them in the range."""
-        found = self._clock.loose(self._key(), self._last_key())
-        within = (found.keys <= self._range.end * 2) | (found.estimates <= self._range.until)
+        loose = self._clock.loose(self._key(), self._last_key())
+        within = (loose.keys <= self._range.end * 2) | (loose.estimates <= self._range.until)
         if self._moment.revision is None:
             within[:] = True
-        within &= found.positions <= self._moment.known
-        yield from found.positions[within].tolist()
+        within &= loose.positions <= self._moment.known
+        yield from loose.positions[within].tolist()
 
     def notes(self) -> Iterator[int]:
         """Yield what components logged in the time of the range, without effect on objects."""

@@ -60,30 +60,32 @@ class DifferingObject(NamedTuple):
     more: int = 0
 
 
-def change_part(found: Diff, remarks: Iterable[str]) -> Markup:
+def change_part(diff: Diff, remarks: Iterable[str]) -> Markup:
     """Return a difference as HTML, for a report. :param remarks: on what was not compared."""
-    sides = f"From {side_text(found.before)} to {side_text(found.after)}."
+    sides = f"From {side_text(diff.before)} to {side_text(diff.after)}."
     first: list[Block] = [
-        Sentence(summary_line(found, events=False).strip(), "sentence"),
+        Sentence(summary_line(diff, events=False).strip(), "sentence"),
         Sentence(sides),
         *(Sentence(remark, "remark") for remark in remarks),
-        *begun(found),
-        *holdings(found),
+        *begun(diff),
+        *holdings(diff),
     ]
-    return blocks_html([Section(first), Section(list(_kinds(found)), "Objects")], level=3)
+    return blocks_html([Section(first), Section(list(_kinds(diff)), "Objects")], level=3)
 
 
-def begun(found: Diff) -> Iterator[Sentence]:
+def begun(diff: Diff) -> Iterator[Sentence]:
     """Yield which kinds are compared only from a later moment on, if any are."""
-    kinds = ", ".join(f"{plural_of(one.group, one.kind)} from {one.point}" for one in found.begun)
+    kinds = ", ".join(
+        f"{plural_of(begin.group, begin.kind)} from {begin.point}" for begin in diff.begun
+    )
     if kinds:
         later = "Compared from a later moment on, as nothing is known before"
         yield Sentence(f"{later}: {kinds}.", "remark")
 
 
-def holdings(found: Diff) -> Iterator[Folded]:
+def holdings(diff: Diff) -> Iterator[Folded]:
     """Yield what queues and nodes held, if it differs."""
-    sides = (("queues", QUEUES_HEAD, found.queues), ("nodes", "NODE", found.nodes))
+    sides = (("queues", QUEUES_HEAD, diff.queues), ("nodes", "NODE", diff.nodes))
     for plural, head, held in sides:
         if held:
             table = holding_table(head, held)._replace(title=f"What {plural} held")
@@ -91,14 +93,14 @@ def holdings(found: Diff) -> Iterator[Folded]:
             yield Folded(title, [table], is_open=len(held) <= FEW)
 
 
-def objects_of(found: Diff) -> Iterator[DifferingObject]:
+def objects_of(diff: Diff) -> Iterator[DifferingObject]:
     """Yield the objects that differ, by what happened to them."""
-    lone = (("+", "added", found.added), ("-", "removed", found.removed))
-    for sign, word, side in (*lone, ("?", "first seen", found.first_seen)):
+    lone = (("+", "added", diff.added), ("-", "removed", diff.removed))
+    for sign, word, side in (*lone, ("?", "first seen", diff.first_seen)):
         for one in side:
             remark = remark_on(sign, one).strip()
             yield DifferingObject(sign, word, one.object, one.position, remark)
-    yield from map(_changed, found.changed)
+    yield from map(_changed, diff.changed)
 
 
 def _changed(one: ObjectChanged) -> DifferingObject:
@@ -118,17 +120,23 @@ def objects_drawn(objects: Sequence[DifferingObject], links: PageLinks | None) -
         return words(ref, links)
 
     shown = [
-        (one, link(object_ref(object_text(one.object))), link(moment_ref(one.position)))
-        for one in objects
+        (
+            differing_object,
+            link(object_ref(object_text(differing_object.object))),
+            link(moment_ref(differing_object.position)),
+        )
+        for differing_object in objects
     ]
     return Drawn(rendered("objects.html", objects=shown))
 
 
-def _kinds(found: Diff) -> Iterator[Block]:
+def _kinds(diff: Diff) -> Iterator[Block]:
     """Yield the objects of each kind."""
-    counts = {(one.group, one.kind): one for one in counted_by_kind(found)}
+    counts = {
+        (kind_count.group, kind_count.kind): kind_count for kind_count in counted_by_kind(diff)
+    }
     rank = {pair: place for place, pair in enumerate(_FIRST)}
-    every = list(objects_of(found))
+    every = list(objects_of(diff))
     for pair in sorted(counts, key=lambda pair: (rank.get(pair, len(rank)), pair)):
         plural = plural_of(*pair)
         title = f"{plural} {counts_text(counts[pair], named=True)}"
@@ -136,7 +144,11 @@ def _kinds(found: Diff) -> Iterator[Block]:
             only = "Event objects are only counted; the command lists them with --kind events."
             yield Folded(title, [Sentence(only)])
             continue
-        objects = [one for one in every if (one.object.group, one.object.kind) == pair]
+        objects = [
+            differing_object
+            for differing_object in every
+            if (differing_object.object.group, differing_object.object.kind) == pair
+        ]
         more = len(objects[MOST_OBJECTS:])
         left = Sentence(f"{more} more {plural}: the command below prints them all.", "cut")
         blocks = [objects_drawn(objects[:MOST_OBJECTS], None), *([left] if more else ())]

@@ -46,22 +46,22 @@ class _Pair(NamedTuple):
         return sum(abs((one or 0.0) - (other or 0.0)) for one, other in both) / most
 
 
-def forecast_picture(found: Forecast, log: str) -> Picture:
+def forecast_picture(forecast: Forecast, log: str) -> Picture:
     """Return the picture of queues in all courses: a panel for each that differs.
 
     With the original alone, the panels are the queues that hold most cpu.
     """
-    length = found.until - found.begin
-    period = Period(begin=found.begin, end=found.until, step=max(-(-length // BUCKETS), 1))
-    pairs = [one for one in _pairs(found, period) if one.difference]
+    length = forecast.until - forecast.begin
+    period = Period(begin=forecast.begin, end=forecast.until, step=max(-(-length // BUCKETS), 1))
+    pairs = [pair for pair in _pairs(forecast, period) if pair.difference]
     most = sorted(pairs, key=lambda one: (-one.difference, one[:3]))[:MOST_PANELS]
-    several = len(found.courses) > 2
+    several = len(forecast.courses) > 2
     panels = tuple(_panel(one, named=several) for one in pairs if one in most)
     notes = [resolution(period, "mean")]
     if len(pairs) > len(panels):
         more = counted(len(pairs) - len(panels), "panel", "panels")
         notes.append(f"{more} that differ less not shown; the table has all")
-    alone = len(found.courses) == 1
+    alone = len(forecast.courses) == 1
     return Picture(
         title="Queues: allocated as it was" + ("" if alone else " and as changed"),
         log=log,
@@ -72,10 +72,10 @@ def forecast_picture(found: Forecast, log: str) -> Picture:
     )
 
 
-def _pairs(found: Forecast, period: Period) -> Iterator[_Pair]:
+def _pairs(forecast: Forecast, period: Period) -> Iterator[_Pair]:
     """Yield what can be compared: every resource of every queue, in every other course."""
-    first, *others = found.courses
-    uses = [{(use.queue, use.resource): use for use in each.queues} for each in found.courses]
+    first, *others = forecast.courses
+    uses = [{(use.queue, use.resource): use for use in each.queues} for each in forecast.courses]
     for queue, resource in sorted({place for some in uses for place in some}):
         of = [some.get((queue, resource)) for some in uses]
         limits = next(use for use in of if use is not None)
@@ -99,52 +99,56 @@ def _values(use: QueueUse | None, course: Course, period: Period) -> Values:
     )
 
 
-def _panel(one: _Pair, *, named: bool) -> Chart:
+def _panel(pair: _Pair, *, named: bool) -> Chart:
     """Return a panel. :param named: its title names the course, as there are several."""
-    changed = (NumberLine(Role.CHANGED, one_line(one.course), one.changed),) if one.changed else ()
-    limits = list(_limits(one))
-    beyond = beyond_of((*one.original, *one.changed), limits)
-    amounts = [f"{line.label} {short_amount(one.resource, line.values[0] or 0)}" for line in beyond]
-    course = f" as {one_line(one.course)}" if named else ""
+    changed = (
+        (NumberLine(Role.CHANGED, one_line(pair.course), pair.changed),) if pair.changed else ()
+    )
+    limits = list(_limits(pair))
+    beyond = beyond_of((*pair.original, *pair.changed), limits)
+    amounts = [
+        f"{line.label} {short_amount(pair.resource, line.values[0] or 0)}" for line in beyond
+    ]
+    course = f" as {one_line(pair.course)}" if named else ""
     said = f"; {', '.join(amounts)} above the panel" if beyond else ""
     return Chart(
-        title=f"{one_line(one.queue)}, {one_line(one.resource)}{course}{said}",
-        unit=one.resource,
-        filled=(NumberLine(Role.ALLOCATED, "original", one.original),),
+        title=f"{one_line(pair.queue)}, {one_line(pair.resource)}{course}{said}",
+        unit=pair.resource,
+        filled=(NumberLine(Role.ALLOCATED, "original", pair.original),),
         lines=(*(line for line in limits if line not in beyond), *changed),
     )
 
 
-def _limits(one: _Pair) -> Iterator[NumberLine]:
+def _limits(pair: _Pair) -> Iterator[NumberLine]:
     """Yield the limits that the queue had at the beginning, as flat lines."""
-    scale = 1.0 if one.resource == "memory" else _THOUSANDTHS
+    scale = 1.0 if pair.resource == "memory" else _THOUSANDTHS
     for role, amount in (
-        (Role.DESERVED, one.limits.deserved),
-        (Role.CAPABILITY, one.limits.capability),
+        (Role.DESERVED, pair.limits.deserved),
+        (Role.CAPABILITY, pair.limits.capability),
     ):
         if amount:
-            yield NumberLine(role, f"{role.value} at first", (amount * scale,) * len(one.original))
+            yield NumberLine(role, f"{role.value} at first", (amount * scale,) * len(pair.original))
 
 
-def fidelity_picture(found: Fidelity, log: str) -> Picture:
+def fidelity_picture(report: Fidelity, log: str) -> Picture:
     """Return the picture of sessions by how they came out, and of what was needed for that.
 
     Differences that are not explained are marked.
     """
-    sessions = found.sessions
-    times = [one.opened for one in sessions]
+    sessions = report.sessions
+    times = [fidelity.opened for fidelity in sessions]
     period = divided(min(times, default=0), max(times, default=0))
     parts: list[list[SessionFidelity]] = [[] for _ in range(period.parts)]
-    for one in sessions:
-        parts[period.part_of(one.opened)].append(one)
+    for session in sessions:
+        parts[period.part_of(session.opened)].append(session)
     marks = numbered(_incidents(sessions))
-    panels = [one for one in _fidelity_panels(parts, period) if one.filled]
+    panels = [panel for panel in _fidelity_panels(parts, period) if panel.filled]
     exact = sum(one.exact for one in sessions)
     return Picture(
         title=f"Sessions run again: {exact} of {counted(len(sessions), 'session')} as recorded",
         log=log,
         period=period,
-        panels=tuple(one._replace(marks=marks) for one in panels),
+        panels=tuple(chart._replace(marks=marks) for chart in panels),
         notes=(*notes_of(marks, period), f"each step is {duration(period.step)}"),
         empty="" if panels else "no session was run again",
     )
@@ -161,7 +165,7 @@ def _fidelity_panels(parts: Sequence[Sequence[SessionFidelity]], period: Period)
         ),
         ("not as recorded", [sum(not one.exact for one in some) for some in parts]),
     )
-    bindings = [[one.bindings for one in some] for some in parts]
+    bindings = [[fidelity.bindings for fidelity in some] for some in parts]
     yield _outcomes(
         f"bindings in {step}",
         ("exact", [sum(each.exact for each in some) for some in bindings]),
@@ -192,22 +196,22 @@ def _outcomes(title: str, *some: tuple[str, Sequence[int]]) -> Chart:
     return Chart(title, COUNT, tuple(lines))
 
 
-def _at_once(one: SessionFidelity) -> bool:
-    return one.exact and not one.deliveries and not one.order
+def _at_once(fidelity: SessionFidelity) -> bool:
+    return fidelity.exact and not fidelity.deliveries and not fidelity.order
 
 
 def _incidents(sessions: Sequence[SessionFidelity]) -> Iterator[Incident]:
     """Yield what is not explained: of each session the first difference, and how many more."""
-    for one in sessions:
-        bad = [each for each in one.differences if each.cause in NOT_EXPLAINED]
+    for session in sessions:
+        bad = [each for each in session.differences if each.cause in NOT_EXPLAINED]
         if bad:
-            yield Incident(one.opened, None, "", _difference_text(bad[0], len(bad) - 1))
+            yield Incident(session.opened, None, "", _difference_text(bad[0], len(bad) - 1))
 
 
-def _difference_text(one: Difference, more: int) -> str:
+def _difference_text(difference: Difference, more: int) -> str:
     others = f", and {more} more" if more else ""
-    recorded, again = (one_line(text) or "none" for text in (one.recorded, one.again))
+    recorded, again = (one_line(text) or "none" for text in (difference.recorded, difference.again))
     return (
-        f"session {one.session}: {one.about} of {one_line(one.name)} is {again}, recorded "
-        f"{recorded}: {one.cause.value}{others}"
+        f"session {difference.session}: {difference.about} of {one_line(difference.name)} is "
+        f"{again}, recorded {recorded}: {difference.cause.value}{others}"
     )

@@ -203,8 +203,11 @@ class _Drawing:
         labels = [self._plain(row.label) for row in cells.rows]
         gutter = min(max([*map(len, labels), 5]), self.width // 2) + 1
         levels, notes = shown_levels(cells)
-        shown = [*(LEVELS[one] for one in levels), *notes]
-        legend = [f"{one.ascii if self._ascii else one.character} {one.label}" for one in shown]
+        shown = [*(LEVELS[level] for level in levels), *notes]
+        legend = [
+            f"{cell_level.ascii if self._ascii else cell_level.character} {cell_level.label}"
+            for cell_level in shown
+        ]
         yield from self._head(cells.title, legend)
         if cells.marks:
             yield " " * gutter + self._numbers(cells.marks, self.width - gutter)
@@ -217,7 +220,9 @@ class _Drawing:
         """Return the character of some cells: the worst of them."""
         notes = {cell.note for cell in cells}
         level = max((cell.level for cell in cells if cell.level is not None), default=None)
-        shown = next((one for one in (NOT_READY, CORDONED) if one in notes), None)
+        shown = next(
+            (cell_level for cell_level in (NOT_READY, CORDONED) if cell_level in notes), None
+        )
         if shown is None and level is not None:
             shown = LEVELS[level]
         if shown is None:
@@ -277,7 +282,7 @@ class _Scale:
     def foot(self, gutter: int, marks: _Alphabet) -> Iterator[str]:
         """Yield the axis, and its texts."""
         lengths = durations_on_axis(exp(self._low), exp(self._high))
-        some = ((self.column(one), self.column(one), duration(one)) for one in lengths)
+        some = ((self.column(length), self.column(length), duration(length)) for length in lengths)
         for line in _axis(marks, self.width, some):
             yield " " * gutter + line
 

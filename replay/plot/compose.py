@@ -49,7 +49,7 @@ def queues_picture(shares: QueueShares, log: str) -> Picture:
     """Return the picture of queues: one panel each, with limits as lines and incidents marked."""
     marks = numbered(shares.incidents)
     kinds = (Role.DESERVED, Role.CAPABILITY, Role.GUARANTEE)
-    panels = tuple(_queue_panel(one, shares.resource, kinds, marks) for one in shares.queues)
+    panels = tuple(_queue_panel(queue, shares.resource, kinds, marks) for queue in shares.queues)
     drawn = {line.role.value for panel in panels for line in panel.lines}
     notes = [*notes_of(marks, shares.period), resolution(shares.period, "highest")]
     if shares.left_out:
@@ -85,20 +85,24 @@ def _queue_panel(
         unit=resource,
         filled=(NumberLine(Role.ALLOCATED, "allocated", share.allocated),),
         lines=tuple(line for line in lines if line not in beyond),
-        marks=tuple(one for one in marks if one.incident.queue in {"", share.queue}),
+        marks=tuple(mark for mark in marks if mark.incident.queue in {"", share.queue}),
     )
 
 
 def beyond_of(used: Values, lines: Sequence[NumberLine]) -> list[NumberLine]:
     """Return the limits so far above all else that nothing else could be seen."""
-    found: list[NumberLine] = []
+    number_lines: list[NumberLine] = []
     for line in sorted(lines, key=lambda one: highest_of(one.values), reverse=True):
-        others = [one.values for one in lines if one is not line and one not in found]
+        others = [
+            number_line.values
+            for number_line in lines
+            if number_line is not line and number_line not in number_lines
+        ]
         rest = max(map(highest_of, [used, *others]))
         if not 0 < rest * _BEYOND < highest_of(line.values):
             break
-        found.append(line)
-    return found
+        number_lines.append(line)
+    return number_lines
 
 
 def nodes_picture(use: NodeUse, log: str) -> Picture:
@@ -155,7 +159,7 @@ def gang_picture(gang: GangOverTime, log: str) -> Picture:
         NumberLine(Role(state), state, gang.counts[state])
         for state in ("finished", "running", "bound", "pending")
     )
-    marks = numbered([_phase_incident(one) for one in gang.phases])
+    marks = numbered([_phase_incident(phase) for phase in gang.phases])
     needed = NumberLine(Role.NEEDED, "minMember", gang.min_member)
     return Picture(
         title=f"Gang of {one_line(gang.named)}: pods against minMember",
@@ -197,7 +201,7 @@ def sessions_picture(runs: SessionRuns, log: str) -> Picture:
             (Role.EVICTED, "evicted", runs.evicted),
         ),
     ]
-    kept = tuple(one for one in panels if one.filled)
+    kept = tuple(chart for chart in panels if chart.filled)
     notes = notes_of(marks, runs.period)
     if any(runs.inferred):
         notes.append(
@@ -257,8 +261,8 @@ def _range(spread: WaitSpread) -> DurationRange:
 def numbered(incidents: Iterable[Incident]) -> tuple[IncidentMark, ...]:
     """Return the marks of incidents; the first of them have numbers."""
     return tuple(
-        IncidentMark(number if number <= _NOTED else 0, one)
-        for number, one in enumerate(incidents, 1)
+        IncidentMark(number if number <= _NOTED else 0, incident)
+        for number, incident in enumerate(incidents, 1)
     )
 
 

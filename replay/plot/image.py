@@ -344,7 +344,7 @@ def _ranges(axes: Axes, panel: RangesPanel, colours: Colours) -> None:
     axes.set_yticks([place + 0.5 for place in range(len(panel.rows))])
     axes.set_yticklabels([f"{row.label}  {row.said}" for row in panel.rows])
     ticks = durations_on_axis(shortest / 1.5, longest * 1.5)
-    axes.set_xticks(ticks, [duration(one) for one in ticks])
+    axes.set_xticks(ticks, [duration(tick) for tick in ticks])
     axes.minorticks_off()
     axes.grid(axis="x", color=colours.grid, linewidth=0.6, zorder=0)
 
@@ -366,8 +366,10 @@ def _entries(picture: Picture, colours: Colours) -> dict[str, Any]:
                 entries[line.label] = Line2D([], [], color=colour, linestyle=dashes)
         elif isinstance(panel, Cells):
             levels, notes = shown_levels(panel)
-            entries |= {LEVELS[one].label: Patch(facecolor=colours.levels[one]) for one in levels}
-            entries |= {one.label: Patch(facecolor=noted[one]) for one in notes}
+            entries |= {
+                LEVELS[level].label: Patch(facecolor=colours.levels[level]) for level in levels
+            }
+            entries |= {note.label: Patch(facecolor=noted[note]) for note in notes}
     drawn = [panel for panel in picture.panels if not isinstance(panel, RangesPanel)]
     marks = [mark.incident for panel in drawn for mark in panel.marks]
     if marks:

@@ -105,4 +105,4 @@ def durations_on_axis(shortest: float, longest: float) -> list[int]:
     coarse = [one for one in _COARSE if shortest <= one <= longest]
     if len(coarse) >= _FEW:
         return coarse
-    return [one for one in _TIMES if shortest <= one <= longest]
+    return [time for time in _TIMES if shortest <= time <= longest]

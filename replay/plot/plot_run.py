@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _LEAST_US = 60 * SECOND_US
 
 
-def plot_of_why(log: Log, found: Why, moment: Moment) -> PlotRequest:
+def plot_of_why(log: Log, why: Why, moment: Moment) -> PlotRequest:
     """Return what to draw.
 
     Of a queue its shares, of a node its use. Of a pod, a job or a PodGroup the queue that is full,
@@ -56,21 +56,21 @@ def plot_of_why(log: Log, found: Why, moment: Moment) -> PlotRequest:
         raise UsageError(
             "the log has one time only", now="ingest a watch or an audit log to see it over time"
         )
-    kind, name = found.asked.kind, found.asked.name
-    full = _full([link for link in found.chain if link.blocks])
+    kind, name = why.asked.kind, why.asked.name
+    full = _full([link for link in why.chain if link.blocks])
     if kind == "node":
         return PlotRequest(NODES, (name,), None, moment)
     if kind == "queue":
         return PlotRequest(QUEUES, (name,), None, moment, full[1] if full is not None else None)
     if full is not None:
-        return PlotRequest(QUEUES, full[:1], _begin(log, found, moment), moment, full[1])
+        return PlotRequest(QUEUES, full[:1], _begin(log, why, moment), moment, full[1])
     if kind == "pod":
-        groups = [link.podgroup for link in found.chain if isinstance(link, PodGroupState)]
+        groups = [link.podgroup for link in why.chain if isinstance(link, PodGroupState)]
         kind, name = "podgroup", groups[0] if groups else ""
     namespace, _, name = name.rpartition("/")
     if not name:
         raise UsageError(
-            f"pod {found.asked.name} has no PodGroup, so it has no gang to draw",
+            f"pod {why.asked.name} has no PodGroup, so it has no gang to draw",
             now="plinian plot queues draws all queues",
         )
     return PlotRequest(GANG, (f"{kind}/{name}",), None, moment, None, namespace or None)
@@ -89,9 +89,9 @@ def _full(blocking: list[Link]) -> tuple[str, str] | None:
     return None
 
 
-def _begin(log: Log, found: Why, moment: Moment) -> Point | None:
+def _begin(log: Log, why: Why, moment: Moment) -> Point | None:
     clock = log.clock(moment)
-    revision = None if found.began is None else found.began.revision
+    revision = None if why.began is None else why.began.revision
     began = None if revision is None else clock.time_of(revision)
     first, last = clock.first(), moment.time or clock.time_of(moment.revision)
     if began is None or first is None or last is None:
@@ -264,10 +264,10 @@ def _notes_of_gaps(log: Log, picture: Picture, span: ShownPeriod) -> list[str]:
     period, clock = picture.period, log.clock(span.end)
     first = max(clock.revision_at(period.begin), 0)
     bounds = {
-        (one.after_within.latest, one.before_within.latest)
-        for one in unknown_between(log, first, span.end, SCHEDULING)
-        if one.after_within is not None and one.before_within is not None
-        if _has_unsure_times(clock, one.gap, _SEEN * period.step)
+        (unknown.after_within.latest, unknown.before_within.latest)
+        for unknown in unknown_between(log, first, span.end, SCHEDULING)
+        if unknown.after_within is not None and unknown.before_within is not None
+        if _has_unsure_times(clock, unknown.gap, _SEEN * period.step)
     }
     whole = sorted((low, high) for low, high in bounds if low is not None and high is not None)
     inside = [(low, high) for low, high in whole if low < period.end and high > period.begin]

@@ -100,14 +100,14 @@ class BehavioursQuestion(_QuestionOfOne, frozen=True, kw_only=True):
         from ..compare.releases import ReleaseBehaviour, behaviours_of  # noqa: PLC0415
         from ..tabular.tabular import Records  # noqa: PLC0415
 
-        found = behaviours_of(self.release, self.asked_parts, self.asked_subjects)
-        return Records(found, "behaviours", ReleaseBehaviour)
+        behaviours = behaviours_of(self.release, self.asked_parts, self.asked_subjects)
+        return Records(behaviours, "behaviours", ReleaseBehaviour)
 
-    def lines(self, found: Records[ReleaseBehaviour], style: Style) -> Iterator[str]:
+    def lines(self, records: Records[ReleaseBehaviour], style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.release_tables import behaviour_lines  # noqa: PLC0415 -- only needed here
 
-        return behaviour_lines(found, style)
+        return behaviour_lines(records, style)
 
 
 def _known(what: str, names: Names, known: Sequence[str]) -> Sequence[str]:

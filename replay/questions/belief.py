@@ -82,37 +82,37 @@ class BeliefQuestion(QuestionOfScheduler["Belief"], frozen=True):
         cache = belief_at(log.store, moment, behaviours, recent=recent, progress=progress)
         return Belief(moment.label, behaviours.release, cache)
 
-    def document(self, found: Belief) -> Mapping[str, Any]:
+    def document(self, belief: Belief) -> Mapping[str, Any]:
         """Return the named parts as ``-o json`` prints them."""
-        return {**self._rows(found), **({"panic": found.panic} if found.panic else {})}
+        return {**self._rows(belief), **({"panic": belief.panic} if belief.panic else {})}
 
-    def tables(self, found: Belief, _style: Style) -> Iterable[Table]:
+    def tables(self, belief: Belief, _style: Style) -> Iterable[Table]:
         """Return the named parts."""
         from ..render.believed import part_table  # noqa: PLC0415
 
-        return [part_table(found.cache, part, rows) for part, rows in self._rows(found).items()]
+        return [part_table(belief.cache, part, rows) for part, rows in self._rows(belief).items()]
 
     def nothing(self, _found: Belief) -> str:
         """Return that the parts are empty."""
         return "Nothing."
 
-    def notes(self, found: Belief) -> Sequence[str]:
+    def notes(self, belief: Belief) -> Sequence[str]:
         """Return the panic that leaves no session to run."""
-        if not found.panic:
+        if not belief.panic:
             return ()
-        return (f"The scheduler of {found.release} panics here: {found.panic}",)
+        return (f"The scheduler of {belief.release} panics here: {belief.panic}",)
 
-    def _rows(self, found: Belief) -> dict[str, list[Any]]:
+    def _rows(self, belief: Belief) -> dict[str, list[Any]]:
         """Return the rows of each part; with names, only theirs."""
         from ..render.believed import PARTS  # noqa: PLC0415
 
         wanted, names = self._wanted
-        rows: dict[str, list[Any]] = {part: getattr(found, part) for part in wanted}
+        rows: dict[str, list[Any]] = {part: getattr(belief, part) for part in wanted}
         if names:
             (part,) = wanted
             name_of = attrgetter(PARTS[part].name)
             known = set(map(name_of, rows[part]))
-            full = {_full(name, known, part, found.at) for name in names}
+            full = {_full(name, known, part, belief.at) for name in names}
             rows[part] = [row for row in rows[part] if name_of(row) in full]
         return rows
 

@@ -78,15 +78,15 @@ class QuestionOfChange(QuestionOfRelease["Bisection"], frozen=True, kw_only=True
             raise UsageError(what, now="as in v1.11.0..v1.12.1")
         return ends
 
-    def lines(self, found: Bisection, style: Style) -> Iterator[str]:
+    def lines(self, bisection: Bisection, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.bisection import bisection_lines  # noqa: PLC0415
 
-        return bisection_lines(found, getattr(found, "crashes", ()), style=style)
+        return bisection_lines(bisection, getattr(bisection, "crashes", ()), style=style)
 
-    def code(self, found: Bisection, *, asked: bool) -> int:  # noqa: ARG002 -- it always does
+    def code(self, bisection: Bisection, *, asked: bool) -> int:  # noqa: ARG002 -- it always does
         """Return 1 if the answer is the same everywhere, 2 if that is not known."""
-        return 0 if found.flip is not None else 1 if found.answered else 2
+        return 0 if bisection.flip is not None else 1 if bisection.answered else 2
 
 
 class BisectQuestion(QuestionOfChange, frozen=True, kw_only=True):

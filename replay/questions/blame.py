@@ -53,8 +53,8 @@ class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
         named = log.object(self.named, moment)
         return blame_at(log, named, self.number, moment, namespace=self.namespace)
 
-    def lines(self, found: Blame, style: Style) -> Iterator[str]:
+    def lines(self, blame: Blame, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.why import blame_lines  # noqa: PLC0415
 
-        return blame_lines(found, style=style)
+        return blame_lines(blame, style=style)

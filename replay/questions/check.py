@@ -129,31 +129,31 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
         )
         return check(log, task, self.progress)
 
-    def tables(self, found: CheckReport, style: Style) -> Iterable[Table]:
+    def tables(self, report: CheckReport, style: Style) -> Iterable[Table]:
         """Return a row for each violation."""
         from ..render.check import check_table  # noqa: PLC0415
 
-        return (check_table(found, wide=style.wide),)
+        return (check_table(report, wide=style.wide),)
 
     def nothing(self, _found: CheckReport) -> str:
         """Return nothing: the lines below say it."""
         return ""
 
-    def beside_lines(self, found: CheckReport) -> Iterator[str]:
+    def beside_lines(self, report: CheckReport) -> Iterator[str]:
         """Yield what was found, left out, not checked and not known."""
         from ..render.check import check_notes  # noqa: PLC0415
 
-        return check_notes(found)
+        return check_notes(report)
 
-    def review(self, found: CheckReport) -> Review:
+    def review(self, report: CheckReport) -> Review:
         """Return the answer as a review."""
         from ..review.check_review import check_review  # noqa: PLC0415
 
-        return check_review(found)
+        return check_review(report)
 
-    def code(self, found: CheckReport, *, asked: bool) -> int:
+    def code(self, report: CheckReport, *, asked: bool) -> int:
         """Return 1 if anything is violated, and the command is asked to."""
-        return int(asked and bool(found.violations))
+        return int(asked and bool(report.violations))
 
 
 class InvariantListQuestion(Question["Sequence[Invariant]"], frozen=True):
@@ -169,11 +169,11 @@ class InvariantListQuestion(Question["Sequence[Invariant]"], frozen=True):
 
         return ALL
 
-    def document(self, found: Sequence[Invariant]) -> Any:
+    def document(self, invariants: Sequence[Invariant]) -> Any:
         """Return the answer as ``-o json`` prints it."""
         from ..invariants.check_report import invariant_document  # noqa: PLC0415
 
-        return [invariant_document(one) for one in found]
+        return [invariant_document(invariant) for invariant in invariants]
 
     def lines(self, _found: Sequence[Invariant], style: Style) -> Iterator[str]:
         """Yield the answer for people."""

@@ -36,27 +36,27 @@ class QuestionOfDecisions(QuestionOfRelease["Comparison"], frozen=True, kw_only=
         """Return the releases."""
         return several(self.releases)
 
-    def document(self, found: Comparison) -> ComparisonDocument:
+    def document(self, comparison: Comparison) -> ComparisonDocument:
         """Return what ``-o json`` prints of the answer."""
-        return found.shown(trace=self.is_traced)
+        return comparison.shown(trace=self.is_traced)
 
-    def lines(self, found: Comparison, style: Style) -> Iterator[str]:
+    def lines(self, comparison: Comparison, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.comparison import comparison_lines  # noqa: PLC0415
 
-        return comparison_lines(found, style=style, trace=self.is_traced)
+        return comparison_lines(comparison, style=style, trace=self.is_traced)
 
-    def notes(self, found: Comparison) -> Sequence[str]:
+    def notes(self, comparison: Comparison) -> Sequence[str]:
         """Return what each session was run on."""
         from ..sessions.remarks import session_remarks  # noqa: PLC0415
 
-        answers = [side.answer for side in found.sides]
+        answers = [side.answer for side in comparison.sides]
         recorded = self.needs_conf
-        return [text for one in answers for text in session_remarks(one, recorded=recorded)]
+        return [text for answer in answers for text in session_remarks(answer, recorded=recorded)]
 
-    def code(self, found: Comparison, *, asked: bool) -> int:
+    def code(self, comparison: Comparison, *, asked: bool) -> int:
         """Return 1 if the sessions decide differently, 2 if that is not known."""
-        return (1 if found else 2 if found.not_known else 0) if asked else 0
+        return (1 if comparison else 2 if comparison.not_known else 0) if asked else 0
 
 
 class ComparisonQuestion(QuestionOfDecisions, frozen=True, kw_only=True):
@@ -113,6 +113,6 @@ class ComparisonQuestion(QuestionOfDecisions, frozen=True, kw_only=True):
         moment, confs = log.moment(self.at), conf_texts(self.confs)
         return compare_variants(log, moment, self.caches, confs, trace=self.trace)
 
-    def sessions(self, found: Comparison) -> Sequence[SessionRun]:
+    def sessions(self, comparison: Comparison) -> Sequence[SessionRun]:
         """Return the sessions."""
-        return [side.answer for side in found.sides]
+        return [side.answer for side in comparison.sides]

@@ -141,69 +141,69 @@ With --release, what sessions decide at A and at B is compared instead of object
         from ..histories.first_seen import diff_at  # noqa: PLC0415 -- doors read the fields only
 
         ends = log.moment(self.before), log.moment(self.after)
-        found = diff_at(log, ends, self.kinds, namespace=self.namespace, ignore=self.ignore)
+        diff = diff_at(log, ends, self.kinds, namespace=self.namespace, ignore=self.ignore)
         if not self.who:
-            return found
-        made = who_made(log.store, found, *ends)
-        return AttributedDiff(**msgspec.structs.asdict(found), who=made)
+            return diff
+        made = who_made(log.store, diff, *ends)
+        return AttributedDiff(**msgspec.structs.asdict(diff), who=made)
 
     def ask(self, log: Log) -> Diff:
         """Return the answer; a strict question takes no uncertain one.
 
         :raises NotKnown: it is strict, and not all is known at both moments.
         """
-        found = self.answer(log)
+        diff = self.answer(log)
         if self.strict:
             from ..coverage.coverage import refuse  # noqa: PLC0415 -- seldom needed
 
-            refuse(lacking(found))
-        return found
+            refuse(lacking(diff))
+        return diff
 
-    def document(self, found: Diff) -> Any:
+    def document(self, diff: Diff) -> Any:
         """Return the answer as ``-o json`` prints it."""
         from ..render.diff_views import counts_json, who_json  # noqa: PLC0415
 
-        made, difference = _made(found), _difference(found)
+        made, difference = _made(diff), _difference(diff)
         if self.summary:
             return counts_json(difference, made)
-        return found if made is None else who_json(difference, made)
+        return diff if made is None else who_json(difference, made)
 
-    def lines(self, found: Diff, style: Style) -> Iterator[str]:
+    def lines(self, diff: Diff, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.diff_views import counts_lines, made_by  # noqa: PLC0415
         from ..render.differences import diff_lines  # noqa: PLC0415
 
-        made = _made(found)
+        made = _made(diff)
         if self.summary:
-            return counts_lines(found, made, style=style)
+            return counts_lines(diff, made, style=style)
         by = None if made is None else made_by(made)
-        return diff_lines(found, style=style, events=bool(self.kinds), made=by)
+        return diff_lines(diff, style=style, events=bool(self.kinds), made=by)
 
-    def notes(self, found: Diff) -> Sequence[str]:
+    def notes(self, diff: Diff) -> Sequence[str]:
         """Return which kinds are compared from a later moment on."""
         from ...engine.kubernetes.resources import plural_of  # noqa: PLC0415
 
         return [
-            f"warning: {plural_of(one.group, one.kind)}: compared from {one.point} on, as nothing "
-            "is known before"
-            for one in found.begun
+            f"warning: {plural_of(begin.group, begin.kind)}: compared from {begin.point} on, as "
+            "nothing is known before"
+            for begin in diff.begun
         ]
 
-    def code(self, found: Diff, *, asked: bool) -> int:
+    def code(self, diff: Diff, *, asked: bool) -> int:
         """Return 1 if anything differs, 2 if that is not known."""
-        blind = bool(found.not_known) and bool(found.first_seen or not found.summary.same)
-        return (1 if found else 2 if blind else 0) if asked else 0
+        blind = bool(diff.not_known) and bool(diff.first_seen or not diff.summary.same)
+        return (1 if diff else 2 if blind else 0) if asked else 0
 
 
-def _made(found: Diff) -> Who | None:
+def _made(diff: Diff) -> Who | None:
     """Return who made the differences, if that was asked."""
     from ..histories.diff_actors import AttributedDiff  # noqa: PLC0415
 
-    return found.who if isinstance(found, AttributedDiff) else None
+    return diff.who if isinstance(diff, AttributedDiff) else None
 
 
-def _difference(found: Diff) -> Diff:
+def _difference(diff: Diff) -> Diff:
     """Return the differences alone."""
     from ..histories.diff import Diff  # noqa: PLC0415
 
-    return Diff(**{name: getattr(found, name) for name in Diff.__struct_fields__})
+    return Diff(**{name: getattr(diff, name) for name in Diff.__struct_fields__})

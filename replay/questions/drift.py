@@ -37,30 +37,30 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
         from ..coverage.coverage import SCHEDULING, unknown_at  # noqa: PLC0415
 
         moment = log.moment(self.at)
-        found = drift_at(log.store, moment, resolve(self.release), progress=self.progress)
-        return msgspec.structs.replace(found, not_known=tuple(unknown_at(log, moment, SCHEDULING)))
+        drift = drift_at(log.store, moment, resolve(self.release), progress=self.progress)
+        return msgspec.structs.replace(drift, not_known=tuple(unknown_at(log, moment, SCHEDULING)))
 
-    def tables(self, found: Drift, _style: Style) -> Iterable[Table]:
+    def tables(self, drift: Drift, _style: Style) -> Iterable[Table]:
         """Return a row for each difference."""
         from ..render.believed import drift_table  # noqa: PLC0415
 
-        return (drift_table(found),)
+        return (drift_table(drift),)
 
-    def nothing(self, found: Drift) -> str:
+    def nothing(self, drift: Drift) -> str:
         """Return that nothing differs, as far as the log knows."""
-        if not found.not_known:
-            return f"The scheduler's cache matches the API server at {found.at}."
+        if not drift.not_known:
+            return f"The scheduler's cache matches the API server at {drift.at}."
         return (
-            f"Nothing differs at {found.at} in what the log knows. It lacks "
-            f"{', '.join(one.name for one in found.not_known)}."
+            f"Nothing differs at {drift.at} in what the log knows. It lacks "
+            f"{', '.join(unknown.name for unknown in drift.not_known)}."
         )
 
-    def notes(self, found: Drift) -> Sequence[str]:
+    def notes(self, drift: Drift) -> Sequence[str]:
         """Return which panics the scheduler had."""
         from ..render.believed import crash_texts  # noqa: PLC0415
 
-        return crash_texts(found)
+        return crash_texts(drift)
 
-    def code(self, found: Drift, *, asked: bool) -> int:
+    def code(self, drift: Drift, *, asked: bool) -> int:
         """Return 1 if anything differs."""
-        return int(asked and bool(found.differences))
+        return int(asked and bool(drift.differences))

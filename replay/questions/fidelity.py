@@ -90,24 +90,24 @@ a difference is unexplained, or input is missing."""
         scope = question_in(log, log.place, log.moment(), release, conf=conf, **between)
         return fidelity(log, scope, jobs=self.jobs, progress=self.progress)
 
-    def lines(self, found: Fidelity, style: Style) -> Iterator[str]:
+    def lines(self, report: Fidelity, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.fidelity import fidelity_lines  # noqa: PLC0415
 
-        return fidelity_lines(found, unfold=self.unfold, style=style)
+        return fidelity_lines(report, unfold=self.unfold, style=style)
 
-    def notes(self, found: Fidelity) -> list[str]:
+    def notes(self, report: Fidelity) -> list[str]:
         """Return what the sessions were run as, and which are left out or inferred."""
         from ..render.fidelity import fidelity_notes  # noqa: PLC0415
 
-        return list(fidelity_notes(found, named=self.release is not None))
+        return list(fidelity_notes(report, named=self.release is not None))
 
-    def review(self, found: Fidelity) -> Review:
+    def review(self, report: Fidelity) -> Review:
         """Return the answer as a review."""
         from ..review.fidelity_review import fidelity_review  # noqa: PLC0415
 
-        return fidelity_review(found, unfold=self.unfold)
+        return fidelity_review(report, unfold=self.unfold)
 
-    def code(self, found: Fidelity, *, asked: bool) -> int:
+    def code(self, report: Fidelity, *, asked: bool) -> int:
         """Return 2 if nothing is compared; else 1 if a session differs, and that is asked."""
-        return 2 if not found.sessions else int(asked and not found.exact)
+        return 2 if not report.sessions else int(asked and not report.exact)

@@ -53,9 +53,9 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
         place = target.place(self.namespace) or ""
         name = name_of(log, (target.group, target.kind), target.name, place, moment)
         named = target._replace(name=name)
-        found = history_at(log, named, namespace=place, moment=moment, ignore=self.ignore)
-        owned = belonging(log.store, found.object, found.uids, moment)
-        return ObjectHistory(**msgspec.structs.asdict(found), belonging=owned)
+        history = history_at(log, named, namespace=place, moment=moment, ignore=self.ignore)
+        owned = belonging(log.store, history.object, history.uids, moment)
+        return ObjectHistory(**msgspec.structs.asdict(history), belonging=owned)
 
     def ask(self, log: Log) -> ObjectHistory:
         """Return the answer; one of lines that name the object is better than none.
@@ -63,34 +63,34 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
         :raises ObjectNotFound: the log never held it; suggests what may be meant.
         :raises NotKnown: the question is strict, and the kind is not known all the time.
         """
-        found = self.answer(log)
-        fault = None if found.happenings else self.fault(log, found)
+        history = self.answer(log)
+        fault = None if history.happenings else self.fault(log, history)
         if fault is not None:
             raise fault
-        return self.strictly(found)
+        return self.strictly(history)
 
-    def fault(self, log: Log, found: ObjectHistory) -> PlinianError | None:
+    def fault(self, log: Log, history: ObjectHistory) -> PlinianError | None:
         """Return that the log never held the object, with what may be meant."""
         from ..render.related_objects import never_held  # noqa: PLC0415
 
-        return never_held(log, found, log.moment(self.at))
+        return never_held(log, history, log.moment(self.at))
 
-    def kinds(self, found: ObjectHistory) -> Collection[GroupKind]:
+    def kinds(self, history: ObjectHistory) -> Collection[GroupKind]:
         """Return the kind of the object."""
-        return [(found.object.group, found.object.kind)]
+        return [(history.object.group, history.object.kind)]
 
-    def lines(self, found: ObjectHistory, style: Style) -> Iterator[str]:
+    def lines(self, history: ObjectHistory, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.differences import history_lines  # noqa: PLC0415
         from ..render.related_objects import belonging_lines  # noqa: PLC0415
 
-        yield from history_lines(found, style=style)
-        yield from belonging_lines(found.belonging)
+        yield from history_lines(history, style=style)
+        yield from belonging_lines(history.belonging)
 
-    def notes(self, found: ObjectHistory) -> Sequence[str]:
+    def notes(self, history: ObjectHistory) -> Sequence[str]:
         """Return that the log holds no version of the object, and what it holds instead."""
-        if found.uids:
+        if history.uids:
             return ()
-        requested = any(one.requested for one in found.happenings)
+        requested = any(happening.requested for happening in history.happenings)
         what = "these are requests about it" if requested else "these log lines name it"
         return (f"the log holds no version of it; {what}",)

@@ -344,11 +344,11 @@ def running(log: Log, moment: Moment, remark: Remark) -> str | None:
     """Return the release of the image of the scheduler's pods; None if the log has none of them."""
     from ..logs.scheduler_release import running_release  # noqa: PLC0415
 
-    found = running_release(log, moment)
-    if found is None:
+    release = running_release(log, moment)
+    if release is None:
         return None
-    remark(f"release {found.release}: pod {found.pod} runs the image {found.image}")
-    return found.release
+    remark(f"release {release.release}: pod {release.pod} runs the image {release.image}")
+    return release.release
 
 
 def taken(release: str, remark: Remark, *, assume: bool, pre_releases: bool = False) -> str:

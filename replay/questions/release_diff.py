@@ -49,15 +49,15 @@ class ReleaseDiffQuestion(QuestionOfBehaviours["Records[BehaviourDiff]"], frozen
         from ..tabular.tabular import Records  # noqa: PLC0415
 
         parts, subjects = self.asked_parts, self.asked_subjects
-        found = release_diff(self.one, self.other, parts=parts, subjects=subjects)
-        return Records(found, "behaviours", BehaviourDiff)
+        diffs = release_diff(self.one, self.other, parts=parts, subjects=subjects)
+        return Records(diffs, "behaviours", BehaviourDiff)
 
-    def lines(self, found: Records[BehaviourDiff], style: Style) -> Iterator[str]:
+    def lines(self, records: Records[BehaviourDiff], style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.release_tables import difference_lines  # noqa: PLC0415 -- only needed here
 
-        return difference_lines(found, self.one, self.other, style)
+        return difference_lines(records, self.one, self.other, style)
 
-    def beside_lines(self, found: Records[BehaviourDiff]) -> Sequence[str]:
+    def beside_lines(self, records: Records[BehaviourDiff]) -> Sequence[str]:
         """Return how many there are."""
-        return (f"{len(found)} behaviours differ",)
+        return (f"{len(records)} behaviours differ",)

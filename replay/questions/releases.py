@@ -54,8 +54,8 @@ class ReleasesQuestion(QuestionOfReleases["Records[ReleaseLine]"], frozen=True):
 
         return Records(release_lines(), "releases", ReleaseLine)
 
-    def lines(self, found: Records[ReleaseLine], style: Style) -> Iterator[str]:
+    def lines(self, records: Records[ReleaseLine], style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.release_tables import release_lines  # noqa: PLC0415 -- only needed here
 
-        return release_lines(found, style)
+        return release_lines(records, style)

@@ -110,19 +110,19 @@ each, and the behaviours in which the releases differ."""
             chance=chance_of(log, moment, str(self.choose), samples_nodes=self.sample_nodes),
         )
 
-    def lines(self, found: SessionAnswer, style: Style) -> Iterator[str]:
+    def lines(self, answer: SessionAnswer, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.session import session_lines  # noqa: PLC0415
 
-        return session_lines(found, style=style, trace=self.trace)
+        return session_lines(answer, style=style, trace=self.trace)
 
-    def notes(self, found: SessionAnswer) -> Sequence[str]:
+    def notes(self, answer: SessionAnswer) -> Sequence[str]:
         """Return what the session was run on."""
         from ..sessions.remarks import session_remarks  # noqa: PLC0415
 
         recorded, named = self.conf is None, self.release is not None
-        return tuple(session_remarks(found, recorded=recorded, named=named))
+        return tuple(session_remarks(answer, recorded=recorded, named=named))
 
-    def sessions(self, found: SessionAnswer) -> Sequence[SessionRun]:
+    def sessions(self, answer: SessionAnswer) -> Sequence[SessionRun]:
         """Return the session."""
-        return (found,)
+        return (answer,)

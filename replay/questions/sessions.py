@@ -56,18 +56,18 @@ class SessionListQuestion(Question["Records[ListedSession]"], frozen=True, kw_on
         from ..tabular.tabular import Records  # noqa: PLC0415
 
         between = bounds(log, at=self.at, since=self.since, until=self.until)
-        found = within(listed_sessions(log.store, log.moment()), **between)
-        return Records(found, "sessions", ListedSession)
+        sessions = within(listed_sessions(log.store, log.moment()), **between)
+        return Records(sessions, "sessions", ListedSession)
 
-    def document(self, found: Records[ListedSession]) -> Mapping[str, Any]:
+    def document(self, records: Records[ListedSession]) -> Mapping[str, Any]:
         """Return the answer as ``-o json`` prints it."""
-        return {"apiVersion": "v1", "kind": "SessionList", "items": found}
+        return {"apiVersion": "v1", "kind": "SessionList", "items": records}
 
-    def tables(self, found: Records[ListedSession], style: Style) -> Iterable[Table]:
+    def tables(self, records: Records[ListedSession], style: Style) -> Iterable[Table]:
         """Return a row for each session."""
         from ..render.session import session_table  # noqa: PLC0415
 
-        return (session_table(found, wide=style.wide),)
+        return (session_table(records, wide=style.wide),)
 
     def remarks(self, log: Log) -> Sequence[str]:
         """Return which sessions a reader may miss."""

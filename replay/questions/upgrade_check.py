@@ -148,24 +148,24 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
         jobs, progress = self.jobs, self.progress
         return upgrade_check(places, asked, sample=sample, jobs=jobs, progress=progress)
 
-    def lines(self, found: Upgrade, style: Style) -> Iterator[str]:
+    def lines(self, upgrade: Upgrade, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.upgrade import upgrade_lines  # noqa: PLC0415
 
-        return upgrade_lines(found, unfold=self.unfold, style=style)
+        return upgrade_lines(upgrade, unfold=self.unfold, style=style)
 
-    def review(self, found: Upgrade) -> Review:
+    def review(self, upgrade: Upgrade) -> Review:
         """Return the answer as a review."""
         from ..review.upgrade_review import upgrade_review  # noqa: PLC0415
 
-        return upgrade_review(found, unfold=self.unfold)
+        return upgrade_review(upgrade, unfold=self.unfold)
 
-    def beside_lines(self, found: Upgrade) -> Iterator[str]:
+    def beside_lines(self, upgrade: Upgrade) -> Iterator[str]:
         """Yield how many behaviours differ outside of sessions."""
         from ...engine.volcano.table import Part  # noqa: PLC0415
         from ..compare.releases import release_diff  # noqa: PLC0415
 
-        one, other = found.releases
+        one, other = upgrade.releases
         count = len(release_diff(one, other, parts=(Part.CACHE, Part.CONTROLLERS)))
         if count:
             yield (
@@ -173,11 +173,11 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
                 f"do not show: plinian release diff {one} {other} --part cache --part controllers"
             )
 
-    def code(self, found: Upgrade, *, asked: bool) -> int:
+    def code(self, upgrade: Upgrade, *, asked: bool) -> int:
         """Return 2 if the verdict is not known; else 1 if it names a change, and that is asked."""
         from ..compare.verdict import UNKNOWN, verdict_of  # noqa: PLC0415
 
-        judged = verdict_of(found)
+        judged = verdict_of(upgrade)
         if judged.level == UNKNOWN:
             return _BROKEN
-        return int(asked and (bool(found) if self.unfold else judged.noticed))
+        return int(asked and (bool(upgrade) if self.unfold else judged.noticed))

@@ -45,7 +45,7 @@ class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
         )
 
     def helps(
-        self, log: Log, found: Why, go_on: Callable[[], bool], progress: Progress | None
+        self, log: Log, why: Why, go_on: Callable[[], bool], progress: Progress | None
     ) -> WouldHelp:
         """Return with which changes the object starts.
 
@@ -57,7 +57,7 @@ class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
         moment = log.moment(self.at)
         target = startable(log, log.object(self.named, moment), self.namespace, moment)
         return what_would_help(
-            log, moment, target, found, conf=conf_text(self.conf), go_on=go_on, progress=progress
+            log, moment, target, why, conf=conf_text(self.conf), go_on=go_on, progress=progress
         )
 
 
@@ -115,44 +115,44 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
         from ..budget import within  # noqa: PLC0415 -- doors read the fields only
 
         go_on = within(self.budget)
-        found = self.why(log)
+        why = self.why(log)
         if not self.what_would_help:
-            return found
+            return why
         from ..what_if.help import HelpedWhy, instead  # noqa: PLC0415
 
-        may_start = found.waits and not instead(found)
-        helps = self.helps(log, found, go_on, self.progress) if may_start else msgspec.UNSET
-        return HelpedWhy(**msgspec.structs.asdict(found), would_help=helps)
+        may_start = why.waits and not instead(why)
+        helps = self.helps(log, why, go_on, self.progress) if may_start else msgspec.UNSET
+        return HelpedWhy(**msgspec.structs.asdict(why), would_help=helps)
 
-    def lines(self, found: Why, style: Style) -> Iterator[str]:
+    def lines(self, why: Why, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.why import why_lines  # noqa: PLC0415
 
-        yield from why_lines(found, depth=self.verbose, style=style)
+        yield from why_lines(why, depth=self.verbose, style=style)
         if not self.what_would_help:
             return
         from ..render.tables import paragraph  # noqa: PLC0415
         from ..render.would_help import help_lines  # noqa: PLC0415
         from ..what_if.help import HelpedWhy  # noqa: PLC0415
 
-        if isinstance(found, HelpedWhy) and found.would_help is not msgspec.UNSET:
-            yield from help_lines(found.would_help, depth=self.verbose, style=style)
-        for said in self.beside_document(found):
+        if isinstance(why, HelpedWhy) and why.would_help is not msgspec.UNSET:
+            yield from help_lines(why.would_help, depth=self.verbose, style=style)
+        for said in self.beside_document(why):
             yield from ("\n", *paragraph(f"{said[:1].upper()}{said[1:]}.", style))
 
-    def notes(self, found: Why) -> Sequence[str]:
+    def notes(self, why: Why) -> Sequence[str]:
         """Return what was assumed, and which session is the answer's."""
-        asked = found.asked
+        asked = why.asked
         return (
             *(f"assumed: {text}" for text in asked.assumed),
             f"session at {asked.at} as {asked.release}, configuration {asked.conf}",
         )
 
-    def beside_document(self, found: Why) -> Sequence[str]:
+    def beside_document(self, why: Why) -> Sequence[str]:
         """Return what to ask in place of what would help."""
         if not self.what_would_help:
             return ()
         from ..what_if.help import instead  # noqa: PLC0415
 
-        said = instead(found)
+        said = instead(why)
         return (said,) if said else ()

@@ -242,7 +242,7 @@ def _tasks(cache: SchedulerCache) -> Iterator[BelievedTask]:
     some = {task.uid: task for job in cache.jobs.values() for task in job.tasks.values()}
     for node in cache.nodes.values():
         some |= {noted.task.uid: noted.task for noted in node.tasks.values()}
-    for task in sorted(some.values(), key=lambda one: (one.key, one.uid)):
+    for task in sorted(some.values(), key=lambda task_info: (task_info.key, task_info.uid)):
         yield BelievedTask(
             task=task.key,
             uid=task.uid,
@@ -293,7 +293,7 @@ def _work(cache: SchedulerCache) -> Iterator[Waiting]:
             ("queued", queue.ready()),
             ("waits to be tried again", queue.delayed()),
         ):
-            yield from (Waiting(worker=worker, item=name(one), state=state) for one in items)
+            yield from (Waiting(worker=worker, item=name(item), state=state) for item in items)
 
 
 class CachePart(NamedTuple):
@@ -348,7 +348,8 @@ def part_table(cache: SchedulerCache, part: str, records: Iterable[Any]) -> Tabl
     _, name, _, shown = PARTS[part]
     infos: Mapping[str, Any] = getattr(cache, part) if part in {"nodes", "jobs", "queues"} else {}
     rows = [
-        [_cell(one, field, infos.get(getattr(one, name))) for field in shown] for one in records
+        [_cell(record, field, infos.get(getattr(record, name))) for field in shown]
+        for record in records
     ]
     return Table([heads.get(field, field.upper()) for field in shown], rows, keep=_KEPT)
 
@@ -371,27 +372,27 @@ def _cell(record: Any, field: str, info: Any) -> str:
     return NONE if text is None else str(text) or NONE
 
 
-def crash_texts(found: Drift) -> list[str]:
+def crash_texts(drift: Drift) -> list[str]:
     """Return in sentences which panics the scheduler had by then."""
     return [
-        f"The scheduler of {found.release} had panicked by then: {one}" for one in found.crashes
+        f"The scheduler of {drift.release} had panicked by then: {crash}" for crash in drift.crashes
     ]
 
 
-def drift_table(found: Drift) -> Table:
+def drift_table(drift: Drift) -> Table:
     """Return a row for each difference."""
     return Table(
         ("KIND", "NAME", "FIELD", "API SERVER", "CACHE", "SINCE"),
         [
             (
-                one.kind,
-                one.name or NONE,
-                one.field or NONE,
-                one.truth if one.truth is not None else NONE,
-                one.belief if one.belief is not None else NONE,
-                f"@{one.since}",
+                difference.kind,
+                difference.name or NONE,
+                difference.field or NONE,
+                difference.truth if difference.truth is not None else NONE,
+                difference.belief if difference.belief is not None else NONE,
+                f"@{difference.since}",
             )
-            for one in found.differences
+            for difference in drift.differences
         ],
         keep=("NAME", "FIELD", "API SERVER", "CACHE"),
     )

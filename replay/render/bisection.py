@@ -129,11 +129,11 @@ def _everywhere(found: Bisection) -> str:
 
 
 def release_choice_text(
-    count: int, found: PanickingReleases | None, taken: str, *, placed: bool = True
+    count: int, releases: PanickingReleases | None, taken: str, *, placed: bool = True
 ) -> str:
     """Return which releases panic at a crash that the log records, and which one is used.
 
-    :param found: None if no release does.
+    :param releases: None if no release does.
     :param placed: for some crash it is known which change it followed.
     """
     begin = f"The log records {counted(count, 'crash', 'crashes')}, but not the release."
@@ -143,15 +143,15 @@ def release_choice_text(
             f"{begin} It holds nothing of the cluster before a crash, so releases cannot be "
             f"tried. {end}"
         )
-    if found is None:
+    if releases is None:
         return f"{begin} No session of a known release panics there. {end}"
-    names = ", ".join(map(str, found.releases))
-    how = "with the same message" if found.same else "with a similar message"
-    return f"{begin} At the crash recorded @{found.crash.position}, {names} panics {how}. {end}"
+    names = ", ".join(map(str, releases.releases))
+    how = "with the same message" if releases.same else "with a similar message"
+    return f"{begin} At the crash recorded @{releases.crash.position}, {names} panics {how}. {end}"
 
 
 _CRASHES: Sequence[TextColumn[LoggedCrash]] = (
-    TextColumn("POSITION", lambda one: f"@{one.position}"),
+    TextColumn("POSITION", lambda crash: f"@{crash.position}"),
     TextColumn("REVISION", lambda one: NONE if one.revision is None else f"rv:{one.revision}"),
     TextColumn("TIME", lambda one: known_text(one.span) or NONE),
     TextColumn("MESSAGE", lambda one: one.message, keep=True),
@@ -167,11 +167,12 @@ def _flip_sections(found: Bisection, flip: Flip, style: Style) -> Iterator[Secti
     labels = (before.at, after.at)
     if flip.behaviours or flip.causes:
         origins = (
-            ", ".join(filter(None, (*one.since, one.pull, one.source))) for one in flip.behaviours
+            ", ".join(filter(None, (*behaviour.since, behaviour.pull, behaviour.source)))
+            for behaviour in flip.behaviours
         )
         since = (
-            f"{one.behaviour}: since {origin}"
-            for one, origin in zip(flip.behaviours, origins, strict=True)
+            f"{diff.behaviour}: since {origin}"
+            for diff, origin in zip(flip.behaviours, origins, strict=True)
         )
         table = behaviour_table(flip.behaviours, labels)
         yield Section([f"Cause: {cause_text(flip.causes)}", table, *since])
@@ -189,7 +190,7 @@ def _name(recorded: Recorded) -> str:
 
 
 _EVENTS: Sequence[TextColumn[Recorded]] = (
-    TextColumn("POSITION", lambda one: f"@{one.position}"),
+    TextColumn("POSITION", lambda event: f"@{event.position}"),
     TextColumn(
         "REVISION", lambda one: "" if one.event.revision is None else f"rv:{one.event.revision}"
     ),

@@ -27,29 +27,29 @@ def check_table(
     shown = report.violations if violations is None else violations
     return Table(
         headers,
-        [_row(one, report, wide=wide) for one in shown],
+        [_row(breach, report, wide=wide) for breach in shown],
         keep=("INVARIANT", "OBJECT", "MESSAGE"),
         title="Violations",
         pages="violations",
     )
 
 
-def _row(one: Breach, report: CheckReport, *, wide: bool) -> tuple[str, ...]:
-    violation, severity = one.violation, severity_of(one)
+def _row(breach: Breach, report: CheckReport, *, wide: bool) -> tuple[str, ...]:
+    violation, severity = breach.violation, severity_of(breach)
     kind, name = violation.kind, violation.name
-    invariant, since = one.invariant, moment_ref(one.since.position)
+    invariant, since = breach.invariant, moment_ref(breach.since.position)
     subject = f"{kind} {name}"
     first = (
         Marked(severity.value, "warn" if severity is Severity.MEDIUM else "bad"),
         here_ref(f"{invariant.id} {invariant.name}", invariant=invariant.id, violations=None),
         object_ref(f"{kind.lower()}/{name}", subject) if kind in _WITH_PAGE and name else subject,
-        Words("before ", since) if one.before else since,
+        Words("before ", since) if breach.before else since,
     )
     if not wide:
-        return (*first, f"{violation.message}{_ended(one)}")
-    until = NONE if one.until is None else moment_ref(one.until.position)
-    lasted = NONE if one.lasted is None else f"{one.lasted / SECOND_US:.1f}s"
-    named = [(at, report.events[at].event) for at in beginning(one) if at in report.events]
+        return (*first, f"{violation.message}{_ended(breach)}")
+    until = NONE if breach.until is None else moment_ref(breach.until.position)
+    lasted = NONE if breach.lasted is None else f"{breach.lasted / SECOND_US:.1f}s"
+    named = [(at, report.events[at].event) for at in beginning(breach) if at in report.events]
     events = Words(*joined(_event_ref(at, event) for at, event in named))
     return (*first, until, lasted, events or NONE, violation.message)
 
@@ -62,11 +62,11 @@ def _event_ref(at: int, event: Event) -> Ref:
     return Ref(f"{event.kind} {event.reference.name}".strip(), at=at, look="at")
 
 
-def _ended(one: Breach) -> str:
+def _ended(breach: Breach) -> str:
     """Return where a violation had ended, in parentheses; empty if it still holds."""
-    if one.until is None or one.until == one.since:
+    if breach.until is None or breach.until == breach.since:
         return ""
-    return f" (until @{one.until.position})"
+    return f" (until @{breach.until.position})"
 
 
 def check_notes(report: CheckReport) -> Iterator[str]:
@@ -108,7 +108,7 @@ def _seconds(micros: int) -> str:
 
 
 _INVARIANTS: Sequence[TextColumn[Invariant]] = (
-    TextColumn("INVARIANT", lambda one: one.id),
+    TextColumn("INVARIANT", lambda invariant: invariant.id),
     TextColumn("NAME", lambda one: one.name, keep=True),
     TextColumn("SEVERITY", lambda one: one.severity.value),
     TextColumn("NEEDS", lambda one: one.needs.value),
@@ -122,6 +122,6 @@ def invariant_lines(*, style: Style = PLAIN) -> Iterator[str]:
     yield from lines_of(table_of(_INVARIANTS, ALL), style=style)
     if named:
         yield f"\nchecked only if named with --invariant: {named}\n"
-    for one in ALL:
-        if one.unseen:
-            yield f"never checked, as no log shows it: {one.id}: {one.unseen}\n"
+    for invariant in ALL:
+        if invariant.unseen:
+            yield f"never checked, as no log shows it: {invariant.id}: {invariant.unseen}\n"

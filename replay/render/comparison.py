@@ -22,32 +22,32 @@ from .tables import NONE, PLAIN, Style, Table
 
 
 def comparison_lines(
-    found: Comparison, *, style: Style = PLAIN, trace: bool = False
+    comparison: Comparison, *, style: Style = PLAIN, trace: bool = False
 ) -> Iterator[str]:
     """Yield a comparison's lines.
 
     :param trace: print all decisions, and at the end all steps of each side.
     """
-    labels = [side.label for side in found.sides]
+    labels = [side.label for side in comparison.sides]
     parts: list[Section] = []
-    if panics := list(panic_texts((side.label, side.answer.result) for side in found.sides)):
+    if panics := list(panic_texts((side.label, side.answer.result) for side in comparison.sides)):
         parts.append(Section(panics))
-    if found.decisions:
+    if comparison.decisions:
         shown = None if trace else DECISIONS_SHOWN
-        parts.append(Section(decision_blocks(found.decisions, labels, shown, wide=style.wide)))
-    elif found.not_known:
-        lacking = unknown_text(found.not_known)
+        parts.append(Section(decision_blocks(comparison.decisions, labels, shown, wide=style.wide)))
+    elif comparison.not_known:
+        lacking = unknown_text(comparison.not_known)
         parts.append(Section([f"All decide the same with what is in the log, but {lacking}."]))
     else:
         parts.append(Section(["All decide the same."]))
-    for parting in found.first_differences:
+    for parting in comparison.first_differences:
         parts += first_difference_sections(parting, labels, wide=style.wide)
-    if found.compared and not found.first_differences:
-        steps = counted(found.compared, "step is", "steps are")
+    if comparison.compared and not comparison.first_differences:
+        steps = counted(comparison.compared, "step is", "steps are")
         parts.append(Section([f"The first {steps} the same, and so are all decisions."]))
-    if found.behaviours:
-        parts += _behaviours(found)
-    for side in found.sides if trace else ():
+    if comparison.behaviours:
+        parts += _behaviours(comparison)
+    for side in comparison.sides if trace else ():
         table = trace_table(side.answer.result.trace, wide=style.wide)
         parts.append(Section([TerminalLine(side.label), table]))
     return block_lines(parts, style=style)
@@ -118,20 +118,20 @@ def _object(row: DifferingDecision) -> str:
 _OF_PODS = frozenset({"bind", "evict", "pipeline"})
 
 
-def _behaviours(found: Comparison) -> Iterator[Section]:
+def _behaviours(comparison: Comparison) -> Iterator[Section]:
     """Yield the behaviours checked at the first difference, and others that may have an effect."""
-    releases = [side.answer.release for side in found.sides]
-    there = [each for each in found.consulted if each.decides]
-    there = there or [each for each in found.consulted if each.decides is None]
+    releases = [side.answer.release for side in comparison.sides]
+    there = [each for each in comparison.consulted if each.decides]
+    there = there or [each for each in comparison.consulted if each.decides is None]
     if there:
         yield Section([consulted_table(there)])
     shown = {each.behaviour for each in there}
-    others = [row for row in found.behaviours if row.behaviour in {*found.asked} - shown]
+    others = [row for row in comparison.behaviours if row.behaviour in {*comparison.asked} - shown]
     blocks: list[Block] = []
     if others:
         blocks.append("Other behaviours that differ, and that these sessions checked:")
         blocks.append(behaviour_table(others, releases))
-    rest = len(found.behaviours) - len(shown) - len(others)
+    rest = len(comparison.behaviours) - len(shown) - len(others)
     if rest:
         names = " ".join(dict.fromkeys(releases))
         command = f"plinian release diff {names} --part session"
@@ -141,11 +141,11 @@ def _behaviours(found: Comparison) -> Iterator[Section]:
         yield Section(blocks)
 
 
-def consulted_table(found: Sequence[CheckedBehaviour]) -> Table:
+def consulted_table(behaviours: Sequence[CheckedBehaviour]) -> Table:
     """Return the behaviours that were checked where two sessions first differ."""
     said = {True: "yes", False: "no", None: "not tried"}
-    rows = [(each.behaviour, *each.values, said[each.decides], each.why) for each in found]
-    headers = ("CHECKED", *found[0].releases, "CAUSE", "WHAT CHANGES")
+    rows = [(each.behaviour, *each.values, said[each.decides], each.why) for each in behaviours]
+    headers = ("CHECKED", *behaviours[0].releases, "CAUSE", "WHAT CHANGES")
     return Table(headers, rows, keep=headers, title="Behaviours at the first difference")
 
 
@@ -190,9 +190,9 @@ def behaviour_table(behaviours: Sequence[BehaviourDiff], releases: Sequence[str]
     """Return behaviours with a column for each release."""
     columns = list(dict.fromkeys(releases))
     rows = []
-    for one in behaviours:
-        values = dict(zip(releases, one.values, strict=True))
-        rows.append((one.behaviour, *(values[name] for name in columns), one.why))
+    for behaviour in behaviours:
+        values = dict(zip(releases, behaviour.values, strict=True))
+        rows.append((behaviour.behaviour, *(values[name] for name in columns), behaviour.why))
     headers = ("BEHAVIOUR", *columns, "WHAT CHANGES")
     return Table(headers, rows, keep=headers, title="Behaviours that differ")
 

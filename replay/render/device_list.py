@@ -31,7 +31,8 @@ def explored_lines(explored: Explored, style: Style = PLAIN) -> Iterator[str]:
         f"{explored.states} states, {explored.steps} steps, {seen}"
     )
     parts = [
-        Section([Sentence(one.sentence), lanes_table(one, readers)]) for one in explored.anomalies
+        Section([Sentence(anomaly.sentence), lanes_table(anomaly, readers)])
+        for anomaly in explored.anomalies
     ]
     return block_lines([*parts, Section([summary])], style=style)
 
@@ -84,7 +85,7 @@ def explored_document(explored: Explored) -> dict[str, Any]:
             {
                 "kind": str(anomaly.kind),
                 "sentence": anomaly.sentence,
-                "steps": [f"{one.actor} {one.verb}" for one in anomaly.moments],
+                "steps": [f"{moment.actor} {moment.verb}" for moment in anomaly.moments],
             }
             for anomaly in explored.anomalies
         ],
@@ -101,7 +102,7 @@ def releases_table(found: Sequence[Explored]) -> Table:
 
 
 def _row(found: Explored) -> tuple[str, ...]:
-    kinds = [one.kind for one in found.anomalies]
+    kinds = [anomaly.kind for anomaly in found.anomalies]
     return (
         found.form,
         str(found.states),

@@ -22,30 +22,33 @@ _FIELDS_SHOWN = 10
 NOT_KNOWN = "not known"
 
 
-def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -> Iterator[str]:
+def counts_lines(diff: Diff, who: Who | None = None, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield counts of a difference: objects by kind, fields by frequency, actors if requested."""
-    kinds = counted_by_kind(found)
+    kinds = counted_by_kind(diff)
     blocks: list[Sequence[Block]] = []
     if kinds:
-        sides = [side for side in _COUNTED if side != "first_seen" or found.first_seen]
+        sides = [side for side in _COUNTED if side != "first_seen" or diff.first_seen]
         rows = [
-            (plural_of(one.group, one.kind), *(str(getattr(one, side)) for side in sides))
-            for one in kinds
+            (
+                plural_of(kind_count.group, kind_count.kind),
+                *(str(getattr(kind_count, side)) for side in sides),
+            )
+            for kind_count in kinds
         ]
         blocks.append([Table(("KIND", *(_head(side) for side in sides)), rows)])
-    for one in kinds:
-        if one.fields:
-            fields = [(field.path, str(field.objects)) for field in one.fields]
-            title = f"FIELD OF {plural_of(one.group, one.kind).upper()}"
+    for kind in kinds:
+        if kind.fields:
+            fields = [(field.path, str(field.objects)) for field in kind.fields]
+            title = f"FIELD OF {plural_of(kind.group, kind.kind).upper()}"
             blocks.append(
                 first_rows(Table((title, "OBJECTS"), fields, keep=("OBJECTS",)), _FIELDS_SHOWN)
             )
-    if who is not None and (actors := _actor_rows(found, who)):
+    if who is not None and (actors := _actor_rows(diff, who)):
         rows = [(row["actor"] or NOT_KNOWN, *(str(row[side]) for side in _SIDES)) for row in actors]
         headers = ("ACTOR", *map(_head, _SIDES))
         blocks.append([Table(headers, rows, shorten=("ACTOR",))])
-    blocks.append([summary_line(found, events=True).rstrip("\n")])
-    yield from side_lines(found)
+    blocks.append([summary_line(diff, events=True).rstrip("\n")])
+    yield from side_lines(diff)
     yield from block_lines(map(Section, blocks), style=style)
 
 
@@ -53,24 +56,24 @@ def _head(side: str) -> str:
     return side.upper().replace("_", " ")
 
 
-def counts_json(found: Diff, who: Who | None = None) -> dict[str, Any]:
+def counts_json(diff: Diff, who: Who | None = None) -> dict[str, Any]:
     """Return the counts as ``diff --summary -o json`` prints them."""
-    whole = plain(found)
+    whole = plain(diff)
     return {
         **{name: whole[name] for name in ("apiVersion", "from", "to", "summary", "not_known")},
         "kind": "DiffSummary",
-        "kinds": counted_by_kind(found),
-        **({} if who is None else {"actors": _actor_rows(found, who)}),
+        "kinds": counted_by_kind(diff),
+        **({} if who is None else {"actors": _actor_rows(diff, who)}),
     }
 
 
-def who_json(found: Diff, who: Who) -> dict[str, Any]:
+def who_json(diff: Diff, who: Who) -> dict[str, Any]:
     """Return a difference for JSON, with ``who`` in every object and every change."""
-    whole: dict[str, Any] = plain(found)
-    for side, these in (("added", found.added), ("removed", found.removed)):
+    whole: dict[str, Any] = plain(diff)
+    for side, these in (("added", diff.added), ("removed", diff.removed)):
         for document, one in zip(whole[side], these, strict=True):
             document["who"] = _maker_json(who.objects.get(one.object, UNKNOWN_MAKER))
-    for document, changed in zip(whole["changed"], found.changed, strict=True):
+    for document, changed in zip(whole["changed"], diff.changed, strict=True):
         makers = who.fields[changed.object]
         for change, maker in zip(document["changes"], makers, strict=True):
             change["who"] = _maker_json(maker)
@@ -118,13 +121,13 @@ def _maker_json(maker: Maker) -> dict[str, Any]:
     }
 
 
-def _actor_rows(found: Diff, who: Who) -> list[dict[str, Any]]:
+def _actor_rows(diff: Diff, who: Who) -> list[dict[str, Any]]:
     """Return how many objects each actor added, removed and changed, by name."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for side, these in (("added", found.added), ("removed", found.removed)):
+    for side, these in (("added", diff.added), ("removed", diff.removed)):
         for one in these:
             counts[who.objects.get(one.object, UNKNOWN_MAKER).actor][side] += 1
-    for changed in found.changed:
+    for changed in diff.changed:
         for actor in {maker.actor for maker in who.fields[changed.object]}:
             counts[actor]["changed"] += 1
     return [

@@ -38,7 +38,7 @@ def _no_actor(_object: Reference, _field: int | None) -> str:
 
 
 def diff_lines(
-    found: Diff, *, style: Style = PLAIN, events: bool = False, made: Made | None = None
+    diff: Diff, *, style: Style = PLAIN, events: bool = False, made: Made | None = None
 ) -> Iterator[str]:
     """Yield a difference for people: objects, fields, then the resources of nodes and queues.
 
@@ -46,11 +46,11 @@ def diff_lines(
     :param made: returns who made the difference of an object, or of its n-th changed field.
     """
     by = made or _no_actor
-    yield from side_lines(found)
-    lone = list(_lone_lines(found, style, by, events=events))
+    yield from side_lines(diff)
+    lone = list(_lone_lines(diff, style, by, events=events))
     yield from lone
     blocks = len(lone)
-    for changed in found.changed:
+    for changed in diff.changed:
         if changed.object.kind == "Event" and not events:
             continue
         blocks += 1
@@ -63,17 +63,17 @@ def diff_lines(
             yield "    (a write with an unknown result followed this version)\n"
     if blocks:
         yield "\n"
-    yield from _holding_lines("NODE", found.nodes, style)
-    yield from _holding_lines(QUEUES_HEAD, found.queues, style)
-    yield summary_line(found, events=events)
+    yield from _holding_lines("NODE", diff.nodes, style)
+    yield from _holding_lines(QUEUES_HEAD, diff.queues, style)
+    yield summary_line(diff, events=events)
 
 
-def _lone_lines(found: Diff, style: Style, by: Made, *, events: bool) -> Iterator[str]:
+def _lone_lines(diff: Diff, style: Style, by: Made, *, events: bool) -> Iterator[str]:
     """Yield the objects that exist at only one of the two moments."""
     for sign, mark, these in (
-        ("+", style.added, found.added),
-        ("-", style.removed, found.removed),
-        ("?", style.changed, found.first_seen),
+        ("+", style.added, diff.added),
+        ("-", style.removed, diff.removed),
+        ("?", style.changed, diff.first_seen),
     ):
         for one in these:
             if events or one.object.kind != "Event":
@@ -103,9 +103,9 @@ def value_text(value: Any) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-def side_lines(found: Diff) -> Iterator[str]:
+def side_lines(diff: Diff) -> Iterator[str]:
     """Yield the two moments of a difference."""
-    for word, side in (("from", found.before), ("to  ", found.after)):
+    for word, side in (("from", diff.before), ("to  ", diff.after)):
         yield f"{word}  {side_text(side)}\n"
     yield "\n"
 
@@ -147,11 +147,13 @@ def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
     )
     kind, used = ("node", "used") if title == "NODE" else ("queue", "allocated")
     rows = []
-    for one in holdings:
-        name = f"{kind}/{one.name}"
-        pods = number_ref(name, "pods", _pods(one))
-        amounts = (number_ref(name, f"{used}.{each}", _amounts(one, each)) for each in resources)
-        rows.append([object_ref(name, one.name), pods, *amounts])
+    for holding in holdings:
+        name = f"{kind}/{holding.name}"
+        pods = number_ref(name, "pods", _pods(holding))
+        amounts = (
+            number_ref(name, f"{used}.{each}", _amounts(holding, each)) for each in resources
+        )
+        rows.append([object_ref(name, holding.name), pods, *amounts])
     headers = (title, "PODS", *(name.upper() for name in resources))
     return Table(headers, rows, keep=("PODS", "CPU", "MEMORY"))
 
@@ -191,36 +193,36 @@ def _amount(amounts: Mapping[str, float], resource: str) -> str:
     return short_amount(resource, amounts.get(resource, 0.0))
 
 
-def summary_line(found: Diff, *, events: bool) -> str:
+def summary_line(diff: Diff, *, events: bool) -> str:
     """Return how many objects differ, as one line.
 
     :param events: Event objects were listed one by one.
     """
-    first = f"{len(found.first_seen)} first seen, " if found.first_seen else ""
+    first = f"{len(diff.first_seen)} first seen, " if diff.first_seen else ""
     text = (
-        f"{len(found.added)} added, {first}{len(found.removed)} removed, "
-        f"{len(found.changed)} changed, {found.summary.same} the same"
+        f"{len(diff.added)} added, {first}{len(diff.removed)} removed, "
+        f"{len(diff.changed)} changed, {diff.summary.same} the same"
     )
     if not events:
-        references = [one.object for one in (*found.added, *found.first_seen, *found.removed)]
-        references += [one.object for one in found.changed]
+        references = [one.object for one in (*diff.added, *diff.first_seen, *diff.removed)]
+        references += [one.object for one in diff.changed]
         hidden = sum(reference.kind == "Event" for reference in references)
         if hidden:
             text += f"; {hidden} of them are Event objects, shown with --kind events"
     return text + "\n"
 
 
-def history_lines(found: History, *, style: Style = PLAIN) -> Iterator[str]:
+def history_lines(history: History, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield a history for people: one paragraph per event, grouped by objects of the same name."""
-    several = len(found.uids) > 1
+    several = len(history.uids) > 1
     if several:
-        yield f"{len(found.uids)} objects had this name, one after the other.\n\n"
+        yield f"{len(history.uids)} objects had this name, one after the other.\n\n"
     uid = ""
-    for one in found.happenings:
-        if one.uid and one.uid != uid:
-            yield style.bold(f"{object_text(found.object)}  uid {one.uid}") + "\n"
-            uid = one.uid
-        yield from _happening_lines(one, style)
+    for happening in history.happenings:
+        if happening.uid and happening.uid != uid:
+            yield style.bold(f"{object_text(history.object)}  uid {happening.uid}") + "\n"
+            uid = happening.uid
+        yield from _happening_lines(happening, style)
 
 
 def version_table(found: Sequence[Happening]) -> Table:

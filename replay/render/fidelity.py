@@ -34,31 +34,35 @@ _LEGEND: Mapping[str, str] = MappingProxyType(
 )
 
 
-def fidelity_lines(found: Fidelity, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
+def fidelity_lines(
+    report: Fidelity, *, unfold: bool = False, style: Style = PLAIN
+) -> Iterator[str]:
     """Yield the lines: what came out how, why the rest did not, each difference, a picture.
 
     :param unfold: also list the differences that deliveries, ties and orders of maps explain.
     """
-    sections = [Section([TerminalLine(_verdict(found))])]
-    if found.sessions:
-        sections += _sections(found, unfold=unfold)
-        sections.append(Section(list(_picture(found.sessions, style))))
+    sections = [Section([TerminalLine(_verdict(report))])]
+    if report.sessions:
+        sections += _sections(report, unfold=unfold)
+        sections.append(Section(list(_picture(report.sessions, style))))
     return block_lines(sections, style=style)
 
 
-def _sections(found: Fidelity, *, unfold: bool) -> Iterator[Section]:
+def _sections(report: Fidelity, *, unfold: bool) -> Iterator[Section]:
     most = None if unfold else _SHOWN
-    yield Section([_counts(found)])
-    if found.differences:
-        yield Section([_causes(found.differences)])
-    if found.not_known:
-        yield Section([f"The log lacks what sessions need: {unknown_text(found.not_known)}"])
-    if found.informers:
-        yield Section([table_of(_LAGS, found.informers)])
-        moved = [(one.number, each) for one in found.sessions for each in one.deliveries]
+    yield Section([_counts(report)])
+    if report.differences:
+        yield Section([_causes(report.differences)])
+    if report.not_known:
+        yield Section([f"The log lacks what sessions need: {unknown_text(report.not_known)}"])
+    if report.informers:
+        yield Section([table_of(_LAGS, report.informers)])
+        moved = [
+            (session.number, each) for session in report.sessions for each in session.deliveries
+        ]
         yield Section(_first(table_of(_DELIVERIES, moved), most, "informer"))
-    known = [each for each in found.differences if each.cause in _FOLDED and not unfold]
-    table = table_of(_DIFFERENCES, [each for each in found.differences if each not in known])
+    known = [each for each in report.differences if each.cause in _FOLDED and not unfold]
+    table = table_of(_DIFFERENCES, [each for each in report.differences if each not in known])
     if table.rows:
         yield Section(_first(table, most, "difference"))
     if known:
@@ -73,37 +77,37 @@ def _first(table: Table, most: int | None, noun: str) -> list[Block]:
     return [table.first(most), *([rest] * bool(more))]
 
 
-def _verdict(found: Fidelity) -> str:
-    if not found.recorded and found.requested:
-        sessions = counted(found.requested, "session")
+def _verdict(report: Fidelity) -> str:
+    if not report.recorded and report.requested:
+        sessions = counted(report.requested, "session")
         return (
             f"nothing to compare: the log has {sessions} of a scenario, which records nothing of "
             "what they decide; plinian session shows it"
         )
-    if not found.recorded:
+    if not report.recorded:
         return (
             "nothing to compare: the log has no session, neither in a scheduler's log nor in "
             "bindings or PodGroups"
         )
-    if not found.sessions:
-        before = counted(found.left_out, "session")
+    if not report.sessions:
+        before = counted(report.left_out, "session")
         return f"nothing to compare: {before} before the first complete lists of what sessions need"
-    exact = sum(one.exact for one in found.sessions)
-    moved = sum(bool(one.deliveries) for one in found.sessions)
-    ordered = sum(bool(one.order) for one in found.sessions)
-    panics = found.panics.invented
+    exact = sum(session.exact for session in report.sessions)
+    moved = sum(bool(fidelity.deliveries) for fidelity in report.sessions)
+    ordered = sum(bool(one.order) for one in report.sessions)
+    panics = report.panics.invented
     sessions = counted(panics, "session")
-    worst = f"{found.release} panics in {sessions} in which the log records no panic; "
+    worst = f"{report.release} panics in {sessions} in which the log records no panic; "
     return (
-        f"{worst if panics else ''}{exact} of {counted(len(found.sessions), 'session')} came out "
-        f"as recorded, as {found.release}: {moved} with other deliveries, {ordered} with another "
+        f"{worst if panics else ''}{exact} of {counted(len(report.sessions), 'session')} came out "
+        f"as recorded, as {report.release}: {moved} with other deliveries, {ordered} with another "
         "order of Go's maps"
     )
 
 
-def _counts(found: Fidelity) -> Table:
+def _counts(report: Fidelity) -> Table:
     names = ("bindings", "evictions", "phases", "conditions", "panics")
-    counts = {name: msgspec.structs.astuple(getattr(found, name)) for name in names}
+    counts = {name: msgspec.structs.astuple(getattr(report, name)) for name in names}
     if not any(counts["panics"]):
         del counts["panics"]
     headers = ("COMPARED", "RECORDED", "EXACT", "TIE", "DIFFERENT", "MISSED", "INVENTED")
@@ -125,7 +129,7 @@ def _seconds(micros: int) -> str:
 
 
 _LAGS: Sequence[TextColumn[InformerLag]] = (
-    TextColumn("INFORMER", lambda one: one.kind),
+    TextColumn("INFORMER", lambda lag: lag.kind),
     TextColumn("MOVED IN", lambda one: counted(one.sessions, "session")),
     TextColumn("MOST CHANGES", lambda one: str(one.most)),
     TextColumn("LONGEST", lambda one: _seconds(one.longest)),
@@ -139,7 +143,7 @@ _DELIVERIES: Sequence[TextColumn[tuple[int, Delivery]]] = (
     TextColumn("WHAT", lambda one: lag_text(one[1])),
 )
 _DIFFERENCES: Sequence[TextColumn[Difference]] = (
-    TextColumn("SESSION", lambda one: f"session:{one.session}"),
+    TextColumn("SESSION", lambda difference: f"session:{difference.session}"),
     TextColumn("POSITION", lambda one: f"@{one.position}"),
     TextColumn("ABOUT", lambda one: one.about),
     TextColumn("NAME", lambda one: one.name or NONE, keep=True),
@@ -152,13 +156,13 @@ _DIFFERENCES: Sequence[TextColumn[Difference]] = (
 
 def _picture(sessions: Sequence[SessionFidelity], style: Style) -> Iterator[str]:
     """Yield sessions over time: one mark for each slice, for the session that came out worst."""
-    opened = [one.opened for one in sessions]
+    opened = [fidelity.opened for fidelity in sessions]
     first, last = min(opened), max(opened)
     width = min(style.width or _PLAIN_WIDTH, _PLAIN_WIDTH)
     marks = [" "] * width
-    for one in sessions:
-        place = (one.opened - first) * (width - 1) // max(last - first, 1)
-        marks[place] = max(marks[place], mark_of(one), key=" =~x!".index)
+    for session in sessions:
+        place = (session.opened - first) * (width - 1) // max(last - first, 1)
+        marks[place] = max(marks[place], mark_of(session), key=" =~x!".index)
     yield f"{format_time(first)} to {format_time(last)}:"
     yield "".join(_coloured(mark, style) for mark in marks).rstrip()
     used = [mark for mark in _LEGEND if mark in marks]
@@ -181,23 +185,23 @@ def _coloured(mark: str, style: Style) -> str:
     return style.changed(mark) if mark.strip() else mark
 
 
-def fidelity_notes(found: Fidelity, *, named: bool) -> Iterator[str]:
+def fidelity_notes(report: Fidelity, *, named: bool) -> Iterator[str]:
     """Yield what sessions were run as, and how many are left out, or inferred.
 
     :param named: the release was named.
     """
-    yield f"sessions as {release_text(found.release, named=named)}, configuration {found.conf}"
-    if found.left_out and found.sessions:
+    yield f"sessions as {release_text(report.release, named=named)}, configuration {report.conf}"
+    if report.left_out and report.sessions:
         yield (
-            f"{counted(found.left_out, 'session is', 'sessions are')} left out: there are no "
+            f"{counted(report.left_out, 'session is', 'sessions are')} left out: there are no "
             "complete lists of what sessions need before them"
         )
-    if found.requested and found.recorded:
+    if report.requested and report.recorded:
         requested = counted(
-            found.requested, "session of a scenario is", "sessions of a scenario are"
+            report.requested, "session of a scenario is", "sessions of a scenario are"
         )
         yield f"{requested} left out: nothing is recorded of the decisions"
-    inferred = sum(one.how != "logged" for one in found.sessions)
+    inferred = sum(session.how != "logged" for session in report.sessions)
     if inferred:
         yield (
             f"{counted(inferred, 'session is', 'sessions are')} inferred from what was written: "

@@ -78,39 +78,39 @@ def info_lines(info: LogInfo, *, style: Style = PLAIN) -> Iterator[str]:
     return block_lines([Section(list(_pairs(pairs, PLAIN))), Section([table])], style=style)
 
 
-def explanation_lines(found: Explanation, *, style: Style = PLAIN) -> Iterator[str]:
+def explanation_lines(explanation: Explanation, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield what a line becomes: its format, its record, and the events or why it is skipped."""
-    without = "".join(f", read without {removed}" for removed in found.removed)
+    without = "".join(f", read without {removed}" for removed in explanation.removed)
     record = "no record begins on this line or before it"
-    if found.record:
-        record = f"begins on line {found.record}, and this line continues it"
-        record = "begins on this line" if found.record == found.line else record
+    if explanation.record:
+        record = f"begins on line {explanation.record}, and this line continues it"
+        record = "begins on this line" if explanation.record == explanation.line else record
     pairs = [
-        ("line", f"{found.source}:{found.line}"),
-        ("format", f"{found.format}{without}"),
+        ("line", f"{explanation.source}:{explanation.line}"),
+        ("format", f"{explanation.format}{without}"),
         ("record", record),
-        *(("skipped", reason) for reason in found.skipped),
-        *(("concludes", kind) for kind in found.concludes),
+        *(("skipped", reason) for reason in explanation.skipped),
+        *(("concludes", kind) for kind in explanation.concludes),
     ]
     parts: list[list[Block]] = [[*_pairs(pairs, style)]]
-    if found.events:
-        rows = [(one.kind, _object(one), _said(one)) for one in found.events]
-        more = found.total - len(found.events)
+    if explanation.events:
+        rows = [(event.kind, _object(event), _said(event)) for event in explanation.events]
+        more = explanation.total - len(explanation.events)
         rest = [f"and {counted(more, 'more event')}"] * bool(more)
         parts.append([Table(("EVENT", "OBJECT", "WHAT IT SAYS"), rows), *rest])
-    elif not found.skipped and not found.concludes:
+    elif not explanation.skipped and not explanation.concludes:
         parts[0].append("no event")
     return block_lines(map(Section, parts), style=style)
 
 
-def _object(one: BecameEvent) -> str:
-    return " ".join(filter(None, (one.object.kind.lower(), one.object.full_name))) or NONE
+def _object(event: BecameEvent) -> str:
+    return " ".join(filter(None, (event.object.kind.lower(), event.object.full_name))) or NONE
 
 
-def _said(one: BecameEvent) -> str:
-    if one.resource_version:  # The payload is the object.
-        return f"version {one.resource_version}"
-    text = json.dumps(one.payload, ensure_ascii=False)
+def _said(event: BecameEvent) -> str:
+    if event.resource_version:  # The payload is the object.
+        return f"version {event.resource_version}"
+    text = json.dumps(event.payload, ensure_ascii=False)
     return text if len(text) <= _SAID else f"{text[:_SAID]}…"
 
 
@@ -146,7 +146,7 @@ def _remarks(summary: IngestSummary) -> Iterator[str]:
     more_files = len(files) - _FILES_SHOWN
     yield from (f"malformed: {fault}" for fault in summary.malformed)
     yield from [f"malformed: and {more_faults} more"] * (more_faults > 0)
-    yield from (f"skipped: {one.source}: {one.reason}" for one in files[:_FILES_SHOWN])
+    yield from (f"skipped: {file.source}: {file.reason}" for file in files[:_FILES_SHOWN])
     yield from [f"skipped: and {counted(more_files, 'more file')}"] * (more_files > 0)
     yield from (f"note: {note}" for note in summary.notes)
 
@@ -210,8 +210,8 @@ _INPUTS: Sequence[TextColumn[Input]] = (
 
 
 def _coverage(status: Status) -> Table:
-    rows = [_row(one) for one in status.coverage]
-    rows += [(plural_of(*one.pair), "", "never", NONE, NONE) for one in status.missing]
+    rows = [_row(known_kind) for known_kind in status.coverage]
+    rows += [(plural_of(*kind_name.pair), "", "never", NONE, NONE) for kind_name in status.missing]
     return Table(
         ("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"),
         rows,
@@ -219,13 +219,17 @@ def _coverage(status: Status) -> Table:
     )
 
 
-def _row(one: KnownKind) -> tuple[str, ...]:
-    stretches = one.complete
+def _row(known_kind: KnownKind) -> tuple[str, ...]:
+    stretches = known_kind.complete
     by = dict.fromkeys(word for stretch in stretches for word in stretch.by)
     return (
-        plural_of(*one.pair),
-        few_of(one.namespaces, _NAMES_SHOWN, ",") or "all",
-        few_of([_reach("rv:", one.first, one.last) for one in stretches], _SHOWN) or NONE,
+        plural_of(*known_kind.pair),
+        few_of(known_kind.namespaces, _NAMES_SHOWN, ",") or "all",
+        few_of(
+            [_reach("rv:", known_range.first, known_range.last) for known_range in stretches],
+            _SHOWN,
+        )
+        or NONE,
         few_of([_reach("rv:", *hole) for hole in _holes(stretches)], _SHOWN) or NONE,
         ", ".join(by),
     )

@@ -29,77 +29,87 @@ _MEBI = 2**20
 _COMPARED = ("EARLIER", "LATER", "NEW", "LOST", "BY")
 
 
-def forecast_lines(found: Forecast, *, style: Style = PLAIN) -> Iterator[str]:
+def forecast_lines(forecast: Forecast, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield who starts when, what is evicted, what queues hold, and how sure that is.
 
     The wide style has all rows, and all that is assumed.
     """
     head: list[Block] = []
-    if found.missing:
-        head.append(f"interrupted: not finished, and not shown: {', '.join(found.missing)}")
+    if forecast.missing:
+        head.append(f"interrupted: not finished, and not shown: {', '.join(forecast.missing)}")
     head += (
-        f"{style.bold(one.name)}: {'; '.join(one.texts)}"
-        for one in found.courses[1:]
-        if one.texts != (one.name,)
+        f"{style.bold(course.name)}: {'; '.join(course.texts)}"
+        for course in forecast.courses[1:]
+        if course.texts != (course.name,)
     )
-    head += panic_texts(found)
-    head.append(f"from {found.at} for {_duration(found.until - found.begin)}; times are after that")
-    parts: list[Sequence[Block]] = [head, [course_table(found)]]
-    events, uses = event_table(found), use_table(found, wide=style.wide)
+    head += panic_texts(forecast)
+    head.append(
+        f"from {forecast.at} for {_duration(forecast.until - forecast.begin)}; times are after that"
+    )
+    parts: list[Sequence[Block]] = [head, [course_table(forecast)]]
+    events, uses = event_table(forecast), use_table(forecast, wide=style.wide)
     if events.rows:
         parts.append(first_rows(events, None if style.wide else _SHOWN, "-o wide"))
-    elif len(found.courses) > 1:
+    elif len(forecast.courses) > 1:
         parts.append(["Everything happens at the same times."])
     if uses.rows:
         parts.append([uses])
-    parts.append([*certainty_texts(found, wide=style.wide)])
+    parts.append([*certainty_texts(forecast, wide=style.wide)])
     return block_lines(map(Section, parts), style=style)
 
 
-def panic_texts(found: Forecast) -> Iterator[str]:
+def panic_texts(forecast: Forecast) -> Iterator[str]:
     """Yield which processes panicked, and which courses ended early for it."""
-    for course in found.courses:
+    for course in forecast.courses:
         if course.panics:
             at, message = course.panics[0]
             more = len(course.panics) - 1
             again = f", and {more} more times" if more else ""
-            yield f"{course.name}: panic at {_after(found, at)}: {message}{again}"
-        if course.until < found.until:
-            yield f"{course.name}: it ends at {_after(found, course.until)}, as it panics again"
+            yield f"{course.name}: panic at {_after(forecast, at)}: {message}{again}"
+        if course.until < forecast.until:
+            yield f"{course.name}: it ends at {_after(forecast, course.until)}, as it panics again"
 
 
-def course_table(found: Forecast) -> Table:
+def course_table(forecast: Forecast) -> Table:
     """Return a row for each course: how many start, and earlier or later than in the original."""
-    rows, some = [], summaries(found.courses)
-    for place, one in enumerate(some):
-        compared = _compared(one) if place else ("",) * len(_COMPARED)
-        ends = str(one.evictions), str(one.finished), str(one.waiting)
+    rows, some = [], summaries(forecast.courses)
+    for place, summary in enumerate(some):
+        compared = _compared(summary) if place else ("",) * len(_COMPARED)
+        ends = str(summary.evictions), str(summary.finished), str(summary.waiting)
         middle = compared if len(some) > 1 else ()
-        rows.append((one.name, str(one.started), *middle, *ends))
+        rows.append((summary.name, str(summary.started), *middle, *ends))
     heads = _COMPARED if len(some) > 1 else ()
     headers = ("COURSE", "STARTED", *heads, "EVICTED", "FINISHED", "WAITING")
     return Table(headers, rows, title="The courses side by side")
 
 
-def _compared(one: Summary) -> tuple[str, ...]:
-    by = NONE if one.by is None else _moved(one.by)
-    return str(one.earlier), str(one.later), str(one.only_here), str(one.not_here), by
+def _compared(summary: Summary) -> tuple[str, ...]:
+    by = NONE if summary.by is None else _moved(summary.by)
+    return (
+        str(summary.earlier),
+        str(summary.later),
+        str(summary.only_here),
+        str(summary.not_here),
+        by,
+    )
 
 
 def _starts(course: Course) -> list[UncertainRow]:
     """Return when what starts in the only course starts."""
-    started = [one for one in course.works.values() if one.starts is not None]
+    started = [work_item for work_item in course.works.values() if work_item.starts is not None]
     return [
         UncertainRow(what=What.STARTS, work=one.name, queue=one.queue, values=(one.starts,))
         for one in sorted(started, key=lambda one: (one.starts, one.name))
     ]
 
 
-def event_table(found: Forecast) -> Table:
+def event_table(forecast: Forecast) -> Table:
     """Return what differs between courses; of a single course, when what starts in it starts."""
-    rows = differences(found.courses) if len(found.courses) > 1 else _starts(found.courses[0])
-    table = [(str(row.what), row.work, row.queue or NONE, *_values(found, row)) for row in rows]
-    names = [course.name for course in found.courses]
+    rows = (
+        differences(forecast.courses) if len(forecast.courses) > 1 else _starts(forecast.courses[0])
+    )
+    table = [(str(row.what), row.work, row.queue or NONE, *_values(forecast, row)) for row in rows]
+    names = [course.name for course in forecast.courses]
     what = "What differs" if len(names) > 1 else "What starts"
     return Table(
         ("EVENT", "OBJECT", "QUEUE", *names),
@@ -109,7 +119,7 @@ def event_table(found: Forecast) -> Table:
     )
 
 
-def _values(found: Forecast, row: UncertainRow) -> Iterator[str]:
+def _values(forecast: Forecast, row: UncertainRow) -> Iterator[str]:
     first = row.values[0]
     for value in row.values:
         if row.what in {What.EVICTED, What.WAITING}:
@@ -117,18 +127,18 @@ def _values(found: Forecast, row: UncertainRow) -> Iterator[str]:
         elif value is None:
             yield NONE
         elif first is None or value == first:
-            yield _after(found, value)
+            yield _after(forecast, value)
         else:
-            yield f"{_after(found, value)} ({_moved(first - value)})"
+            yield f"{_after(forecast, value)} ({_moved(first - value)})"
 
 
-def use_table(found: Forecast, *, wide: bool = False) -> Table:
+def use_table(forecast: Forecast, *, wide: bool = False) -> Table:
     """Return what queues hold in each course.
 
     :param wide: all rows; else the first ones.
     """
     head = ("QUEUE", "RESOURCE", "COURSE", "MEAN", "PEAK", "DESERVED", "CAPABILITY", "USE")
-    rows = list(_uses(found.courses, wide=wide))
+    rows = list(_uses(forecast.courses, wide=wide))
     keep = ("RESOURCE", "COURSE", "MEAN", "PEAK")
     return Table(head, rows, keep=keep, title="What queues hold")
 
@@ -176,9 +186,9 @@ def _sparks(series: Sequence[float], top: float) -> str:
     return "".join(_SPARKS[round(part / top * steps) if top else 0] for part in parts)
 
 
-def certainty_texts(found: Forecast, *, wide: bool = False) -> Iterator[str]:
+def certainty_texts(forecast: Forecast, *, wide: bool = False) -> Iterator[str]:
     """Yield how sure the answer is, and what it rests on."""
-    seen = found.calibration
+    seen = forecast.calibration
     if seen is None:
         yield "How sure: not known; the log records nothing after the moment."
     elif not seen.recorded:
@@ -187,25 +197,25 @@ def certainty_texts(found: Forecast, *, wide: bool = False) -> Iterator[str]:
             f"{format_time(seen.until)}, and the original has {seen.invented}."
         )
     else:
-        yield f"How sure: {_calibration(found)}"
-    for course in found.courses[: None if wide else 1]:
+        yield f"How sure: {_calibration(forecast)}"
+    for course in forecast.courses[: None if wide else 1]:
         if course.endless:
             yield (
                 f"{course.name}: {counted(course.endless, 'pod runs', 'pods run')} for ever, "
                 "as the log does not say how long; --run-for says so."
             )
-    yield from (*found.assumed, *found.not_modelled)
-    if found.not_known:
-        yield f"With what is in the log, but {unknown_text(found.not_known)}."
+    yield from (*forecast.assumed, *forecast.not_modelled)
+    if forecast.not_known:
+        yield f"With what is in the log, but {unknown_text(forecast.not_known)}."
 
 
-def _calibration(found: Forecast) -> str:
-    seen = found.calibration
+def _calibration(forecast: Forecast) -> str:
+    seen = forecast.calibration
     assert seen is not None
     bindings = counted(seen.recorded, "binding")
     text = (
-        f"of {bindings} that the log records until {_after(found, seen.until)}, the original has "
-        f"{seen.predicted}, and {seen.same_node} of them on the same node"
+        f"of {bindings} that the log records until {_after(forecast, seen.until)}, the original "
+        f"has {seen.predicted}, and {seen.same_node} of them on the same node"
     )
     if seen.off is not None and seen.off_most is not None:
         text += (
@@ -215,8 +225,8 @@ def _calibration(found: Forecast) -> str:
     return f"{text}. It has {counted(seen.invented, 'binding')} that the log does not have."
 
 
-def _after(found: Forecast, at: int) -> str:
-    return f"+{_duration(at - found.begin)}"
+def _after(forecast: Forecast, at: int) -> str:
+    return f"+{_duration(at - forecast.begin)}"
 
 
 def _moved(by: int) -> str:

@@ -162,7 +162,11 @@ def _escaped(text: str, *, ends: bool = True) -> str:
 
 def lint_notes(report: Report) -> Iterator[str]:
     """Yield one line each: what was not read, assumed, or checked, and what no rule is about."""
-    unread = (one.issue.now for one in report.findings if one.issue.effect is FaultEffect.UNREAD)
+    unread = (
+        finding.issue.now
+        for finding in report.findings
+        if finding.issue.effect is FaultEffect.UNREAD
+    )
     for now, count in Counter(unread).items():
         yield f"not read in {counted(count, 'place')}: {now}"
     if report.remark:

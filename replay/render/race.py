@@ -43,7 +43,7 @@ def lanes_lines(story: Story, *, style: Style = PLAIN) -> Iterator[str]:
         head = head.ljust(place) + lane
     yield style.bold(head.rstrip()) + "\n"
     shown = list(shown_moments(story))
-    first_alone = next((one for one in shown if one.alone), None)
+    first_alone = next((story_step for story_step in shown if story_step.alone), None)
     for moment in shown:
         if moment is first_alone:
             yield f"{'':{digits}}  {_ALONE}\n"
@@ -107,7 +107,7 @@ def _mark(moment: StoryStep) -> str:
 def _narrow_lines(story: Story, style: Style) -> Iterator[str]:
     """Yield the steps with their components in one column, where lanes do not fit side by side."""
     shown = list(shown_moments(story))
-    first_alone = next((one for one in shown if one.alone), None)
+    first_alone = next((story_step for story_step in shown if story_step.alone), None)
     rows: list[tuple[str, str, str]] = []
     for moment in shown:
         number = f"{moment.number}{_HELD * bool(moment.instead_of)}"
@@ -173,7 +173,8 @@ def cure_line(anomaly: Anomaly) -> str:
     if cure is None:
         return ""
     names = ", ".join(
-        f"{one.behaviour} ({one.values[0]} → {one.values[-1]})" for one in cure.behaviours
+        f"{behaviour.behaviour} ({behaviour.values[0]} → {behaviour.values[-1]})"
+        for behaviour in cure.behaviours
     )
     what = (
         f"this makes the difference alone: {names}"
@@ -366,8 +367,8 @@ def windows_lines(
     if rows:
         yield from lines_of(table_of(_WINDOWS, rows), style=style)
         yield "\n"
-    for one in dict.fromkeys(one for _, window in rows for one in window.violations):
-        yield from wrapped(f"{one.invariant}: {one.sentence}", style)
+    for violation in dict.fromkeys(one for _, window in rows for one in window.violations):
+        yield from wrapped(f"{violation.invariant}: {violation.sentence}", style)
     for write, window in rows:
         if window.token:
             begin = _seconds(window.begin)
@@ -383,7 +384,7 @@ def windows_lines(
 
 def windows_summary(world: ScenarioWorld, writes: Sequence[ToldWrite]) -> str:
     """Return what was tried, and how many windows there are."""
-    count = sum(len(one.windows) for one in writes)
+    count = sum(len(write.windows) for write in writes)
     tried = len(writes)
     if not tried:
         return f"{world.release}: the user writes only once, so there is nothing to put off"
@@ -425,11 +426,11 @@ def windows_document(world: ScenarioWorld, writes: Sequence[ToldWrite]) -> dict[
         "release": world.release,
         "writes": [
             {
-                "number": one.number,
-                "write": one.sentence,
-                "windows": [_window_document(window) for window in one.windows],
+                "number": write.number,
+                "write": write.sentence,
+                "windows": [_window_document(window) for window in write.windows],
             }
-            for one in writes
+            for write in writes
         ],
     }
 
@@ -442,5 +443,5 @@ def _window_document(window: ToldWindow) -> dict[str, Any]:
         "begins_with": window.opens or None,
         "ends_with": window.closes or None,
         "token": window.token or None,
-        "violations": [one._asdict() for one in window.violations],
+        "violations": [violation._asdict() for violation in window.violations],
     }

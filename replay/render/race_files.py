@@ -154,11 +154,11 @@ def _cure(anomaly: Anomaly) -> Iterator[str]:
         yield "All releases end alike in this order."
         return
     yield f"The order ends so in {cure.breaks}, and well in {cure.holds}."
-    for one in cure.behaviours:
-        pull = f" ({one.pull})" if one.pull else ""
+    for behaviour in cure.behaviours:
+        pull = f" ({behaviour.pull})" if behaviour.pull else ""
         yield (
-            f"Changed alone in {cure.breaks}, this makes it end well: `{one.behaviour}`, "
-            f"{one.values[0]} → {one.values[-1]}{pull}. {one.why}"
+            f"Changed alone in {cure.breaks}, this makes it end well: `{behaviour.behaviour}`, "
+            f"{behaviour.values[0]} → {behaviour.values[-1]}{pull}. {behaviour.why}"
         )
     if not cure.behaviours:
         yield (

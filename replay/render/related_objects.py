@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-def history_command(one: Reference) -> str:
+def history_command(reference: Reference) -> str:
     """Return the command that shows an object's history."""
-    option = f" -n {one.namespace}" if one.namespace not in {"", "default"} else ""
-    return f"plinian history {plain_name(one.group, one.kind)}/{one.name}{option}"
+    option = f" -n {reference.namespace}" if reference.namespace not in {"", "default"} else ""
+    return f"plinian history {plain_name(reference.group, reference.kind)}/{reference.name}{option}"
 
 
-def meant_text(found: NameSuggestions, name: str) -> str:
+def meant_text(suggestions: NameSuggestions, name: str) -> str:
     """Return the objects that may be meant, one per line with the command that shows it."""
     lines: list[str] = []
     for title, some in (
-        (f"names that begin with {name}", found.begin),
-        (f"objects that belong to {name}", found.owned),
-        ("in another namespace", found.elsewhere),
-        ("another kind with this name", found.others),
-        ("a similar name", found.near),
+        (f"names that begin with {name}", suggestions.begin),
+        (f"objects that belong to {name}", suggestions.owned),
+        ("in another namespace", suggestions.elsewhere),
+        ("another kind with this name", suggestions.others),
+        ("a similar name", suggestions.near),
     ):
         if some:
             lines.append(f"{title}:")
-            lines += (f"  {history_command(one)}" for one in some[:_SHOWN])
+            lines += (f"  {history_command(reference)}" for reference in some[:_SHOWN])
             if len(some) > _SHOWN:
                 plural = plural_of(some[0].group, some[0].kind)
                 lines.append(
@@ -50,15 +50,17 @@ def meant_text(found: NameSuggestions, name: str) -> str:
     return "\n".join(lines)
 
 
-def belonging_lines(found: Sequence[Reference]) -> Iterator[str]:
+def belonging_lines(references: Sequence[Reference]) -> Iterator[str]:
     """Yield the objects that belong to an object, each name once, with commands to show them."""
-    names = list(dict.fromkeys(msgspec.structs.replace(one, uid="") for one in found))
+    names = list(
+        dict.fromkeys(msgspec.structs.replace(reference, uid="") for reference in references)
+    )
     if not names:
         return
     belongs = "name belongs" if len(names) == 1 else "names belong"
     yield f"\n{len(names):,} object {belongs} to it:\n"
-    for one in names[:_SHOWN]:
-        yield f"  {history_command(one)}\n"
+    for name in names[:_SHOWN]:
+        yield f"  {history_command(name)}\n"
     if len(names) > _SHOWN:
         yield f"  ({len(names) - _SHOWN} more: -o json)\n"
 
@@ -66,18 +68,18 @@ def belonging_lines(found: Sequence[Reference]) -> Iterator[str]:
 _ADVICE = "plinian events --object KIND lists what it knows; -n chooses the namespace"
 
 
-def never_held(log: Log, found: History, moment: Moment) -> ObjectNotFound | None:
+def never_held(log: Log, history: History, moment: Moment) -> ObjectNotFound | None:
     """Return the error for an object of which the log holds no version, with what may be meant.
 
     None if the log holds one, or requests about it, or if log lines that name the object are the
     best hint.
     """
-    if found.uids or any(one.requested for one in found.happenings):
+    if history.uids or any(happening.requested for happening in history.happenings):
         return None
-    reference, place = found.object, found.object.namespace
+    reference, place = history.object, history.object.namespace
     target = ObjectName(reference.group, reference.kind, reference.name)
     may_be = meant(log.store, target, place, moment)
-    lines = len(found.happenings)
+    lines = len(history.happenings)
     if lines and not may_be:
         return None
     scope = f" in namespace {place}" if place else ""

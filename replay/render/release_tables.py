@@ -34,9 +34,11 @@ _VALUE: Sequence[TextColumn[Any]] = (
     TextColumn("VALUE", lambda one: one.value, keep=True),
     TextColumn("SINCE", lambda one: ",".join(one.since)),
 )
-_MEANING: TextColumn[ReleaseBehaviour] = TextColumn("MEANING", lambda one: one.why, keep=True)
-_REASON: TextColumn[Unproven] = TextColumn("REASON", lambda one: one.lack, keep=True)
-_CHANGES: TextColumn[BehaviourDiff] = TextColumn("WHAT CHANGES", lambda one: one.why, keep=True)
+_MEANING: TextColumn[ReleaseBehaviour] = TextColumn(
+    "MEANING", lambda behaviour: behaviour.why, keep=True
+)
+_REASON: TextColumn[Unproven] = TextColumn("REASON", lambda unproven: unproven.lack, keep=True)
+_CHANGES: TextColumn[BehaviourDiff] = TextColumn("WHAT CHANGES", lambda diff: diff.why, keep=True)
 _SUBJECT: TextColumn[Any] = TextColumn("SUBJECT", lambda one: one.subject, wide=True)
 _PROOF: TextColumn[Any] = TextColumn("PROOF", lambda one: one.proof or NONE, wide=True)
 _ORIGIN: Sequence[TextColumn[Any]] = (
@@ -45,14 +47,14 @@ _ORIGIN: Sequence[TextColumn[Any]] = (
 )
 
 
-def behaviour_lines(found: Sequence[ReleaseBehaviour], style: Style) -> Iterator[str]:
+def behaviour_lines(behaviours: Sequence[ReleaseBehaviour], style: Style) -> Iterator[str]:
     """Yield the behaviours of a release; wide with what each is about, and where it comes from."""
     columns = (*_VALUE, _MEANING, _SUBJECT, _PROOF, *_ORIGIN)
-    return lines_of(table_of(columns, found, wide=style.wide), style=style)
+    return lines_of(table_of(columns, behaviours, wide=style.wide), style=style)
 
 
 def difference_lines(
-    found: Sequence[BehaviourDiff], one: str, other: str, style: Style
+    diffs: Sequence[BehaviourDiff], one: str, other: str, style: Style
 ) -> Iterator[str]:
     """Yield the behaviours in which two releases differ; wide as :func:`behaviour_lines`."""
     values: Sequence[TextColumn[BehaviourDiff]] = (
@@ -61,9 +63,9 @@ def difference_lines(
     )
     since = _VALUE[-1]._replace(wide=True)
     columns = (*_VALUE[:2], *values, _CHANGES, _SUBJECT, since, *_ORIGIN)
-    return lines_of(table_of(columns, found, wide=style.wide), style=style)
+    return lines_of(table_of(columns, diffs, wide=style.wide), style=style)
 
 
-def unproven_lines(found: Sequence[Unproven], style: Style) -> Iterator[str]:
+def unproven_lines(unprovens: Sequence[Unproven], style: Style) -> Iterator[str]:
     """Yield the behaviours that no recorded decision proves, and why."""
-    return lines_of(table_of((*_VALUE, _REASON), found), style=style)
+    return lines_of(table_of((*_VALUE, _REASON), unprovens), style=style)

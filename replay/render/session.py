@@ -39,7 +39,7 @@ def session_lines(
         why = f"{stop_text(result.stopped)}: {result.stopped.error}"
         parts.append(Section([TerminalLine(f"Scheduling stops in every queue: {why}", "removed")]))
     decisions, *others = session_tables(result, wide=style.wide)
-    refused = (one.sentence(answer.release) for one in answer.refused)
+    refused = (bind.sentence(answer.release) for bind in answer.refused)
     sentences = (Sentence(f"{text[0].upper()}{text[1:]}.") for text in refused)
     parts.append(Section([decisions if decisions.rows else "No decision.", *sentences]))
     parts += [Section([table]) for table in others if table.rows]
@@ -95,8 +95,8 @@ def step_table(steps: Iterable[SessionStep], blank: str = "") -> Table:
     """Return steps of a session as a table. :param blank: stands for an object that is none."""
     headers = ("ACTION", "STEP", "OBJECT", "BY", "OUTCOME", "NUMBERS")
     rows = [
-        (one.action, one.what, one.about or blank, one.by, one.outcome, _numbers(one.numbers))
-        for one in steps
+        (step.action, step.what, step.about or blank, step.by, step.outcome, _numbers(step.numbers))
+        for step in steps
     ]
     return Table(headers, rows, keep=("STEP", "OBJECT", "OUTCOME", "NUMBERS"))
 
@@ -109,7 +109,7 @@ def _decisions(result: SessionResult) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [
         ("enqueue", object_ref(f"podgroup/{key}", key), "", "") for key in result.enqueued
     ]
-    rows += [_placed("bind", *one) for one in result.binds]
+    rows += [_placed("bind", *bind) for bind in result.binds]
     rows += [("evict", object_ref(f"pod/{pod}", pod), "", why) for pod, why in result.evictions]
     rows += [_placed("pipeline", *one) for one in result.pipelined]
     return rows
@@ -183,7 +183,7 @@ def _or_none(number: int | None, text: Callable[[int], str] = str) -> str:
 
 
 _LISTED: Sequence[TextColumn[ListedSession]] = (
-    TextColumn("SESSION", lambda one: f"session:{one.number}"),
+    TextColumn("SESSION", lambda session: f"session:{session.number}"),
     TextColumn("OPENED", _opened, keep=True),
     TextColumn("LASTS", _lasts),
     TextColumn("HOW KNOWN", lambda one: one.how.value),
@@ -201,7 +201,7 @@ _LISTED: Sequence[TextColumn[ListedSession]] = (
 
 def what_is_known(known: Sequence[ListedSession]) -> Sequence[str]:
     """Return which sessions a reader may miss. :param known: all that the log shows."""
-    inferred = sum(one.how is HowKnown.INFERRED for one in known)
+    inferred = sum(session.how is HowKnown.INFERRED for session in known)
     if not known:
         text = (
             "no sessions: the log has neither a scheduler's log, nor its bindings or PodGroups; "

@@ -200,7 +200,7 @@ def spans(names: Sequence[str]) -> str:
     Pre-releases are in no range, and come last.
     """
     found: list[list[int]] = []
-    before = [str(one) for one in PRE_RELEASES if str(one) in names]
+    before = [str(release) for release in PRE_RELEASES if str(release) in names]
     released = [name for name in names if name not in before]
     for place in sorted(RELEASES.index(parse_release(name)) for name in released):
         if found and found[-1][-1] == place - 1 and not RELEASES[place].ours:

@@ -26,25 +26,25 @@ _DOES: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 
-def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
+def upgrade_lines(upgrade: Upgrade, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines: the verdict, how much differs, why, and examples for every cause.
 
     :param unfold: also list differences without effect on pods; otherwise they are one line.
     """
-    judged = verdict.verdict_of(found)
-    one, other = found.releases
-    of = "the last recorded at each revision" if found.logged else "sessions after a change"
-    where = "in the log" if found.whole else "up to this moment"
-    decide = "decides" if 1 in {found.differing, found.sessions} else "decide"
+    judged = verdict.verdict_of(upgrade)
+    one, other = upgrade.releases
+    of = "the last recorded at each revision" if upgrade.logged else "sessions after a change"
+    where = "in the log" if upgrade.whole else "up to this moment"
+    decide = "decides" if 1 in {upgrade.differing, upgrade.sessions} else "decide"
     differing = (
-        f"{found.differing} of {counted(found.sessions, 'session')} {decide} differently "
+        f"{upgrade.differing} of {counted(upgrade.sessions, 'session')} {decide} differently "
         f"as {other} than as "
-        f"{one} ({of}; {found.known} {where})."
+        f"{one} ({of}; {upgrade.known} {where})."
     )
-    parts = [Section([TerminalLine(f"Verdict: {verdict_text(judged, found)}"), differing])]
-    groups = found.groups if unfold else list(_noticed(found.groups))
+    parts = [Section([TerminalLine(f"Verdict: {verdict_text(judged, upgrade)}"), differing])]
+    groups = upgrade.groups if unfold else list(_noticed(upgrade.groups))
     if groups:
-        parts += _groups_sections(found, groups)
+        parts += _groups_sections(upgrade, groups)
     unnoticed = (one for one in judged.effects if one.level == verdict.UNNOTICED and not unfold)
     for effect in unnoticed:
         differences = counted(effect.decisions, "difference")
@@ -53,55 +53,55 @@ def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN)
     return block_lines(parts, style=style)
 
 
-def verdict_text(judged: Verdict, found: Upgrade) -> str:
+def verdict_text(judged: Verdict, upgrade: Upgrade) -> str:
     """Return a verdict as text."""
     noticed = [effect for effect in judged.effects if effect.level != verdict.UNNOTICED]
     if judged.level == verdict.UNKNOWN:
-        return f"not known whether anything changes: {_why_unknown(found)}"
+        return f"not known whether anything changes: {_why_unknown(upgrade)}"
     if not noticed:
         more = " but texts and plans for waiting pods" if judged.effects else ""
-        return f"nothing changes{more}{_as_far(found)}"
+        return f"nothing changes{more}{_as_far(upgrade)}"
     said = [
-        *_in_one_only(found, verdict.CRASHES),
-        *_in_one_only(found, verdict.STOPS),
+        *_in_one_only(upgrade, verdict.CRASHES),
+        *_in_one_only(upgrade, verdict.STOPS),
         *(_effect_text(effect) for effect in noticed if effect.level in _DOES),
     ]
     only = "only " * (judged.level == verdict.PHASES)
-    return f"{only}{', '.join(said)}{_if_sure(found)}"
+    return f"{only}{', '.join(said)}{_if_sure(upgrade)}"
 
 
-def _if_sure(found: Upgrade) -> str:
+def _if_sure(upgrade: Upgrade) -> str:
     """Return that all differences are in gaps, if other sessions could be compared."""
-    every = (changed for group in found.groups for changed in group.changed)
-    if not found.sure or any(changed.known for changed in every):
+    every = (changed for group in upgrade.groups for changed in group.changed)
+    if not upgrade.sure or any(changed.known for changed in every):
         return ""
-    return f"; nothing changes{_as_far(found)}"
+    return f"; nothing changes{_as_far(upgrade)}"
 
 
-def _why_unknown(found: Upgrade) -> str:
+def _why_unknown(upgrade: Upgrade) -> str:
     """Return why no session could be compared with all that it needs."""
-    if found.not_known:
-        one = found.sessions == 1
-        needed = "the session needs" if one else f"all {found.sessions:,} sessions need"
-        return f"the log lacks what {needed} ({unknown_text(found.not_known)})"
-    if found.left_out:
-        before = counted(found.left_out, "session")
-        are = "is" if found.left_out == 1 else "are"
+    if upgrade.not_known:
+        one = upgrade.sessions == 1
+        needed = "the session needs" if one else f"all {upgrade.sessions:,} sessions need"
+        return f"the log lacks what {needed} ({unknown_text(upgrade.not_known)})"
+    if upgrade.left_out:
+        before = counted(upgrade.left_out, "session")
+        are = "is" if upgrade.left_out == 1 else "are"
         return f"{before} {are} before the first complete lists, and none is after them"
     return "the log has no session to compare"
 
 
-def _as_far(found: Upgrade) -> str:
+def _as_far(upgrade: Upgrade) -> str:
     """Return the limits of "nothing changes", if not all sessions could be checked."""
     limits = []
-    missed = found.doubtful + found.left_out
+    missed = upgrade.doubtful + upgrade.left_out
     if missed:
-        whole = found.sessions + found.left_out
+        whole = upgrade.sessions + upgrade.left_out
         limits.append(
-            f"in the {found.sure} of {counted(whole, 'session')} for which the log knows all "
+            f"in the {upgrade.sure} of {counted(whole, 'session')} for which the log knows all "
             "that they need"
         )
-    if found.unconfigured:
+    if upgrade.unconfigured:
         limits.append("with each release's built-in configuration, as the log has none")
     return "".join(f", {limit}" if number else f" {limit}" for number, limit in enumerate(limits))
 
@@ -128,14 +128,14 @@ _IN_ONE: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _in_one_only(found: Upgrade, level: str) -> Iterator[str]:
+def _in_one_only(upgrade: Upgrade, level: str) -> Iterator[str]:
     """Yield which release panics, or stops, where the other does not, and in how many sessions."""
-    every = [changed for group in found.groups for changed in group.changed]
-    of_level = [one for one in every if verdict.level_of(one) == level]
+    every = [changed for group in upgrade.groups for changed in group.changed]
+    of_level = [decision for decision in every if verdict.level_of(decision) == level]
     for affected, other in ((0, 1), (1, 0)):
         known = [one.known for one in of_level if one.values[other] is None]
         if known:
-            names = found.releases[affected], found.releases[other]
+            names = upgrade.releases[affected], upgrade.releases[other]
             doubtful = _of_them_doubtful(len(known), known.count(False))
             yield _IN_ONE[level].format(*names, f"{counted(len(known), 'session')}{doubtful}")
 
@@ -144,35 +144,39 @@ def _noticed(groups: Sequence[CauseGroup]) -> Iterator[CauseGroup]:
     """Yield groups without differences that have no effect, the worst and most frequent first."""
     kept = []
     for group in groups:
-        some = tuple(one for one in group.changed if verdict.level_of(one) != verdict.UNNOTICED)
+        some = tuple(
+            decision
+            for decision in group.changed
+            if verdict.level_of(decision) != verdict.UNNOTICED
+        )
         if some:
             kept.append(CauseGroup(group.causes, some, len({one.at for one in some})))
     yield from sorted(kept, key=lambda group: (_worst(group), -len(group.changed), group.causes))
 
 
 def _worst(group: CauseGroup) -> int:
-    return min(verdict.LEVELS.index(verdict.level_of(one)) for one in group.changed)
+    return min(verdict.LEVELS.index(verdict.level_of(decision)) for decision in group.changed)
 
 
 _CAUSES: Sequence[TextColumn[CauseGroup]] = (
-    TextColumn("CAUSE", lambda one: cause_text(one.causes)),
+    TextColumn("CAUSE", lambda cause_group: cause_text(cause_group.causes)),
     TextColumn("DECISIONS", lambda one: str(len(one.changed))),
     TextColumn("SESSIONS", lambda one: str(one.sessions)),
     TextColumn("FIRST AT", lambda one: point_text(one.changed[0])),
 )
 
 
-def _groups_sections(found: Upgrade, groups: Sequence[CauseGroup]) -> Iterator[Section]:
+def _groups_sections(upgrade: Upgrade, groups: Sequence[CauseGroup]) -> Iterator[Section]:
     yield Section([table_of(_CAUSES, groups)])
     for group in groups:
         rows = sorted(group.changed, key=lambda changed: not changed.known)
-        headers = ("AT", "EVENT", "DECISION", "OBJECT", *found.releases)
+        headers = ("AT", "EVENT", "DECISION", "OBJECT", *upgrade.releases)
         table = Table(headers, list(map(_row, rows)), keep=headers[2:])
         yield Section([TerminalLine(cause_text(group.causes)), *first_rows(table, _SHOWN)])
     named = {name for group in groups for cause in group.causes for name in cause}
-    behaviours = [row for row in found.behaviours if row.behaviour in named]
+    behaviours = [row for row in upgrade.behaviours if row.behaviour in named]
     if behaviours:
-        yield Section([behaviour_table(behaviours, found.releases)])
+        yield Section([behaviour_table(behaviours, upgrade.releases)])
 
 
 def _row(changed: ChangedDecision) -> tuple[str, ...]:

@@ -54,53 +54,53 @@ NUMBERS_COMPARED = "Numbers that the session compared"
 _HYPERNODES = 6
 
 
-def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Iterator[str]:
+def why_lines(why: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of an answer.
 
     :param depth: how much is shown: one of :data:`SENTENCE`, :data:`NUMBERS`, :data:`STEPS`.
     """
-    since = [*since_blocks(found), *_made_by(found)]
+    since = [*since_blocks(why), *_made_by(why)]
     sections = [
-        Section([Sentence(found.sentence, "sentence")]),
+        Section([Sentence(why.sentence, "sentence")]),
         *([Section(since)] if since else ()),
-        reasons_section(found, depth),
+        reasons_section(why, depth),
     ]
-    if depth >= NUMBERS and found.events:
-        sections.append(Section([event_table("RESTS ON", found.events)]))
-    if depth >= STEPS and found.steps:
-        sections.append(Section([step_table(found.steps)]))
+    if depth >= NUMBERS and why.events:
+        sections.append(Section([event_table("RESTS ON", why.events)]))
+    if depth >= STEPS and why.steps:
+        sections.append(Section([step_table(why.steps)]))
     return block_lines(sections, style=style)
 
 
-def since_blocks(found: Why) -> list[Block]:
+def since_blocks(why: Why) -> list[Block]:
     """Return since when it waits, and when the reason changed."""
     blocks: list[Block] = []
-    if found.began is not None:
-        begin = "exists" if found.began.is_creation else "in the log"
-        blocks.append(Sentence(Words(f"{begin} since ", *_place(found.began))))
-    if found.stages:
-        stages = zip(found.stages, begins_of(found.stages), strict=True)
-        blocks.append(ItemList([ListedItem(_stage_text(*one, found)) for one in stages], "since"))
+    if why.began is not None:
+        begin = "exists" if why.began.is_creation else "in the log"
+        blocks.append(Sentence(Words(f"{begin} since ", *_place(why.began))))
+    if why.stages:
+        stages = zip(why.stages, begins_of(why.stages), strict=True)
+        blocks.append(ItemList([ListedItem(_stage_text(*stage, why)) for stage in stages], "since"))
     return blocks
 
 
-def _made_by(found: Why) -> Iterator[Sentence]:
+def _made_by(why: Why) -> Iterator[Sentence]:
     """Yield which events made it so; a page has a table of them instead."""
-    if found.made_by:
-        when = found.made_by[-1].when
-        named = _listed_events(found.made_by)
+    if why.made_by:
+        when = why.made_by[-1].when
+        named = _listed_events(why.made_by)
         last = f" (last at {when})" if when else ""
         yield Sentence(Words("made so by ", *named, last))
 
 
-def _place(one: Evidence) -> tuple[str, ...]:
+def _place(evidence: Evidence) -> tuple[str, ...]:
     """Return the words of its time and its position."""
-    place = moment_ref(one.position)
-    return (f"{one.when} (", place, ")") if one.when else (place,)
+    place = moment_ref(evidence.position)
+    return (f"{evidence.when} (", place, ")") if evidence.when else (place,)
 
 
-def _stage_text(stage: Stage, words: str, found: Why) -> Words:
-    said = "for the present reason" if stage is found.stages[-1] else stage.sentence
+def _stage_text(stage: Stage, words: str, why: Why) -> Words:
+    said = "for the present reason" if stage is why.stages[-1] else stage.sentence
     events = stage.since.events
     if not events:
         return Words(f"{words}: {said}")
@@ -110,15 +110,15 @@ def _stage_text(stage: Stage, words: str, found: Why) -> Words:
 
 
 def _listed_events(events: Sequence[Evidence]) -> Iterator[str]:
-    for number, one in enumerate(events):
-        by = f" by {one.by}" if one.by else ""
-        yield f"{', ' if number else ''}{one.kind} "
-        yield from (object_ref(one.about), " ", moment_ref(one.position), by)
+    for number, event in enumerate(events):
+        by = f" by {event.by}" if event.by else ""
+        yield f"{', ' if number else ''}{event.kind} "
+        yield from (object_ref(event.about), " ", moment_ref(event.position), by)
 
 
-def reasons_section(found: Why, depth: int = NUMBERS) -> Section:
+def reasons_section(why: Why, depth: int = NUMBERS) -> Section:
     """Return the reasons, with the numbers of those that keep it waiting; with depth, of all."""
-    lead = "This is why it is not known." if found.waits is None else "This keeps it waiting."
+    lead = "This is why it is not known." if why.waits is None else "This keeps it waiting."
     items = [
         ListedItem(
             link.text,
@@ -126,7 +126,7 @@ def reasons_section(found: Why, depth: int = NUMBERS) -> Section:
             link_tables(link, depth) if link.blocks or depth >= NUMBERS else (),
             "" if link.blocks else "Numbers",
         )
-        for link in found.chain
+        for link in why.chain
     ]
     title = "The reasons, in the order in which the scheduler comes to them"
     return Section([ItemList(items, "chain")], title)
@@ -158,7 +158,14 @@ def _hypernodes(link: Hypernodes, depth: int) -> Table:
     """Return the hypernodes that a job may be in, and how many of its pods have a place there."""
     shown = link.tried if depth >= NUMBERS else link.tried[:_HYPERNODES]
     rows = [
-        (one.name, str(one.tier), str(one.nodes), _places(one), listed(one.room)) for one in shown
+        (
+            hypernode.name,
+            str(hypernode.tier),
+            str(hypernode.nodes),
+            _places(hypernode),
+            listed(hypernode.room),
+        )
+        for hypernode in shown
     ]
     if len(shown) < len(link.tried):
         rows.append((f"({len(link.tried) - len(shown)} more)", "", "", "", ""))
@@ -167,8 +174,8 @@ def _hypernodes(link: Hypernodes, depth: int) -> Table:
     return Table(heads, rows, keep=("PODS WITH A PLACE", *room))
 
 
-def _places(one: Hypernode) -> str:
-    return "not tried" if one.places is None else str(one.places)
+def _places(hypernode: Hypernode) -> str:
+    return "not tried" if hypernode.places is None else str(hypernode.places)
 
 
 def _accounts(accounts: Sequence[Account]) -> Table:
@@ -203,7 +210,7 @@ def _compared_columns(accounts: Sequence[Account]) -> tuple[str, ...]:
 
     It is what a limit leaves. Of a share, and of what a job does not ask for, it is what is held.
     """
-    full = next((one for one in accounts if one.checked and one.exceeded), None)
+    full = next((account for account in accounts if account.checked and account.exceeded), None)
     if full is None:
         return ("LEFT",)
     asked = any(full.wanted.get(name, "0") != "0" for name in full.exceeded)
@@ -223,7 +230,7 @@ def _check(account: Account, name: str) -> str:
 
 def _compared(accounts: Sequence[Account]) -> list[str]:
     """Return the resources that were wanted; pods only if there were too many."""
-    wanted = {name for one in accounts for name, text in one.wanted.items() if text != "0"}
+    wanted = {name for account in accounts for name, text in account.wanted.items() if text != "0"}
     exceeded = {name for one in accounts for name in one.exceeded}
     known = {name for one in accounts for name in one.limit}
     shown = (wanted - {"pods"}) | exceeded
@@ -231,7 +238,10 @@ def _compared(accounts: Sequence[Account]) -> list[str]:
 
 
 def _holders(holders: Sequence[Held]) -> Table:
-    rows = [(one.job, one.queue, listed(one.allocated), listed(one.reserved)) for one in holders]
+    rows = [
+        (holder.job, holder.queue, listed(holder.allocated), listed(holder.reserved))
+        for holder in holders
+    ]
     heads = ("HOLDER", "QUEUE", "HOLDS", "HAS RESERVED")
     named = [heads[at] for at in (2, 3) if any(row[at] != NONE for row in rows)]
     return Table(heads, rows, keep=named)
@@ -243,11 +253,11 @@ def _nodes(link: Nodes, depth: int) -> Table:
     for group in link.groups:
         shown = group.nearest if depth >= NUMBERS else group.nearest[:2]
         reasons = "; ".join(group.reasons) + (f" (for pod {group.of})" if group.of else "")
-        for one in shown:
-            also = f"; {'; '.join(one.also)}" if one.also else ""
-            free = {name: text for name, text in one.free.items() if name in link.request}
-            node = object_ref(f"node/{one.node}", one.node)
-            rows.append((node, listed(one.missing), listed(free), reasons + also))
+        for miss in shown:
+            also = f"; {'; '.join(miss.also)}" if miss.also else ""
+            free = {name: text for name, text in miss.free.items() if name in link.request}
+            node = object_ref(f"node/{miss.node}", miss.node)
+            rows.append((node, listed(miss.missing), listed(free), reasons + also))
         rest = len(group.nodes) - len(shown)
         if rest:
             rows.append((f"({rest} more)", "", "", reasons))
@@ -259,14 +269,14 @@ def _nodes(link: Nodes, depth: int) -> Table:
 def event_table(head: str, events: Sequence[Evidence], title: str = "") -> Table:
     """Return events as a table, the first column with this head."""
     columns: Sequence[TextColumn[Evidence]] = (
-        TextColumn(head, lambda one: object_ref(one.about)),
+        TextColumn(head, lambda evidence: object_ref(evidence.about)),
         *_EVENT_COLUMNS,
     )
     return table_of(columns, events, title)
 
 
 _EVENT_COLUMNS: Sequence[TextColumn[Evidence]] = (
-    TextColumn("EVENT", lambda one: one.kind, keep=True),
+    TextColumn("EVENT", lambda evidence: evidence.kind, keep=True),
     TextColumn("POSITION", lambda one: moment_ref(one.position), keep=True),
     TextColumn("TIME", lambda one: one.time),
     TextColumn("BY", lambda one: one.by or NONE, shorten=True),
@@ -274,14 +284,14 @@ _EVENT_COLUMNS: Sequence[TextColumn[Evidence]] = (
 
 
 _AMOUNT: Sequence[TextColumn[NumberPart]] = (
-    TextColumn("AMOUNT", lambda one: one.amount, keep=True),
+    TextColumn("AMOUNT", lambda number_part: number_part.amount, keep=True),
 )
 _VALUES: Sequence[TextColumn[NumberPart]] = (
-    TextColumn("BEFORE", lambda one: one.before, keep=True),
+    TextColumn("BEFORE", lambda number_part: number_part.before, keep=True),
     TextColumn("AFTER", lambda one: one.amount, keep=True),
 )
 _EVENT: Sequence[TextColumn[NumberPart]] = (
-    TextColumn("OBJECT", lambda one: object_ref(one.about), keep=True),
+    TextColumn("OBJECT", lambda number_part: object_ref(number_part.about), keep=True),
     TextColumn("SINCE EVENT", lambda one: one.event.kind, keep=True),
     TextColumn("POSITION", lambda one: moment_ref(one.event.position)),
     TextColumn("TIME", lambda one: one.event.time),
@@ -289,25 +299,25 @@ _EVENT: Sequence[TextColumn[NumberPart]] = (
 )
 
 
-def blame_lines(found: Blame, *, style: Style = PLAIN) -> Iterator[str]:
+def blame_lines(blame: Blame, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of an answer."""
-    return block_lines(blame_sections(found), style=style)
+    return block_lines(blame_sections(blame), style=style)
 
 
-def blame_sections(found: Blame) -> Iterator[Section]:
+def blame_sections(blame: Blame) -> Iterator[Section]:
     """Yield what an answer says."""
-    number = f"{found.about} {found.number} is {found.value}: {found.how}"
+    number = f"{blame.about} {blame.number} is {blame.value}: {blame.how}"
     said = [Sentence(number, "sentence")]
-    last = found.last
+    last = blame.last
     if last is not None:
         by = f" by {last.by}" if last.by else ""
         when = f" at {last.when}" if last.when else ""
         event = (f"last changed by {last.kind} ", object_ref(last.about), " ")
         place = moment_ref(last.position)
-        said.append(Sentence(Words(*event, place, f"{by}{when} ({found.changed})")))
+        said.append(Sentence(Words(*event, place, f"{by}{when} ({blame.changed})")))
     yield Section(said)
-    if found.parts:
-        amount = _VALUES if any(one.before for one in found.parts) else _AMOUNT
+    if blame.parts:
+        amount = _VALUES if any(part.before for part in blame.parts) else _AMOUNT
         columns = (*amount, *_EVENT)
-        table = table_of(columns, found.parts, "What the number is made of", pages="parts")
+        table = table_of(columns, blame.parts, "What the number is made of", pages="parts")
         yield Section([table])

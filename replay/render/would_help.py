@@ -92,20 +92,20 @@ def _listed_in_vain(found: WouldHelp) -> Iterator[str]:
     names = {text.removeprefix(prefix) for text in found.in_vain if text.startswith(prefix)}
     yield from (text for text in found.in_vain if not text.startswith(prefix))
     if names:
-        yield f"{prefix}{spans([str(one) for one in RELEASES if str(one) in names])}"
+        yield f"{prefix}{spans([str(release) for release in RELEASES if str(release) in names])}"
 
 
-def few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
+def few(remedies: Sequence[Remedy]) -> tuple[list[Remedy], int]:
     """Return the changes to show, and how many are not: of jobs a few, releases together."""
     shown: list[Remedy] = []
-    gone = [one for one in found if one.kind == GONE]
+    gone = [one for one in remedies if one.kind == GONE]
     releases: dict[tuple[object, ...], list[Remedy]] = {}
-    for one in found:
-        if one.kind == RELEASE:
-            same_as = (one.starts, one.evicts, one.no_longer, one.faults)
-            releases.setdefault(same_as, []).append(one)
-        elif one.kind != GONE:
-            shown.append(one)
+    for remedy in remedies:
+        if remedy.kind == RELEASE:
+            same_as = (remedy.starts, remedy.evicts, remedy.no_longer, remedy.faults)
+            releases.setdefault(same_as, []).append(remedy)
+        elif remedy.kind != GONE:
+            shown.append(remedy)
     shown += gone[:_JOBS]
     for same in releases.values():
         texts = {one.text for one in same}
@@ -123,13 +123,13 @@ _UNCHANGED = MappingProxyType(
     }
 )
 _HELPING: Sequence[TextColumn[Remedy]] = (
-    TextColumn("WOULD HELP", lambda one: one.text),
+    TextColumn("WOULD HELP", lambda remedy: remedy.text),
     TextColumn("STARTS", lambda one: one.starts, keep=True),
     TextColumn("EVICTS", lambda one: few_of(one.evicts, _NAMES) or NONE),
     TextColumn("NO LONGER PLACED", lambda one: few_of(one.no_longer, _NAMES) or NONE),
 )
 _FAULTY: Sequence[TextColumn[Remedy]] = (
-    TextColumn("ONLY BY A FAULT", lambda one: one.text),
+    TextColumn("ONLY BY A FAULT", lambda remedy: remedy.text),
     TextColumn("STARTS", lambda one: one.starts),
     TextColumn("FAULT", lambda one: " ".join(one.faults), keep=True),
 )

@@ -134,7 +134,7 @@ def _nothing(_what: str, _done: int, _total: int) -> None:
 def _subject(question: ReportRequest, answer: SessionAnswer) -> Iterator[tuple[str, str]]:
     """Yield what the report is about."""
     log, moment = question.log, question.moment
-    head = next(one for one in log.store.heads() if one.branch == moment.branch)
+    head = next(head_info for head_info in log.store.heads() if head_info.branch == moment.branch)
     time = known_text(when_is(log.store, moment)) if time_at(log, moment) is not None else ""
     said = [moment.label, *([time] if time not in {"", moment.label} else ())]
     said += [] if moment.revision is None else [f"rv:{moment.revision}"]
@@ -245,7 +245,11 @@ def _decided(answer: SessionAnswer, commands: MomentCommands) -> Iterator[Block]
 
 def _doubt(answer: SessionAnswer) -> str:
     """Return what the log lacks, if a session panics that may do so only for that."""
-    lacking = [one for one in answer.not_known if one.gap.why in {Missing.NEVER, Missing.BEFORE}]
+    lacking = [
+        unknown
+        for unknown in answer.not_known
+        if unknown.gap.why in {Missing.NEVER, Missing.BEFORE}
+    ]
     return "" if answer.result.panic is None else unknown_text(lacking)
 
 
@@ -291,7 +295,7 @@ def _later(
 
 def _first(found: Sequence[ListedSession], sessions: Sequence[RecordedSession]) -> int:
     """Return the number of the first session that bound or evicted, else of one that wrote."""
-    some = [(one.number, sessions[one.number - 1]) for one in found]
+    some = [(session.number, sessions[session.number - 1]) for session in found]
     placed = (number for number, one in some if one.binds or one.evictions)
     wrote = (number for number, one in some if one.groups)
     return next(placed, 0) or next(wrote, 0)

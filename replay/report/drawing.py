@@ -141,13 +141,13 @@ def drawing_of(timeline: Timeline) -> Drawing:
     y += ROW if timeline.sessions else 0
     causes = list(dict.fromkeys(part.cause for one in timeline.waiting for part in one.stretches))
     lives = []
-    for one in timeline.waiting:
+    for waiting in timeline.waiting:
         lives.append(
             DrawnLife(
-                one.name,
-                cut(one.name.rpartition("/")[2], _LONGEST),
+                waiting.name,
+                cut(waiting.name.rpartition("/")[2], _LONGEST),
                 y,
-                tuple(_pieces(one.stretches, causes, place, y)),
+                tuple(_pieces(waiting.stretches, causes, place, y)),
             )
         )
         y += ROW
@@ -207,14 +207,16 @@ def _row(lane: Lane, y: float) -> LaneRow:
 def _pieces(
     stretches: Sequence[Stretch], causes: Sequence[str], place: _Place, y: float
 ) -> Iterator[WaitingPiece]:
-    for number, one in enumerate(stretches, start=1):
-        begin, end = place.x(one.begin), place.x(one.end)
+    for number, stretch in enumerate(stretches, start=1):
+        begin, end = place.x(stretch.begin), place.x(stretch.end)
         bar = Bar(begin, y + 8, max(round(end - begin, 1), 2.0), ROW - 16)
-        first, last = place.ends(one.since) if one.since else (begin, begin)
+        first, last = place.ends(stretch.since) if stretch.since else (begin, begin)
         begun = Bar(first, y + 8, round(last - first, 1), ROW - 16) if last > first else None
-        colour = causes.index(one.cause) % _COLOURS
-        since = one.since or TimeSpan(one.begin, one.begin, one.begin)
-        yield WaitingPiece(bar, begun, number, colour, span_of_day(since), one.cause, one.text)
+        colour = causes.index(stretch.cause) % _COLOURS
+        since = stretch.since or TimeSpan(stretch.begin, stretch.begin, stretch.begin)
+        yield WaitingPiece(
+            bar, begun, number, colour, span_of_day(since), stretch.cause, stretch.text
+        )
 
 
 def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:

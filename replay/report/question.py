@@ -75,10 +75,12 @@ def earlier(log: Log, moment: Moment, point: Point | None) -> tuple[Moment | Non
     return found, remarks
 
 
-def _is_after(one: Moment, other: Moment) -> bool:
-    if one.revision is None:
-        return one.known > other.known or (other.revision is not None and one.known == other.known)
-    return other.revision is not None and one.revision > other.revision
+def _is_after(moment: Moment, other: Moment) -> bool:
+    if moment.revision is None:
+        return moment.known > other.known or (
+            other.revision is not None and moment.known == other.known
+        )
+    return other.revision is not None and moment.revision > other.revision
 
 
 def _known(log: Log, point: Point, moment: Moment) -> Moment:

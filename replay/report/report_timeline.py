@@ -197,9 +197,11 @@ def timeline_of(
             )
             for name in (_ALL, *_NOUNS.values())
         ),
-        waiting=tuple(_waiting(one, extent) for one in whys if one.stages),
+        waiting=tuple(_waiting(why, extent) for why in whys if why.stages),
         sessions=tuple(
-            (one.opened, len(one.binds)) for one in sessions if extent.part(one.opened) is not None
+            (session.opened, len(session.binds))
+            for session in sessions
+            if extent.part(session.opened) is not None
         ),
         marks=tuple(marks[:MOST_MARKS]),
         more_marks=len(marks[MOST_MARKS:]),
@@ -313,7 +315,7 @@ def _waiting(why: Why, extent: ShownExtent) -> ReportWaiting:
     """Return the reasons for which an object waited, with the times at which they began."""
     name = f"{why.asked.kind} {why.asked.name}"
     spans = [stage.since.begin for stage in why.stages]
-    begins = [last_time(one) for one in spans]
+    begins = [last_time(span) for span in spans]
     ends = [*map(first_time, spans[1:]), extent.moment]
     stretches = [
         Stretch(begin, max(begin, end), stage.cause, stage.sentence, stage.since.begin)

@@ -23,19 +23,19 @@ _ABOUT = MappingProxyType(
 )
 
 
-def fidelity_review(found: Fidelity, *, unfold: bool) -> Review:
+def fidelity_review(report: Fidelity, *, unfold: bool) -> Review:
     """Return the differences that are not explained as a review.
 
     :param unfold: also those with a known cause, which do not fail.
     """
-    known = sum(one.cause not in NOT_EXPLAINED for one in found.differences)
+    known = sum(difference.cause not in NOT_EXPLAINED for difference in report.differences)
     return Review(
         "fidelity",
-        f"{counted(len(found.sessions), 'session')} as {found.release}: "
+        f"{counted(len(report.sessions), 'session')} as {report.release}: "
         f"{counted(known, 'difference')} with a known cause",
         tuple(ReviewRule(_id(cause), about, "", PAGE) for cause, about in _ABOUT.items()),
-        tuple(_result(one) for one in found.differences if unfold or one.cause in NOT_EXPLAINED),
-        unknown="" if found.sessions else NOTHING,
+        tuple(_result(one) for one in report.differences if unfold or one.cause in NOT_EXPLAINED),
+        unknown="" if report.sessions else NOTHING,
     )
 
 
@@ -43,18 +43,18 @@ def _id(cause: Cause) -> str:
     return cause.name.lower().replace("_", "-")
 
 
-def _result(one: Difference) -> Result:
-    fails = one.cause in NOT_EXPLAINED
-    kind = "Pod" if one.about in {"binding", "eviction"} else "PodGroup"
-    recorded, again = one.recorded or "nothing", one.again or "nothing"
+def _result(difference: Difference) -> Result:
+    fails = difference.cause in NOT_EXPLAINED
+    kind = "Pod" if difference.about in {"binding", "eviction"} else "PodGroup"
+    recorded, again = difference.recorded or "nothing", difference.again or "nothing"
     return Result(
-        rule=_id(one.cause),
+        rule=_id(difference.cause),
         level=Level.ERROR if fails else Level.NOTE,
-        key=f"session:{one.session} {one.about}",
+        key=f"session:{difference.session} {difference.about}",
         kind=kind,
-        name=one.name,
-        message=f"session {one.session}, {one.about}: recorded {recorded}, again {again}: "
-        f"{one.why}",
+        name=difference.name,
+        message=f"session {difference.session}, {difference.about}: recorded {recorded}, again "
+        f"{again}: {difference.why}",
         fails=fails,
-        more={"session": one.session, "position": one.position},
+        more={"session": difference.session, "position": difference.position},
     )

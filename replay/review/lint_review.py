@@ -37,7 +37,7 @@ def lint_review(report: Report, failing: Collection[FindingSeverity]) -> Review:
         tuple(
             ReviewRule(rule.name, rule.about, rule.more, f"{PAGE}#{rule.name}") for rule in RULES
         ),
-        tuple(_result(one, report, failing, places) for one in report.findings),
+        tuple(_result(finding, report, failing, places) for finding in report.findings),
         tuple(Skipped(one.rule, one.reason) for one in report.not_checked),
     )
 
@@ -64,5 +64,5 @@ def _region(subject: FindingSubject, field: str, places: _Places) -> FileRegion 
     place = subject.place
     if place is None:
         return None
-    found = places.regions.of(place, field)
-    return FileRegion(places.files[place.file], found.line, found.column)
+    region = places.regions.of(place, field)
+    return FileRegion(places.files[place.file], region.line, region.column)

@@ -19,35 +19,35 @@ _SHOWN = 5
 """The decisions of a cause that a result names."""
 
 
-def upgrade_review(found: Upgrade, *, unfold: bool) -> Review:
+def upgrade_review(upgrade: Upgrade, *, unfold: bool) -> Review:
     """Return the differences as a review; each cause is one result.
 
     :param unfold: also differences that no user notices count as failures.
     """
-    judged = verdict.verdict_of(found)
-    one, other = found.releases
+    judged = verdict.verdict_of(upgrade)
+    one, other = upgrade.releases
     unknown = judged.level == verdict.UNKNOWN
-    fails = bool(found) if unfold else judged.noticed
+    fails = bool(upgrade) if unfold else judged.noticed
     return Review(
         "upgrade-check",
-        f"{counted(found.sessions, 'session')} as {one} and as {other}: "
-        f"{verdict_text(judged, found)}",
-        (*([] if fails or unknown else [_same(found)]), *_rules(found)),
-        tuple(_result(group, found, unfold=unfold) for group in found.groups),
-        unknown=verdict_text(judged, found) if unknown else "",
+        f"{counted(upgrade.sessions, 'session')} as {one} and as {other}: "
+        f"{verdict_text(judged, upgrade)}",
+        (*([] if fails or unknown else [_same(upgrade)]), *_rules(upgrade)),
+        tuple(_result(group, upgrade, unfold=unfold) for group in upgrade.groups),
+        unknown=verdict_text(judged, upgrade) if unknown else "",
     )
 
 
-def _same(found: Upgrade) -> ReviewRule:
-    one, other = found.releases
+def _same(upgrade: Upgrade) -> ReviewRule:
+    one, other = upgrade.releases
     about = f"Sessions as {other} decide as those of {one}, as far as users notice."
     return ReviewRule(SAME, about, "", "docs/how-to/compare-releases.md")
 
 
-def _rules(found: Upgrade) -> Iterator[ReviewRule]:
+def _rules(upgrade: Upgrade) -> Iterator[ReviewRule]:
     """Yield a rule for each cause that was found, with what its behaviours do."""
-    why = {one.behaviour: one.why for one in found.behaviours}
-    for group in found.groups:
+    why = {behaviour.behaviour: behaviour.why for behaviour in upgrade.behaviours}
+    for group in upgrade.groups:
         names = list(dict.fromkeys(name for cause in group.causes for name in cause))
         about = " ".join(why.get(name, "") for name in names).strip()
         cause = cause_text(group.causes)
@@ -62,9 +62,9 @@ def _id(group: CauseGroup) -> str:
     return together + "-or-".join("-and-".join(cause) for cause in group.causes) or NOT_FOUND
 
 
-def _result(group: CauseGroup, found: Upgrade, *, unfold: bool) -> Result:
-    noticed = any(verdict.level_of(one) in verdict.NOTICED for one in group.changed)
-    one, other = found.releases
+def _result(group: CauseGroup, upgrade: Upgrade, *, unfold: bool) -> Result:
+    noticed = any(verdict.level_of(decision) in verdict.NOTICED for decision in group.changed)
+    one, other = upgrade.releases
     examples = [
         f"{point_text(each)} {each.kind} {each.about}: {value_text(each.values[0])} → "
         f"{value_text(each.values[1])}"

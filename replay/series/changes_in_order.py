@@ -157,8 +157,10 @@ class _Held:
         pair = (listing.group, listing.listed)
         if pair not in KINDS_FOLLOWED:
             return
-        held = [reference for name, (reference, _, _) in self._facts.items() if name[:2] == pair]
-        for reference in self._lists.gone(listing, held, lives_on):
+        references = [
+            reference for name, (reference, _, _) in self._facts.items() if name[:2] == pair
+        ]
+        for reference in self._lists.gone(listing, references, lives_on):
             yield from self._gone(reference, time)
 
     def _gone(self, reference: Reference, time: int) -> Iterator[StateChange]:

@@ -67,7 +67,7 @@ def gang(
         )
     place = named.namespace or namespace
     wanted = _Wanted(named.kind == "Job", named.name, place)
-    kept = [one for one in changes(log, span.end, progress) if wanted.has(one)]
+    kept = [change for change in changes(log, span.end, progress) if wanted.has(change)]
     _refuse(wanted, named, kept, span)
     period = span.period
     if not whole:
@@ -107,7 +107,7 @@ class _Wanted(NamedTuple):
 
 
 def _refuse(wanted: _Wanted, named: ObjectName, kept: list[StateChange], span: ShownPeriod) -> None:
-    places = sorted({one.reference.namespace for one in kept})
+    places = sorted({state_change.reference.namespace for state_change in kept})
     if not places:
         raise ObjectNotFound(
             f"no pod or PodGroup of {named.kind.lower()} {wanted.name!r} in this period",
@@ -123,7 +123,7 @@ def _refuse(wanted: _Wanted, named: ObjectName, kept: list[StateChange], span: S
 
 def _until(kept: list[StateChange], end: int) -> int:
     """Return the end if any of it waits there, else when it last changed, and a tenth more."""
-    last = {one.reference: one.now for one in kept}
+    last = {state_change.reference: state_change.now for state_change in kept}
     if any(_waits(fact) for fact in last.values()):
         return end
     return kept[-1].time + (kept[-1].time - kept[0].time) // 10
@@ -160,7 +160,7 @@ def _counted(wanted: _Wanted, named: str, kept: list[StateChange], period: Perio
         named=named,
         counts={state: track.values() for state, track in tracks.items()},
         min_member=least.values(),
-        phases=tuple(one for one in phases if period.begin <= one.time <= period.end),
+        phases=tuple(phase for phase in phases if period.begin <= phase.time <= period.end),
     )
 
 

@@ -72,11 +72,12 @@ def gang_phases(log: Log, span: ShownPeriod, *, progress: Progress | None = None
         )
         for (place, name), course in courses.items()
     ]
-    found = sorted(
-        (one for one in rows if one.phases), key=lambda one: (one.phases[0].begin, one.name)
+    gang_rows = sorted(
+        (row for row in rows if row.phases),
+        key=lambda gang_row: (gang_row.phases[0].begin, gang_row.name),
     )
     return GangPhases(
-        period=span.period, rows=tuple(found[:MOST_ROWS]), left_out=len(found[MOST_ROWS:])
+        period=span.period, rows=tuple(gang_rows[:MOST_ROWS]), left_out=len(gang_rows[MOST_ROWS:])
     )
 
 

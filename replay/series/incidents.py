@@ -136,7 +136,9 @@ def scheduler_incidents(log: Log, span: ShownPeriod) -> list[Incident]:
     """Return the panics of Volcano's components, and the sessions that did not end."""
     panics, cut = _panics(log, span.end.known), frozenset(_cut_short(log, span))
     period = span.period
-    kept = sorted(one for one in {*panics, *cut} if period.begin <= one.time <= period.end)
+    kept = sorted(
+        incident for incident in {*panics, *cut} if period.begin <= incident.time <= period.end
+    )
     return [
         one
         for one, after in zip_longest(kept, kept[1:])
@@ -162,7 +164,7 @@ def _cut_short(log: Log, span: ShownPeriod) -> list[Incident]:
         return []  # To find the others, much of the log is read, and these never lack an end.
     sessions = listed_sessions(log.store, span.end)
     return [
-        Incident(one.begin, None, "", f"session:{one.number} does not end")
-        for one in sessions[:-1]
-        if one.how is HowKnown.LOGGED and one.closed is None and one.id
+        Incident(session.begin, None, "", f"session:{session.number} does not end")
+        for session in sessions[:-1]
+        if session.how is HowKnown.LOGGED and session.closed is None and session.id
     ]

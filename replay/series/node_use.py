@@ -191,7 +191,7 @@ class _Follow:
                 last=row.names[-1],
                 count=len(row.names),
                 used=row.share.values(),
-                states=tuple(GONE if one is None else _ORDER[int(one)] for one in states),
+                states=tuple(GONE if state is None else _ORDER[int(state)] for state in states),
             )
 
 

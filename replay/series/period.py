@@ -123,10 +123,10 @@ def _first_changes(log: Log, moment: Moment) -> Iterator[Recorded]:
     """
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known)
     sources = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
-    for one in sources:
+    for source in sources:
         for kinds in (_CHANGES, TELLING):
-            some = msgspec.structs.replace(query, source=one.source, kinds=tuple(sorted(kinds)))
-            if not kinds.isdisjoint(one.kinds):
+            some = msgspec.structs.replace(query, source=source.source, kinds=tuple(sorted(kinds)))
+            if not kinds.isdisjoint(source.kinds):
                 found = filter(_is_change, log.store.read(some))
                 yield from islice(found, 1)
 

@@ -80,22 +80,22 @@ def queue_shares(
             f"no queue, node or pod has {resource!r}",
             now=f"resources: {', '.join(sorted(follow.resources)) or 'none'}",
         )
-    chosen = [one for one in shares if not names or one.queue in names]
+    chosen = [share for share in shares if not names or share.queue in names]
     kept = _kept(chosen)
     shown = {"", *(one.queue for one in kept)}
-    found = [*follow.incidents.ended(), *scheduler_incidents(log, span)]
+    incidents = [*follow.incidents.ended(), *scheduler_incidents(log, span)]
     return QueueShares(
         period=span.period,
         resource=resource,
         queues=tuple(kept),
-        incidents=tuple(sorted(one for one in found if one.queue in shown)),
+        incidents=tuple(sorted(incident for incident in incidents if incident.queue in shown)),
         left_out=len(chosen) - len(kept),
     )
 
 
 def _kept(shares: list[QueueShare]) -> list[QueueShare]:
     most = sorted(shares, key=lambda one: (-highest_of(one.allocated), one.queue))[:MOST_QUEUES]
-    return [one for one in shares if one in most]
+    return [share for share in shares if share in most]
 
 
 def highest_of(values: Values) -> float:

@@ -36,14 +36,14 @@ class SessionRuns(msgspec.Struct, frozen=True, kw_only=True):
 def session_runs(log: Log, span: ShownPeriod) -> SessionRuns:
     """Return the sessions that were opened in a period."""
     period = span.period
-    found = [
-        one
-        for one in listed_sessions(log.store, span.end)
-        if period.begin <= one.begin <= period.end
+    sessions = [
+        listed_session
+        for listed_session in listed_sessions(log.store, span.end)
+        if period.begin <= listed_session.begin <= period.end
     ]
     parts: list[list[ListedSession]] = [[] for _ in range(period.parts)]
-    for one in found:
-        parts[period.part_of(one.begin)].append(one)
+    for session in sessions:
+        parts[period.part_of(session.begin)].append(session)
     return SessionRuns(
         period=period,
         logged=tuple(sum(one.how is HowKnown.LOGGED for one in some) for some in parts),
@@ -52,10 +52,10 @@ def session_runs(log: Log, span: ShownPeriod) -> SessionRuns:
         bound=tuple(sum(one.binds for one in some) for some in parts),
         evicted=tuple(sum(one.evictions or 0 for one in some) for some in parts),
         incidents=tuple(scheduler_incidents(log, span)),
-        sessions=len(found),
+        sessions=len(sessions),
     )
 
 
 def _longest(sessions: Sequence[ListedSession]) -> int | None:
-    known = (one.closed - one.begin for one in sessions if one.closed is not None)
+    known = (session.closed - session.begin for session in sessions if session.closed is not None)
     return max(known, default=None)

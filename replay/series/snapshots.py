@@ -77,12 +77,12 @@ def write_snapshot(
     :param what: a key of :data:`SNAPSHOTS`. :param remark: called with each thing that it cannot
         carry.
     """
-    found = SNAPSHOTS[what](_Held(log, moment))
-    out.write(found.content)
-    for note in found.notes if remark is not None else ():
+    snapshot = SNAPSHOTS[what](_Held(log, moment))
+    out.write(snapshot.content)
+    for note in snapshot.notes if remark is not None else ():
         assert remark is not None, "there are no notes otherwise"
         remark(note)
-    return found.objects
+    return snapshot.objects
 
 
 class _Held:
@@ -146,7 +146,7 @@ class _Held:
         """
         known = [one for one in self.of(_PRIORITY) if not _is_system(one["metadata"]["name"])]
         names = {one["metadata"]["name"] for one in known}
-        needed = {one.get("spec", {}).get("priorityClassName", "") for one in pods}
+        needed = {pod.get("spec", {}).get("priorityClassName", "") for pod in pods}
         lacking = sorted(name for name in needed - names if name and not _is_system(name))
         notes = []
         if lacking:
@@ -234,7 +234,7 @@ def _kwok(held: _Held) -> ObjectSnapshot:
         # Last: an API server refuses pods as long as the use of a new quota is not counted.
         *quotas,
     ]
-    kinds = {one["kind"] for one in documents}
+    kinds = {document["kind"] for document in documents}
     return ObjectSnapshot(
         _yaml(documents),
         len(documents),
@@ -254,7 +254,7 @@ def _kwok(held: _Held) -> ObjectSnapshot:
 
 def _parents_first(queues: Sequence[Document]) -> list[Document]:
     """Return queues after their parents: Volcano refuses a queue whose parent does not exist."""
-    left = {one["metadata"]["name"]: one for one in queues}
+    left = {queue["metadata"]["name"]: queue for queue in queues}
     found: list[Document] = []
     while left:
         ready = [
@@ -279,15 +279,15 @@ def _yaml(documents: Sequence[Document]) -> bytes:
     from ..render.yaml_text import YamlWriter  # noqa: PLC0415 -- only one snapshot needs it
 
     text = YamlWriter().text
-    return "".join(f"---\n{text(one)}" for one in documents).encode()
+    return "".join(f"---\n{text(document)}" for document in documents).encode()
 
 
 def _accounts(pods: Sequence[Document]) -> Iterator[Document]:
     """Yield the service accounts of pods: an API server refuses pods without theirs."""
     named = {
-        (one["metadata"].get("namespace", _DEFAULT), one["spec"]["serviceAccountName"])
-        for one in pods
-        if one.get("spec", {}).get("serviceAccountName")
+        (pod["metadata"].get("namespace", _DEFAULT), pod["spec"]["serviceAccountName"])
+        for pod in pods
+        if pod.get("spec", {}).get("serviceAccountName")
     }
     for namespace, name in sorted(named):
         metadata = {"name": name, "namespace": namespace}

@@ -92,8 +92,8 @@ def waits(
     follow = _Follow(span.period)
     for change in changes(log, span.end, progress):
         follow.take(change)
-    found = list(follow.spreads())
-    queues = sorted({one.queue for one in found})
+    spreads = list(follow.spreads())
+    queues = sorted({spread.queue for spread in spreads})
     missing = sorted(set(names) - set(queues))
     if missing:
         raise ObjectNotFound(
@@ -102,12 +102,13 @@ def waits(
         )
     chosen = [queue for queue in queues if not names or queue in names]
     size = {
-        queue: sum(one.bound + one.still for one in found if one.queue == queue) for queue in chosen
+        queue: sum(one.bound + one.still for one in spreads if one.queue == queue)
+        for queue in chosen
     }
     kept = sorted(chosen, key=lambda queue: (-size[queue], queue))[:MOST_QUEUES]
     return Waits(
         period=span.period,
-        spreads=tuple(one for one in found if one.queue in kept),
+        spreads=tuple(one for one in spreads if one.queue in kept),
         unknown=follow.unknown,
         left_out=len(chosen) - len(kept),
     )

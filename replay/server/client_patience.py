@@ -146,8 +146,10 @@ class PatientProtocol(_Stalling, H11Protocol):
     def _make_room(self) -> None:
         if self.limit_concurrency is None or len(self.connections) < self.limit_concurrency:
             return
-        others = [one for one in self.connections if isinstance(one, PatientProtocol)]
-        idle = [one for one in others if one._is_idle and one is not self]  # noqa: SLF001
+        others = [
+            connection for connection in self.connections if isinstance(connection, PatientProtocol)
+        ]
+        idle = [each for each in others if each._is_idle and each is not self]  # noqa: SLF001
         if idle:
             min(idle, key=lambda one: one._since)._end()  # noqa: SLF001
 

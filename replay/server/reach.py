@@ -73,8 +73,8 @@ def is_out_of_reach(log: Log, moment: Moment, release: str) -> bool:
         branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
     )
     behaviours = resolve(release_of(release, assume=True, pre_releases=True))
-    found = log.store.nearest_checkpoint(window, version_of(behaviours))
-    after = NO_REVISION if found is None else found.revision
+    checkpoint = log.store.nearest_checkpoint(window, version_of(behaviours))
+    after = NO_REVISION if checkpoint is None else checkpoint.revision
     # At the moment of a position, what the log holds later does not count.
     between = msgspec.structs.replace(window, after=after, until=last_revision(log.store, moment))
     return log.store.revision_after(between, MOST_REPLAYED) is not None

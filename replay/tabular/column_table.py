@@ -124,9 +124,11 @@ def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     return arrow.schema(
         [
             arrow.field(
-                one.name, _arrow_type(one.kind), metadata={"unit": one.unit} if one.unit else None
+                column.name,
+                _arrow_type(column.kind),
+                metadata={"unit": column.unit} if column.unit else None,
             )
-            for one in columns
+            for column in columns
         ]
     )
 

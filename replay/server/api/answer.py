@@ -123,12 +123,12 @@ def answered(asked: OperationRequest) -> Answer:
     :raises PlinianError: there is none.
     """
     _reach(asked)
-    found = asked.operation.ask(asked)
+    list_part = asked.operation.ask(asked)
     page = asked.page
-    if isinstance(found, ListPart):
-        result, cut, after = found.document, _cut(found, page), found.next
+    if isinstance(list_part, ListPart):
+        result, cut, after = list_part.document, _cut(list_part, page), list_part.next
     else:
-        result, cut = bounded(document(found, trace=bool(asked.values.get("trace"))), page)
+        result, cut = bounded(document(list_part, trace=bool(asked.values.get("trace"))), page)
         longest = max((one.total or 0 for one in cut), default=0)
         after = page.end if longest > page.end else None
     withheld = _withheld_from(asked, result)
@@ -177,10 +177,10 @@ def _withheld_from(asked: OperationRequest, document: Any) -> Withheld:
     names = {*inputs_named(document), *confs_of(asked.log, asked.moment)}
     moment = asked.moment
     if asked.operation.names_inputs and moment is not None:
-        found = asked.log.store.sources(
+        source_infos = asked.log.store.sources(
             known=moment.known, cluster=moment.cluster, branch=moment.branch
         )
-        names |= {one.source for one in found}
+        names |= {source_info.source for source_info in source_infos}
     return Withheld(names, asked.log.place)
 
 
@@ -256,7 +256,7 @@ def _not_known(asked: OperationRequest, result: Any) -> list[dict[str, Any]]:
     if asked.moment is None:
         return []
     kinds = [asked.values["kind"]] if asked.operation.url.startswith("objects/") else ()
-    return [plain(one) for one in asked.log.not_known(kinds, at=asked.moment)]
+    return [plain(unknown) for unknown in asked.log.not_known(kinds, at=asked.moment)]
 
 
 def _links(asked: OperationRequest, positions: Sequence[int]) -> dict[str, str]:

@@ -68,7 +68,9 @@ def objects(asked: OperationRequest) -> ListPart:
     moment = log.moment(asked.moment or "end")
     kind, name = keywords.pop("kind"), keywords.pop("name", None)
     if name is not None:
-        return _part(page, found := log.get(kind, name, **keywords), found[page.offset : page.end])
+        return _part(
+            page, records := log.get(kind, name, **keywords), records[page.offset : page.end]
+        )
     entries = log.entries(kind, **keywords)
     some = log.documents(entries[page.offset : page.end], branch=moment.branch)
     return _part(page, entries, list(some))

@@ -47,8 +47,8 @@ def document_of_api() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document."""
     results, components = _schemas([Answer, FaultAnswer, *map(_result, OPERATIONS)], _REF)
     paths = {
-        f"{ROOT}/{one.url}": {"get": _operation(one, result)}
-        for one, result in zip(OPERATIONS, results[2:], strict=True)
+        f"{ROOT}/{operation.url}": {"get": _operation(operation, result)}
+        for operation, result in zip(OPERATIONS, results[2:], strict=True)
     }
     return {
         "openapi": "3.1.0",
@@ -126,7 +126,10 @@ def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
 
     :param limit: how many members a list has by default.
     """
-    fields = {one.name: {**one.schema(), "description": one.about} for one in operation.parameters}
+    fields = {
+        parameter.name: {**parameter.schema(), "description": parameter.about}
+        for parameter in operation.parameters
+    }
     fields["limit"]["default"] = limit
     return {
         "type": "object",
@@ -136,7 +139,7 @@ def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
     }
 
 
-def _operation(one: Operation, result: dict[str, Any]) -> dict[str, Any]:
+def _operation(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:
     answer = {
         "allOf": [
             {"$ref": _REF.format(name="Answer")},
@@ -145,9 +148,9 @@ def _operation(one: Operation, result: dict[str, Any]) -> dict[str, Any]:
     }
     fault = {"application/json": {"schema": {"$ref": _REF.format(name="FaultAnswer")}}}
     return {
-        "operationId": one.name,
-        "summary": one.about,
-        "parameters": [_parameter(parameter) for parameter in one.parameters],
+        "operationId": operation.name,
+        "summary": operation.about,
+        "parameters": [_parameter(parameter) for parameter in operation.parameters],
         "responses": {
             "200": {
                 "description": "The answer.",
@@ -158,12 +161,12 @@ def _operation(one: Operation, result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parameter(one: Parameter) -> dict[str, Any]:
+def _parameter(parameter: Parameter) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "in": "path" if one.in_path else "query",
-        "description": one.about,
-        "required": one.required,
-        "schema": one.schema(),
-        **({"style": "form", "explode": True} if one.many else {}),
+        "name": parameter.name,
+        "in": "path" if parameter.in_path else "query",
+        "description": parameter.about,
+        "required": parameter.required,
+        "schema": parameter.schema(),
+        **({"style": "form", "explode": True} if parameter.many else {}),
     }

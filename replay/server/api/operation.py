@@ -56,16 +56,16 @@ class OperationRequest(NamedTuple):
         return found
 
     def _keywords(self) -> Iterator[tuple[str, Any]]:
-        for one in self.operation.parameters:
-            if one.name == self.operation.point:
-                if one.name in self.values or not self.operation.is_whole:
-                    yield one.keyword, self.moment
-            elif one.name == "budget" and one.option is not None:
-                yield one.keyword, self.values.get(one.name, one.default)
-            elif one.name in self.values and one.name not in _SHARED:
-                value = self.values[one.name]
-                source = CONF_NAMES.get(one.name)
-                yield one.keyword, value if source is None else given_conf(value, source)
+        for parameter in self.operation.parameters:
+            if parameter.name == self.operation.point:
+                if parameter.name in self.values or not self.operation.is_whole:
+                    yield parameter.keyword, self.moment
+            elif parameter.name == "budget" and parameter.option is not None:
+                yield parameter.keyword, self.values.get(parameter.name, parameter.default)
+            elif parameter.name in self.values and parameter.name not in _SHARED:
+                value = self.values[parameter.name]
+                source = CONF_NAMES.get(parameter.name)
+                yield parameter.keyword, value if source is None else given_conf(value, source)
 
 
 Ask = Callable[[OperationRequest], Any]
@@ -130,7 +130,9 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_release(self) -> bool:
         """Return whether it is about one release, which a request need not name."""
-        return any(one.name == "release" and not one.required for one in self.parameters)
+        return any(
+            parameter.name == "release" and not parameter.required for parameter in self.parameters
+        )
 
     def in_own_words(self, text: str) -> str:
         """Return what an error says with parameters in place of the options of the command.
@@ -139,7 +141,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         """
         if "plinian " in text:
             return text
-        names = {one.flag: one.name for one in self.parameters if one.flag}
+        names = {parameter.flag: parameter.name for parameter in self.parameters if parameter.flag}
         return _OPTION.sub(lambda found: names.get(found[0], found[0]), text)
 
     def command_line(self, asked: OperationRequest) -> str:
@@ -148,35 +150,43 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
             return ""
         names: list[str] = []
         options: list[str] = []
-        for one in self.parameters:
-            if one.option is None:
+        for parameter in self.parameters:
+            if parameter.option is None:
                 continue
-            words = _told(self, asked, one)
-            if one.absent and not words:
-                options.append(one.absent)
+            words = _told(self, asked, parameter)
+            if parameter.absent and not words:
+                options.append(parameter.absent)
             for value in words:
-                if not one.flag:
+                if not parameter.flag:
                     names.append(str(value))
                 else:
-                    options += [one.flag] if value is True else [one.flag, f"{one.prefix}{value}"]
+                    options += (
+                        [parameter.flag]
+                        if value is True
+                        else [parameter.flag, f"{parameter.prefix}{value}"]
+                    )
         return shlex.join(["plinian", *self.command, *names, *options])
 
 
-def _told(operation: Operation, asked: OperationRequest, one: Parameter) -> list[Any]:
+def _told(operation: Operation, asked: OperationRequest, parameter: Parameter) -> list[Any]:
     """Return the values of a parameter as the command names them."""
-    value = asked.values.get(one.name)
-    if one.name == operation.point and asked.moment is not None:
-        return [asked.moment.label] if one.keyword in asked.keywords() else []
-    if one.name in CONF_NAMES:
-        return [] if value is None else [CONF_NAMES[one.name]]
-    if one.name == "release" and value is None and _needs_release(operation, asked):
+    value = asked.values.get(parameter.name)
+    if parameter.name == operation.point and asked.moment is not None:
+        return [asked.moment.label] if parameter.keyword in asked.keywords() else []
+    if parameter.name in CONF_NAMES:
+        return [] if value is None else [CONF_NAMES[parameter.name]]
+    if parameter.name == "release" and value is None and _needs_release(operation, asked):
         value = asked.release or _release_of(asked)
     if value is None or value is False:
         # A budget of the server may be smaller than the command's default.
-        return [one.default] if one.name == "budget" and one.default is not None else []
-    if one.kind is ParameterType.FLAG:
+        return (
+            [parameter.default]
+            if parameter.name == "budget" and parameter.default is not None
+            else []
+        )
+    if parameter.kind is ParameterType.FLAG:
         return [True]
-    return list(value) if one.many else [value]
+    return list(value) if parameter.many else [value]
 
 
 def _release_of(asked: OperationRequest) -> str:

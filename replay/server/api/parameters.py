@@ -174,7 +174,7 @@ def given(parameters: Iterable[Parameter], values: Mapping[str, list[str]]) -> d
 
     :raises UsageError: there is no such parameter, one is missing, or a value is wrong.
     """
-    known = {one.name: one for one in parameters}
+    known = {parameter.name: parameter for parameter in parameters}
     for name in values:
         if name not in known:
             raise UsageError(

@@ -20,7 +20,10 @@ _OF_SESSIONS = frozenset({"assume", "strict"})
 """The parameters of all operations that run sessions, which need not name them."""
 
 _OWN: Mapping[str, Parameter] = MappingProxyType(
-    {one.keyword: one for one in (ADD_NODE, BUDGET, CONF, FOR, RELEASES, TRY_CONF, TRY_RELEASE)}
+    {
+        parameter.keyword: parameter
+        for parameter in (ADD_NODE, BUDGET, CONF, FOR, RELEASES, TRY_CONF, TRY_RELEASE)
+    }
 )
 """Parameters whose values a request gives in another way than a command."""
 
@@ -40,7 +43,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
 
     takes = [_parameter(field) for field in fields if field.has(Door.API)]
     if runs_sessions:
-        takes = [one for one in takes if one.name not in _OF_SESSIONS]
+        takes = [parameter for parameter in takes if parameter.name not in _OF_SESSIONS]
     if has_progress and BUDGET not in takes:
         takes.append(TIME)
     name = kind.name or kind.command

@@ -53,14 +53,14 @@ class Reply:
                 at, release = self._settings.at, self._settings.release
                 moment = moment_of(operation, log, values, page, at)
                 asked = OperationRequest(operation, log, moment, values, page, limit, release)
-                found: Answer = answered(asked)
+                answer: Answer = answered(asked)
             except LogError:
                 raise
             except PlinianError as fault:
                 _clean(fault, log)
                 fault.what, fault.now = map(operation.in_own_words, (fault.what, fault.now))
                 raise
-            text = ascii_json(msgspec.to_builtins(found))
+            text = ascii_json(msgspec.to_builtins(answer))
             check_size(text, self._most)
             return text
 

@@ -30,7 +30,7 @@ def routes() -> Sequence[BaseRoute]:
     return [
         Route(f"{ROOT}/about", _about),
         Route(f"{ROOT}/openapi.json", _openapi),
-        *(Route(f"{ROOT}/{one.url}", _answering(one)) for one in OPERATIONS),
+        *(Route(f"{ROOT}/{operation.url}", _answering(operation)) for operation in OPERATIONS),
     ]
 
 
@@ -64,7 +64,7 @@ async def _about(request: Request) -> Response:
             "last": last,
             "secrets": "what Secrets contain is never in a log",
             "openapi": f"{ROOT}/openapi.json",
-            "questions": {one.name: f"{ROOT}/{one.url}" for one in OPERATIONS},
+            "questions": {operation.name: f"{ROOT}/{operation.url}" for operation in OPERATIONS},
         }
     )
 

@@ -206,4 +206,6 @@ OPERATIONS = (
     *_SEARCHES,
 )
 
-BY_NAME: Mapping[str, Operation] = MappingProxyType({one.name: one for one in OPERATIONS})
+BY_NAME: Mapping[str, Operation] = MappingProxyType(
+    {operation.name: operation for operation in OPERATIONS}
+)

@@ -55,7 +55,7 @@ _TEMPLATES = (
 def server_of(settings: ServerSettings, readers: Readers) -> Server[Any]:
     """Return the MCP server of a log."""
     reply = Reply(settings, readers, limit=LIMIT, most=MOST_BYTES)
-    offered = {_tool_name(one): one for one in OPERATIONS if one.is_tool}
+    offered = {_tool_name(operation): operation for operation in OPERATIONS if operation.is_tool}
     listed = types.ListToolsResult(tools=[_tool(name, one) for name, one in offered.items()])
 
     async def list_tools(_context: _Context, _page: _Page) -> types.ListToolsResult:

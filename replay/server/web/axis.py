@@ -94,19 +94,23 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
     store = opened.store
     some = np.unique(np.linspace(begin, end, SAMPLES).astype(int)).tolist()
     clock = clock_of(store, branch=branch, cluster=cluster)
-    found = list(store.read(Query(branch=branch, positions=tuple(some))))
+    events = list(store.read(Query(branch=branch, positions=tuple(some))))
     ending = list(store.read(version_by(branch, cluster, end)))
     gaps = np.diff([*some, end + 1]).tolist()
     samples = [
         _Sample(
-            one.position, span.estimate, last_time(span) or 0, one.event.revision is not None, gap
+            event.position,
+            span.estimate,
+            last_time(span) or 0,
+            event.event.revision is not None,
+            gap,
         )
-        for (one, span), gap in zip(with_spans(found, clock), gaps, strict=True)
+        for (event, span), gap in zip(with_spans(events, clock), gaps, strict=True)
         if span.estimate is not None
     ]
     if not samples:
         return _undated(some, begin, end)
-    placed = [one for one in samples if one.versioned] or samples
+    placed = [sample for sample in samples if sample.versioned] or samples
     last = [
         _Sample(one.position, span.estimate, last_time(span) or 0, versioned=True, stands_for=0)
         for one, span in with_spans(ending, clock)
@@ -141,7 +145,9 @@ def _bars(samples: Sequence[_Sample], low: int, high: int) -> Iterable[int]:
     edges = np.linspace(low, high, PARTS + 1)
     until = np.zeros(PARTS + 1)
     for versioned in (True, False):
-        some = sorted((one.time, one.stands_for) for one in samples if one.versioned is versioned)
+        some = sorted(
+            (sample.time, sample.stands_for) for sample in samples if sample.versioned is versioned
+        )
         if some:
             times = np.array([time for time, _ in some])
             sums = np.cumsum([count for _, count in some])

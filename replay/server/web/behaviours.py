@@ -42,7 +42,7 @@ def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases a
 
     def sections() -> Iterator[Section]:
         others = choices_of((one for one in releases() if one != release), "no other release")
-        subjects = choices_of(sorted({one.subject for one in every}), "all")
+        subjects = choices_of(sorted({behaviour.subject for behaviour in every}), "all")
         fields = [
             FormField("Compared with", "vs_release", versus, others),
             FormField("Part", "part_of", part, choices_of(PARTS, "all")),
@@ -101,13 +101,13 @@ def _difference_columns(versus: str, release: str) -> Sequence[TextColumn[Any]]:
 def _releases(lines: Sequence[ReleaseLine], release: str) -> Table:
     """Return how many behaviours each release changed, and links to what they are."""
     rows = []
-    for one, before in zip(lines, [*lines[1:], None], strict=True):
-        many = sum(map(len, one.changed.values()))
-        look = CHOSEN if one.name == release else ""
-        name = here_ref(one.name, look, release=one.name, vs_release=None, skip=None)
+    for line, before in zip(lines, [*lines[1:], None], strict=True):
+        many = sum(map(len, line.changed.values()))
+        look = CHOSEN if line.name == release else ""
+        name = here_ref(line.name, look, release=line.name, vs_release=None, skip=None)
         since = ""
         if before is not None and many:
             text = f"what changed since {before.name}"
-            since = here_ref(text, release=one.name, vs_release=before.name, skip=None)
+            since = here_ref(text, release=line.name, vs_release=before.name, skip=None)
         rows.append((name, str(many), since))
     return Table(("RELEASE", "CHANGED FROM THE ONE BEFORE", "COMPARE"), rows, title="Releases")

@@ -39,7 +39,7 @@ class BlockPage(NamedTuple):
 def page_blocks(look: Look, sections: Iterable[Section], *, level: int = 2) -> Markup:
     """Return sections as HTML. :param level: of their headings."""
     shown = (
-        section._replace(blocks=[part for one in section.blocks for part in _paged(look, one)])
+        section._replace(blocks=[part for block in section.blocks for part in _paged(look, block)])
         for section in sections
     )
     return blocks_html(shown, look, level=level, most=MOST_ROWS)

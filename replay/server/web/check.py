@@ -84,7 +84,7 @@ def _sections(report: CheckReport | None, look: Look, wanted: str) -> Iterator[S
         chip("this moment alone", chosen=alone, over=MOMENT, violations=None),
     ]
     violations = _not_run(look) if report is None else _violations(report, wanted)
-    yield Section([ItemList([ListedItem(one) for one in chips], "chips"), *violations])
+    yield Section([ItemList([ListedItem(ref) for ref in chips], "chips"), *violations])
     yield Section([_invariants(report)], "All invariants")
 
 
@@ -102,7 +102,11 @@ def _not_run(look: Look) -> Iterator[Block]:
 
 def _violations(report: CheckReport, wanted: str) -> Iterator[Block]:
     """Yield the violations, and how many were left out."""
-    shown = [one for one in report.violations if not wanted or one.invariant.id == wanted]
+    shown = [
+        violation
+        for violation in report.violations
+        if not wanted or violation.invariant.id == wanted
+    ]
     settle = f"{report.settle / SECOND_US:g} s"
     short = len(report.unsettled)
     if shown:
@@ -123,7 +127,9 @@ def _invariants(report: CheckReport | None) -> Block:
     """Return all invariants, with how many violations each has."""
     result = partial(_result, report)
     columns: Sequence[TextColumn[Invariant]] = (
-        TextColumn("ID", lambda one: Marked(f"{one.id} {one.name}", place=one.id)),
+        TextColumn(
+            "ID", lambda invariant: Marked(f"{invariant.id} {invariant.name}", place=invariant.id)
+        ),
         TextColumn("RESULT", result),
         TextColumn("STATEMENT", lambda one: one.statement),
         TextColumn("NEEDS", lambda one: one.needs.value),
@@ -131,18 +137,20 @@ def _invariants(report: CheckReport | None) -> Block:
     return table_of(columns, ALL, "All invariants")
 
 
-def _result(report: CheckReport | None, one: Invariant) -> str:
+def _result(report: CheckReport | None, invariant: Invariant) -> str:
     if report is None:
-        return f"not checked{f': {one.unseen}' if one.unseen else ''}"
-    if found := _count(report.violations, one):
+        return f"not checked{f': {invariant.unseen}' if invariant.unseen else ''}"
+    if found := _count(report.violations, invariant):
         return Marked(f"✖ {found} violated", "bad")
-    if short := _count(report.unsettled, one):
+    if short := _count(report.unsettled, invariant):
         return Marked(f"{short} left out", "warn")
-    if any(each.id == one.id for each in report.checked):
+    if any(each.id == invariant.id for each in report.checked):
         return Marked("✔ holds", "good")
-    reason = next((x.reason for x in report.not_checked if x.invariant.id == one.id), one.unseen)
+    reason = next(
+        (x.reason for x in report.not_checked if x.invariant.id == invariant.id), invariant.unseen
+    )
     return f"not checked{f': {reason}' if reason else ''}"
 
 
 def _count(breaches: Sequence[Breach], invariant: Invariant) -> int:
-    return sum(one.invariant.id == invariant.id for one in breaches)
+    return sum(breach.invariant.id == invariant.id for breach in breaches)

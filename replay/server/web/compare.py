@@ -76,55 +76,61 @@ def compare(log: Log, look: Look) -> BlockPage:
     what, versus = _versus(look)
     _reach(log, moment, look, what, versus)
     if what == MOMENTS:
-        found = log.compare_moments(
+        comparison = log.compare_moments(
             versus, moment, releases=[look.get("vs_release") or look.release, look.release]
         )
     elif what == CONFS:
         confs = [chosen_conf(own=True), None]
-        found = log.compare(at=moment, releases=look.release, confs=confs, trace=True)
+        comparison = log.compare(at=moment, releases=look.release, confs=confs, trace=True)
     else:
-        found = log.compare(at=moment, releases=[versus, look.release], trace=True)
-    labels = (found.sides[0].label, found.sides[-1].label)
-    sides = SideBySide(what, versus, labels, _pairs(found, names_at(log, moment)), found)
+        comparison = log.compare(at=moment, releases=[versus, look.release], trace=True)
+    labels = (comparison.sides[0].label, comparison.sides[-1].label)
+    sides = SideBySide(what, versus, labels, _pairs(comparison, names_at(log, moment)), comparison)
     return BlockPage(
         " beside ".join(labels),
         lambda: _sections(sides, look),
-        found,
+        comparison,
         assumed=assumptions(log, moment, own=False, release=look.release),
-        not_known=sentences(found.not_known),
+        not_known=sentences(comparison.not_known),
     )
 
 
-def _sections(found: SideBySide, look: Look) -> Iterator[Section]:
+def _sections(side_by_side: SideBySide, look: Look) -> Iterator[Section]:
     """Yield the decisions that differ, the steps of both sides, and what makes the difference."""
-    compared, labels = found.comparison, found.labels
-    panics = panic_texts((one.label, one.answer.result) for one in compared.sides)
+    compared, labels = side_by_side.comparison, side_by_side.labels
+    panics = panic_texts(
+        (session_side.label, session_side.answer.result) for session_side in compared.sides
+    )
     known = ", with what is in the log" if compared.not_known else ""
     same = Sentence(f"Both decide the same{known}.", "blank")
     decisions = decision_table(compared.decisions, labels) if compared.decisions else same
     texts = [Sentence(text, "panic") for text in panics]
-    yield Section([_form(found, look)])
+    yield Section([_form(side_by_side, look)])
     yield Section([*texts, decisions], "Decisions that differ")
-    yield Section(list(_steps(found, look)), "Steps")
+    yield Section(list(_steps(side_by_side, look)), "Steps")
     if compared.consulted:
         title = "Behaviours that were checked at the first difference"
         yield Section([consulted_table(compared.consulted)], title)
     here = {each.behaviour for each in compared.consulted}
-    others = [one for one in compared.behaviours if one.behaviour in {*compared.asked} - here]
+    others = [
+        behaviour
+        for behaviour in compared.behaviours
+        if behaviour.behaviour in {*compared.asked} - here
+    ]
     if others:
         title = f"Other behaviours that differ, and that these sessions checked: {len(others)}"
         names = [side.answer.release for side in compared.sides]
         yield Section([Folded(title, [behaviour_table(others, names)])])
     rest = len(compared.behaviours) - len(here) - len(others)
-    if found.what == RELEASES and rest > 0:
+    if side_by_side.what == RELEASES and rest > 0:
         yield Section([Sentence(f"{rest} other behaviours differ, and had no effect here.", "cut")])
 
 
-def _form(found: SideBySide, look: Look) -> Block:
-    others = choices_of(one for one in releases() if one != look.release)
+def _form(side_by_side: SideBySide, look: Look) -> Block:
+    others = choices_of(release for release in releases() if release != look.release)
     ticked = {"checked": ""} if look.get("only") == "differences" else {}
     fields = [
-        FormField("Beside", "vs_release", found.versus, others),
+        FormField("Beside", "vs_release", side_by_side.versus, others),
         FormField("only differences", "only", "differences", {}, {"type": "checkbox", **ticked}),
     ]
     text = "the built-in configuration"
@@ -132,19 +138,21 @@ def _form(found: SideBySide, look: Look) -> Block:
     if look.versus is not None:
         text = f"the session at @{look.versus}"
         links.append(here_ref(text, vs_conf=None, with_=MOMENTS, skip=None))
-    if found.what == RELEASES:
-        links.append(Ref("how the releases differ", "behaviours", vs_release=found.versus))
+    if side_by_side.what == RELEASES:
+        links.append(Ref("how the releases differ", "behaviours", vs_release=side_by_side.versus))
     drops = ("vs_conf", "with", "decisions")
     return form(look, "Compare", fields, drops=drops, after=Words(*joined(links, " ")))
 
 
-def _steps(found: SideBySide, look: Look) -> Iterator[Block]:
+def _steps(side_by_side: SideBySide, look: Look) -> Iterator[Block]:
     """Yield where the steps of both sides first differ, why, and the steps side by side."""
-    pairs, labels, sides = found.pairs, found.labels, found.comparison.sides
+    pairs, labels, sides = side_by_side.pairs, side_by_side.labels, side_by_side.comparison.sides
     if look.get("only") == "differences":
-        pairs = [one for one in pairs if one.alike != SAME]
-    steps, others = (len(one.answer.result.trace) for one in (sides[0], sides[-1]))
-    first = _first(found.pairs)
+        pairs = [pair for pair in pairs if pair.alike != SAME]
+    steps, others = (
+        len(session_side.answer.result.trace) for session_side in (sides[0], sides[-1])
+    )
+    first = _first(side_by_side.pairs)
     if first is None:
         do = "The only step does" if steps == 1 else f"All {steps} steps do"
         numbers = "" if pairs else ", and no step compares other numbers"
@@ -152,14 +160,20 @@ def _steps(found: SideBySide, look: Look) -> Iterator[Block]:
     else:
         step = here_ref(f"step {first + 1}", place="difference")
         of = f", of {counted(steps, 'step')} of {labels[0]} and {others} of {labels[1]}."
-        kept = " Of two moments only the steps around it are kept." if found.what == MOMENTS else ""
+        kept = (
+            " Of two moments only the steps around it are kept."
+            if side_by_side.what == MOMENTS
+            else ""
+        )
         yield Sentence(Words("The first difference is ", step, f"{of}{kept}"))
-        consulted = [one for one in found.comparison.consulted if one.decides]
+        consulted = [
+            behaviour for behaviour in side_by_side.comparison.consulted if behaviour.decides
+        ]
         causes = (f"{one.behaviour} ({one.values[0]} → {one.values[-1]})" for one in consulted)
         if consulted:
             yield Sentence(f"What makes the difference there: {' or '.join(causes)}.")
     if pairs:
-        is_whole = len(pairs) == len(found.pairs)
+        is_whole = len(pairs) == len(side_by_side.pairs)
         begin = max(0, first - CONTEXT) if first is not None and is_whole else 0
         part = some(pairs, number(look, "skip", begin))
         yield drawn(look, "pairs.html", labels=labels, pairs=part)
@@ -170,7 +184,7 @@ def _steps(found: SideBySide, look: Look) -> Iterator[Block]:
 
 def _first(pairs: Sequence[Pair]) -> int | None:
     """Return the place of the first difference; None if there is none."""
-    return next((place for place, one in enumerate(pairs) if one.first), None)
+    return next((place for place, pair in enumerate(pairs) if pair.first), None)
 
 
 def _reach(log: Log, moment: Moment, look: Look, what: str, versus: str) -> None:
@@ -199,11 +213,11 @@ def _before(release: str) -> str:
     return names[names.index(release) - 1] if release != names[0] else names[1]
 
 
-def _pairs(found: Comparison, names: StepNames) -> list[Pair]:
+def _pairs(comparison: Comparison, names: StepNames) -> list[Pair]:
     """Return the steps of both sides, matched."""
     left, right = (
         [step_of(*one, names) for one in enumerate(side.answer.result.trace, start=1)]
-        for side in (found.sides[0], found.sides[-1])
+        for side in (comparison.sides[0], comparison.sides[-1])
     )
     both = zip(left, right, strict=False)
     alike = sum(1 for _ in takewhile(lambda pair: not _differ(*pair), both))
@@ -212,8 +226,8 @@ def _pairs(found: Comparison, names: StepNames) -> list[Pair]:
     return [*pairs, *(one._replace(first=not place) for place, one in enumerate(rest))]
 
 
-def _differ(one: StepShown, other: StepShown) -> bool:
-    return _place(one) != _place(other) or one.outcome != other.outcome
+def _differ(shown: StepShown, other: StepShown) -> bool:
+    return _place(shown) != _place(other) or shown.outcome != other.outcome
 
 
 def _place(step: StepShown) -> tuple[Hashable, ...]:
@@ -221,20 +235,20 @@ def _place(step: StepShown) -> tuple[Hashable, ...]:
     return step.action, step.what, step.about, step.by
 
 
-def _pair(one: StepShown | None, other: StepShown | None) -> Pair:
-    if one is None or other is None or _differ(one, other):
-        return Pair(one, other, DIFFERENT)
-    return Pair(one, other, SAME if one.numbers == other.numbers else NUMBERS)
+def _pair(shown: StepShown | None, other: StepShown | None) -> Pair:
+    if shown is None or other is None or _differ(shown, other):
+        return Pair(shown, other, DIFFERENT)
+    return Pair(shown, other, SAME if shown.numbers == other.numbers else NUMBERS)
 
 
 def _matched(
     left: Sequence[StepShown], right: Sequence[StepShown]
 ) -> Iterator[tuple[StepShown | None, StepShown | None]]:
     """Yield the steps of two sides; those that do the same stand side by side."""
-    one, other = left[:MOST_ALIGNED], right[:MOST_ALIGNED]
-    found = SequenceMatcher(None, [*map(_place, one)], [*map(_place, other)], autojunk=False)
+    rows, other = left[:MOST_ALIGNED], right[:MOST_ALIGNED]
+    found = SequenceMatcher(None, [*map(_place, rows)], [*map(_place, other)], autojunk=False)
     for _, a, b, c, d in found.get_opcodes():
-        yield from zip_longest(one[a:b], other[c:d])
+        yield from zip_longest(rows[a:b], other[c:d])
     yield from zip_longest(left[MOST_ALIGNED:], right[MOST_ALIGNED:])
 
 

@@ -26,50 +26,53 @@ def difference(log: Log, look: Look) -> BlockPage:
     """Return what differs between the moment and the one of ``vs``, whichever comes first."""
     other = max(0, look.position - BEFORE) if look.versus is None else look.versus
     low, high = sorted((look.position, other))
-    found = log.diff(f"@{low}", f"@{high}")
+    diff = log.diff(f"@{low}", f"@{high}")
     title = "A position, a time, rv:NUMBER, session:NUMBER, -5m or end"
     typed = {"size": "20", "spellcheck": "false", "autocomplete": "off", "title": title}
     field = FormField(f"Compare {look.at} with", "vs", f"@{other}", attributes=typed)
-    times = f"{found.before.shown or ''} → {found.after.shown or ''}"
+    times = f"{diff.before.shown or ''} → {diff.after.shown or ''}"
     chosen = form(look, "Show", [field], drops=("kind", "objects"), after=times)
     return BlockPage(
         "What changed",
-        lambda: _sections(found, look, chosen),
-        found,
+        lambda: _sections(diff, look, chosen),
+        diff,
         when=f"from @{low} to @{high}",
-        not_known=(*sentences(found.not_known), *filled_in(log, log.moment(f"@{high}"))),
+        not_known=(*sentences(diff.not_known), *filled_in(log, log.moment(f"@{high}"))),
     )
 
 
-def _sections(found: Diff, look: Look, chosen: Block) -> Iterator[Section]:
+def _sections(diff: Diff, look: Look, chosen: Block) -> Iterator[Section]:
     first = [chosen]
     if look.versus is None:
         usual = "No position was chosen, so it is compared with the one 100 before."
         first.append(Sentence(usual, "remark"))
-    first += begun(found)
-    kinds, kind = counted_by_kind(found), look.get("kind")
+    first += begun(diff)
+    kinds, kind = counted_by_kind(diff), look.get("kind")
     if not kinds:
         same = (
             "the only object is"
-            if found.summary.same == 1
-            else f"all {found.summary.same:,} objects are"
+            if diff.summary.same == 1
+            else f"all {diff.summary.same:,} objects are"
         )
         yield Section([*first, Sentence(f"Nothing differs: {same} the same.", "blank")])
         return
     chips = [chip("all kinds", chosen=not kind, kind=None, objects=None)]
-    for one in kinds:
-        plural = plural_of(one.group, one.kind)
-        text = f"{plural} {counts_text(one)}"
+    for kind_count in kinds:
+        plural = plural_of(kind_count.group, kind_count.kind)
+        text = f"{plural} {counts_text(kind_count)}"
         chips.append(chip(text, chosen=plural == kind, kind=plural, objects=None))
-    same = f"{counted(found.summary.same, 'object is', 'objects are')} the same"
+    same = f"{counted(diff.summary.same, 'object is', 'objects are')} the same"
     first.append(ItemList([*map(ListedItem, chips), ListedItem(same)], "chips"))
-    yield Section([*first, *(() if kind else holdings(found))])
-    yield Section(list(_objects(found, look, kind)), "Objects")
+    yield Section([*first, *(() if kind else holdings(diff))])
+    yield Section(list(_objects(diff, look, kind)), "Objects")
 
 
-def _objects(found: Diff, look: Look, kind: str) -> Iterator[Block]:
+def _objects(diff: Diff, look: Look, kind: str) -> Iterator[Block]:
     """Yield the objects of a kind; of all kinds but Event if none is chosen."""
-    plurals = [(plural_of(one.object.group, one.object.kind), one) for one in objects_of(found)]
+    plurals = [
+        (plural_of(differing_object.object.group, differing_object.object.kind), differing_object)
+        for differing_object in objects_of(diff)
+    ]
     events = sum(plural == "events" for plural, _ in plurals)
     if events and kind != "events":
         are = "object of kind Event is", "objects of kind Event are"

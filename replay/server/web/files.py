@@ -28,30 +28,30 @@ from .pages import PAGES
 _PLACE = re.compile(r"/@(?P<point>[^/]+)(?P<rest>/.*)?")
 
 
-def html_of(page: Page, found: PageAnswer) -> str:
+def html_of(page: Page, answer: PageAnswer) -> str:
     """Return a page as HTML; inputs are named without their folders."""
-    return _withheld(found, rendered(page.template, **_values(found)))
+    return _withheld(answer, rendered(page.template, **_values(answer)))
 
 
-def part_of(page: Page, found: PageAnswer, part: str) -> str:
+def part_of(page: Page, answer: PageAnswer, part: str) -> str:
     """Return a part of a page as HTML, as :func:`html_of` does."""
-    return _withheld(found, rendered_block(page.template, part, **_values(found)))
+    return _withheld(answer, rendered_block(page.template, part, **_values(answer)))
 
 
-def _values(found: PageAnswer) -> dict[str, Any]:
-    values = {"page": found.record, "look": found.look, "site": found.site}
-    if isinstance(found.record, BlockPage):
-        values["blocks"] = page_blocks(found.look, found.record.sections())
+def _values(answer: PageAnswer) -> dict[str, Any]:
+    values = {"page": answer.record, "look": answer.look, "site": answer.site}
+    if isinstance(answer.record, BlockPage):
+        values["blocks"] = page_blocks(answer.look, answer.record.sections())
     return values
 
 
-def _withheld(found: PageAnswer, text: object) -> str:
-    return Withheld({*found.inputs, *map(escape, found.inputs)}).text(str(text))
+def _withheld(answer: PageAnswer, text: object) -> str:
+    return Withheld({*answer.inputs, *map(escape, answer.inputs)}).text(str(text))
 
 
-def file_of(page: Page, found: PageAnswer) -> str:
+def file_of(page: Page, answer: PageAnswer) -> str:
     """Return a page as one file."""
-    return one_file(html_of(page, found), lambda name: assets().files[name].decode())
+    return one_file(html_of(page, answer), lambda name: assets().files[name].decode())
 
 
 def web_page(

@@ -55,7 +55,9 @@ def find_among(pages: Sequence[Page]) -> Page:
     def find(log: Log, look: Look) -> Find:
         text = look.filter[:LONGEST]
         names, gone = _objects(log, look, text.lower()) if text else ([], False)
-        listed = nsmallest(MOST_OBJECTS, names, key=lambda one: _rank(one, text.lower()))
+        listed = nsmallest(
+            MOST_OBJECTS, names, key=lambda reference: _rank(reference, text.lower())
+        )
         return Find(
             text=text,
             moment=_moment(log, look, text) if text else None,
@@ -89,10 +91,14 @@ def _moment(log: Log, look: Look, text: str) -> dict[str, str | int] | None:
 def _objects(log: Log, look: Look, text: str) -> tuple[list[Reference], bool]:
     """Return the objects that a text may mean, and whether none of them exists at the moment."""
     moment = log.moment(look.at)
-    here = list(_fitting((one.reference for one in log.truth(moment).records()), text))
+    here = list(_fitting((record.reference for record in log.truth(moment).records()), text))
     if here:
         return here, False
-    known = (one for kind in _FIRST for one in log.store.objects_of(*kind, cluster=moment.cluster))
+    known = (
+        reference
+        for kind in _FIRST
+        for reference in log.store.objects_of(*kind, cluster=moment.cluster)
+    )
     once = {object_text(one): one for one in _fitting(known, text)}
     return list(once.values()), bool(once)
 
@@ -100,15 +106,20 @@ def _objects(log: Log, look: Look, text: str) -> tuple[list[Reference], bool]:
 def _fitting(references: Iterable[Reference], text: str) -> Iterator[Reference]:
     """Yield the objects whose name begins with a text; a kind or a namespace may come before."""
     place, _, name = text.rpartition("/")
-    for one in references:
-        if one.kind != "Event" and one.name.lower().startswith(name):
-            kind = plain_name(one.group, one.kind)
-            if place in {"", kind, one.namespace.lower(), f"{kind}/{one.namespace.lower()}"}:
-                yield one
+    for reference in references:
+        if reference.kind != "Event" and reference.name.lower().startswith(name):
+            kind = plain_name(reference.group, reference.kind)
+            if place in {
+                "",
+                kind,
+                reference.namespace.lower(),
+                f"{kind}/{reference.namespace.lower()}",
+            }:
+                yield reference
 
 
-def _rank(one: Reference, text: str) -> tuple[bool, int, str, str]:
-    pair = (one.group, one.kind)
+def _rank(reference: Reference, text: str) -> tuple[bool, int, str, str]:
+    pair = (reference.group, reference.kind)
     kind = _FIRST.index(pair) if pair in _FIRST else len(_FIRST)
-    exact = one.name.lower() == text.rpartition("/")[2]
-    return not exact, kind, one.name, one.namespace
+    exact = reference.name.lower() == text.rpartition("/")[2]
+    return not exact, kind, reference.name, reference.namespace

@@ -28,7 +28,7 @@ class FormField(NamedTuple):
 
 def choices_of(values: Iterable[str], none: str = "") -> dict[str, str]:
     """Return values as choices. :param none: the text of another one, which is empty."""
-    return {**({"": none} if none else {}), **{one: one for one in values}}
+    return {**({"": none} if none else {}), **{value: value for value in values}}
 
 
 def form(
@@ -53,7 +53,7 @@ def form(
         button=button,
         fields=fields,
         adds=adds,
-        without={"skip", "part", *adds, *drops, *(one.name for one in fields)},
+        without={"skip", "part", *adds, *drops, *(field.name for field in fields)},
         after=after,
         attributes=attributes,
     )

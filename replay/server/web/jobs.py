@@ -67,7 +67,7 @@ def jobs(log: Log, look: Look) -> BlockPage:
     context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
     known = sorted(_workloads(context), key=_rank)
     chosen = {name: look.get(name) for name in FACETS}
-    named = [one for one in known if look.filter in one.name]
+    named = [workload for workload in known if look.filter in workload.name]
     facets = [_facet(name, chosen, named) for name in FACETS]
     fits = [one for one in named if _fits(one, chosen)]
     lines, pager = paged(look, fits, "jobs", name="skip")
@@ -99,26 +99,36 @@ def jobs(log: Log, look: Look) -> BlockPage:
 
 def _gone(log: Log, moment: Moment, text: str) -> list[str]:
     """Return the jobs that the log holds at another time only."""
-    held = {(one.reference.namespace, one.reference.name) for one in log.truth(moment).of(*JOB)}
+    held = {
+        (entry.reference.namespace, entry.reference.name) for entry in log.truth(moment).of(*JOB)
+    }
     known = log.store.objects_of(*JOB, cluster=moment.cluster)
-    names = {(one.namespace, one.name) for one in known if one.name and text in one.name}
+    names = {
+        (reference.namespace, reference.name)
+        for reference in known
+        if reference.name and text in reference.name
+    }
     return [f"job/{place}/{name}" for place, name in sorted(names - held)]
 
 
-def _rank(one: Workload) -> tuple[bool, str, str]:
-    return not one.waits, one.namespace, one.name
+def _rank(workload: Workload) -> tuple[bool, str, str]:
+    return not workload.waits, workload.namespace, workload.name
 
 
-def _fits(one: Workload, chosen: Mapping[str, str], without: str = "") -> bool:
+def _fits(workload: Workload, chosen: Mapping[str, str], without: str = "") -> bool:
     return all(
-        not value or name == without or getattr(one, name) == value
+        not value or name == without or getattr(workload, name) == value
         for name, value in chosen.items()
     )
 
 
-def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> dict[str, object]:
+def _facet(
+    name: str, chosen: Mapping[str, str], workloads: Sequence[Workload]
+) -> dict[str, object]:
     """Return the values that rows can be chosen by, and how many have each."""
-    counts = Counter(getattr(one, name) for one in found if _fits(one, chosen, without=name))
+    counts = Counter(
+        getattr(workload, name) for workload in workloads if _fits(workload, chosen, without=name)
+    )
     if chosen[name]:
         counts.setdefault(chosen[name], 0)
     choices = [
@@ -130,7 +140,9 @@ def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> d
 
 def _workloads(context: TableContext) -> Iterator[Workload]:
     """Yield each PodGroup with its job, then the jobs that have none."""
-    jobs = {(one.reference.namespace, one.reference.name): one for one in context.truth.of(*JOB)}
+    jobs = {
+        (entry.reference.namespace, entry.reference.name): entry for entry in context.truth.of(*JOB)
+    }
     groups, with_group = context.truth.of(*PODGROUP), set()
     short = shortened(one.reference.name for one in groups)
     for group in groups:

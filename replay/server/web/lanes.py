@@ -166,7 +166,9 @@ class LanesDrawing(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def unsure(self) -> bool:
         """Whether a time is drawn with its bounds."""
-        return any(lane.unsure for lane in self.lanes) or any(one.width for one in self.sessions)
+        return any(lane.unsure for lane in self.lanes) or any(
+            session.width for session in self.sessions
+        )
 
     @property
     def marks(self) -> int:
@@ -230,9 +232,15 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> ObjectLane:
             name=name, stretches=[], events=[], unsure=[], pinned=pinned, fault=fault_said
         )
     steps = list(life.steps())
-    now = next((one.state for one in reversed(steps) if one.position <= look.position), NameState())
+    now = next(
+        (step.state for step in reversed(steps) if step.position <= look.position), NameState()
+    )
     stretches = list(_stretches(steps, look, axis))
-    shown = [one for one in life.history.happenings if look.begin <= one.position <= look.end]
+    shown = [
+        happening
+        for happening in life.history.happenings
+        if look.begin <= happening.position <= look.end
+    ]
     exact = [one for one in shown if not _has_bounds(axis, one.span)]
     places = dict.fromkeys(_ends(axis, one.position, one.span)[0] for one in exact)
     between = list(_between(axis, [one for one in shown if _has_bounds(axis, one.span)]))
@@ -279,8 +287,8 @@ def _stretches(steps: Sequence[LifeStep], look: Look, axis: Axis) -> Iterator[Dr
 def _between(axis: Axis, happenings: Iterable[Happening]) -> Iterator[Between]:
     """Yield events with uncertain times; of several with the same bounds the first, and a count."""
     groups: dict[tuple[float, float], list[Happening]] = {}
-    for one in happenings:
-        groups.setdefault(_ends(axis, one.position, one.span), []).append(one)
+    for happening in happenings:
+        groups.setdefault(_ends(axis, happening.position, happening.span), []).append(happening)
     for (low, high), some in groups.items():
         first, more = some[0], len(some) - 1
         text = f"{first.kind} (@{first.position}) at {span_words(first.span)}"
@@ -305,31 +313,33 @@ def _ends(axis: Axis, position: int, span: TimeSpan) -> tuple[float, float]:
 
 def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]:
     """Return the sessions of a window, and why there are none or not all."""
-    found = list(_logged(log, look))
+    rows = list(_logged(log, look))
     said = ""
-    if not found and look.last <= LONGEST_INFERRED:
-        inside = [one for one in shown_sessions(log) if look.begin <= one.position <= look.end]
-        found = inside[: MOST_SESSIONS + 1]
-    elif not found:
+    if not rows and look.last <= LONGEST_INFERRED:
+        inside = [
+            session for session in shown_sessions(log) if look.begin <= session.position <= look.end
+        ]
+        rows = inside[: MOST_SESSIONS + 1]
+    elif not rows:
         said = "No scheduler's log names sessions, and the log is too long to look for them here."
-    if len(found) > MOST_SESSIONS:
+    if len(rows) > MOST_SESSIONS:
         said = f"More than {MOST_SESSIONS} sessions: the first are drawn. Zoom in to see others."
-    marks = [_mark(axis, one) for one in found[:MOST_SESSIONS]]
+    marks = [_mark(axis, shown) for shown in rows[:MOST_SESSIONS]]
     return marks, said or ("" if marks else "The log records no session in this window.")
 
 
 def shown_sessions(log: Log) -> Sequence[SessionShown]:
     """Return the position and the bindings of the sessions that the whole log shows."""
-    found = listed_sessions(log.store, log.moment())
-    return [SessionShown(one.position, one.when, one.binds) for one in found]
+    sessions = listed_sessions(log.store, log.moment())
+    return [SessionShown(session.position, session.when, session.binds) for session in sessions]
 
 
-def _mark(axis: Axis, one: SessionShown) -> SessionMark:
-    low, high = _ends(axis, one.position, one.opened)
-    if not _has_bounds(axis, one.opened):
-        return SessionMark(low, one.position, one.binds)
-    text = f"session opened at {span_words(one.opened)}"
-    return SessionMark(low, one.position, one.binds, max(round(high - low, 2), _LEAST), text)
+def _mark(axis: Axis, shown: SessionShown) -> SessionMark:
+    low, high = _ends(axis, shown.position, shown.opened)
+    if not _has_bounds(axis, shown.opened):
+        return SessionMark(low, shown.position, shown.binds)
+    text = f"session opened at {span_words(shown.opened)}"
+    return SessionMark(low, shown.position, shown.binds, max(round(high - low, 2), _LEAST), text)
 
 
 def _logged(log: Log, look: Look) -> Iterator[SessionShown]:
@@ -342,4 +352,4 @@ def _logged(log: Log, look: Look) -> Iterator[SessionShown]:
         limit=MOST_SESSIONS + 1,
     )
     found = with_spans(list(log.store.read(query)), log.clock())
-    return (SessionShown(one.position, span, None) for one, span in found)
+    return (SessionShown(event.position, span, None) for event, span in found)

@@ -27,15 +27,15 @@ def life_of(log: Log, text: str) -> Life:
     named, opened = log.object(text, moment), StoreKey(log.store)
     pair = (named.group, named.kind)
     place = "" if pair in CLUSTER_SCOPED else named.place("") or ""
-    found = _life(opened, named, place, moment)
-    if not found.history.uids:  # Lines of logs name a PodGroup by its job.
+    life = _life(opened, named, place, moment)
+    if not life.history.uids:  # Lines of logs name a PodGroup by its job.
         named = named._replace(name=name_of(log, pair, named.name, place, moment))
-        found = _life(opened, named, place, moment)
-    if not found.history.happenings:
+        life = _life(opened, named, place, moment)
+    if not life.history.happenings:
         raise ObjectNotFound(
             f"the log holds no {text}", now="choose an object from the events or a table"
         )
-    return found
+    return life
 
 
 @lru_cache(maxsize=24)
@@ -57,13 +57,13 @@ def set_by(past: History, version: int) -> dict[str, int]:
     """
     uid = next((one.uid for one in past.happenings if one.position == version), "")
     found: dict[str, int] = {}
-    for one in past.happenings:
-        if one.uid != uid:
+    for happening in past.happenings:
+        if happening.uid != uid:
             continue
-        if not found and one.revision is not None:
-            found[""] = one.position
-        for change in one.changes:
-            found[change.path] = one.position
+        if not found and happening.revision is not None:
+            found[""] = happening.position
+        for change in happening.changes:
+            found[change.path] = happening.position
     return found
 
 

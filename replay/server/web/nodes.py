@@ -100,16 +100,16 @@ def nodes(log: Log, look: Look) -> BlockPage:
     sides = _Sides(context, cache, look.get("resource", "cpu"))
     every = list(sides.lines(drift.differences))
     shown = [
-        one
-        for one in every
-        if (one.differences or look.get("show") != DRIFTED) and look.filter in one.name
+        node_line
+        for node_line in every
+        if (node_line.differences or look.get("show") != DRIFTED) and look.filter in node_line.name
     ]
     lines, pager = paged(look, shown, "nodes", name="skip")
     not_known = gaps(log, moment, (NODE, POD))
 
     def sections() -> Iterator[Section]:
         said = f"The scheduler of {drift.release} had panicked by then: "
-        panics = [Sentence(f"{said}{one}", "panic") for one in drift.crashes]
+        panics = [Sentence(f"{said}{crash}", "panic") for crash in drift.crashes]
         yield Section(panics)
         if every:
             chosen = _chosen(look, sides, every, drift.release)
@@ -121,7 +121,7 @@ def nodes(log: Log, look: Look) -> BlockPage:
     data = {
         "at": look.at,
         "release": drift.release,
-        "nodes": [_line_document(one) for one in lines.rows],
+        "nodes": [_line_document(row) for row in lines.rows],
         "skip": lines.skip,
         "total": lines.total,
         "drift": document(drift),
@@ -133,13 +133,13 @@ def nodes(log: Log, look: Look) -> BlockPage:
 def _line_document(line: NodeLine) -> dict[str, Any]:
     differences = [
         {
-            "object": one.object,
-            "field": one.field,
-            "truth": one.truth,
-            "belief": one.belief,
-            "since": one.since,
+            "object": difference.object,
+            "field": difference.field,
+            "truth": difference.truth,
+            "belief": difference.belief,
+            "since": difference.since,
         }
-        for one in line.differences
+        for difference in line.differences
     ]
     return {**msgspec.to_builtins(line), "differences": differences}
 
@@ -154,7 +154,7 @@ def _chosen(look: Look, sides: _Sides, every: Sequence[NodeLine], release: str) 
     ]
     yield form(look, "Show", fields, drops=["more"])
     both = "the API server and the scheduler's cache"
-    differ = sum(bool(one.differences) for one in every)
+    differ = sum(bool(node_line.differences) for node_line in every)
     said: tuple[str, ...] = (f"T{both[1:]} of {release} hold the same of them. ",)
     if differ:
         said = (Marked(f"{differ} differ", "bad"), f" between {both}. ")
@@ -165,8 +165,8 @@ def _chosen(look: Look, sides: _Sides, every: Sequence[NodeLine], release: str) 
 def _table(look: Look, sides: _Sides, lines: Sequence[NodeLine]) -> Iterator[Block]:
     """Yield the heat map, and the rows of nodes."""
     cells = list(sides.cells())
-    counts = Counter(one.level for one in cells)
-    levels = [(place, one.label, counts[place]) for place, one in enumerate(LEVELS)]
+    counts = Counter(cell.level for cell in cells)
+    levels = [(place, level.label, counts[place]) for place, level in enumerate(LEVELS)]
     yield drawn(
         look,
         "nodes.html",
@@ -184,7 +184,7 @@ def _table(look: Look, sides: _Sides, lines: Sequence[NodeLine]) -> Iterator[Blo
 
 def _others(look: Look, drift: Drift) -> Iterator[Block]:
     """Yield the differences that are not of nodes."""
-    others = [one for one in drift.differences if one.kind != NODE[1]]
+    others = [difference for difference in drift.differences if difference.kind != NODE[1]]
     if others:
         part, pager = paged(look, others, "differences", name="more")
         yield table_of(_OTHERS, part.rows, "Other differences")
@@ -192,7 +192,14 @@ def _others(look: Look, drift: Drift) -> Iterator[Block]:
 
 
 _OTHERS: Sequence[TextColumn[CacheDifference]] = (
-    TextColumn("OBJECT", lambda one: object_ref(one.object) if one.name else one.object),
+    TextColumn(
+        "OBJECT",
+        lambda cache_difference: (
+            object_ref(cache_difference.object)
+            if cache_difference.name
+            else cache_difference.object
+        ),
+    ),
     TextColumn("FIELD", lambda one: one.field or NONE),
     TextColumn("API SERVER", lambda one: one.truth or NONE),
     TextColumn("SCHEDULER'S CACHE", lambda one: one.belief or NONE),
@@ -210,9 +217,9 @@ class _Sides:
         self._context, self._cache, self.resource = context, cache, resource
         self._table, self._unknown = context.nodes, context.pods_unknown
         self._facts = {
-            one.reference.name: one.fact
-            for one in context.truth.of(*NODE)
-            if isinstance(one.fact, NodeFact)
+            entry.reference.name: entry.fact
+            for entry in context.truth.of(*NODE)
+            if isinstance(entry.fact, NodeFact)
         }
         known = {name for fact in self._facts.values() for name in fact.allocatable}
         self.resources = in_order(known | {"cpu"})
@@ -224,9 +231,9 @@ class _Sides:
     def lines(self, differences: Iterable[CacheDifference]) -> Iterator[NodeLine]:
         """Yield the nodes of either side, by name, with those of the differences that they have."""
         of_node = defaultdict[str, list[CacheDifference]](list)
-        for one in differences:
-            if one.kind == NODE[1]:
-                of_node[one.name].append(one)
+        for difference in differences:
+            if difference.kind == NODE[1]:
+                of_node[difference.name].append(difference)
         for name in sorted({*self._facts, *self._cache.nodes}):
             yield NodeLine(
                 name=name,

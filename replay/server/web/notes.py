@@ -57,7 +57,7 @@ def filled_in(
 
     :param kinds: None is all.
     """
-    return tuple(f"assumed: {one}" for one in assumptions_at(log, moment, kinds))
+    return tuple(f"assumed: {assumption}" for assumption in assumptions_at(log, moment, kinds))
 
 
 def sentences(unknown: Iterable[Unknown]) -> tuple[str, ...]:

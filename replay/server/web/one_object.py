@@ -95,7 +95,7 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     position = 0 if entry is None else entry.position
     fields = list(_fields(held or {}, known, position))
     shown_fields, fields_pager = paged(look, fields, "fields")
-    later = [one for one in past.happenings if one.position > look.position]
+    later = [happening for happening in past.happenings if happening.position > look.position]
     rows = [_version(one, look.position) for one in (*reversed(later), *reversed(known.happenings))]
     versions, versions_pager = paged(look, rows, "versions", name="skip")
     changed = None if known.changed is None else _version(known.changed, look.position)
@@ -183,7 +183,7 @@ def _state(entry: Entry, name: str, last: str) -> list[Block]:
 
 def _gone(past: ObjectHistory, look: Look, last: str) -> list[Block]:
     """Return that an object does not exist, and when it did."""
-    places = [one.position for one in past.happenings]
+    places = [happening.position for happening in past.happenings]
     said: list[str] = [f"It does not exist at {look.at}"]
     if places:
         said += [": the log has it from ", moment_ref(min(places)), " to ", moment_ref(max(places))]
@@ -196,9 +196,9 @@ def _gone(past: ObjectHistory, look: Look, last: str) -> list[Block]:
     return [Sentence(Words(*said), "remark")]
 
 
-def _last_change(one: ShownVersion) -> str:
-    by = f" by {one.actor}" if one.actor else ""
-    return Words("Last change: ", moment_ref(one.position), f" {one.kind}{by}")
+def _last_change(shown_version: ShownVersion) -> str:
+    by = f" by {shown_version.actor}" if shown_version.actor else ""
+    return Words("Last change: ", moment_ref(shown_version.position), f" {shown_version.kind}{by}")
 
 
 def _version(one: Happening, now: int) -> ShownVersion:
@@ -229,7 +229,7 @@ def _around_it(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterat
     if entry is not None:
         found |= _around(truth, entry)
     there = {
-        title: [one for one in names if _is_there(truth, one)] for title, names in found.items()
+        title: [name for name in names if _is_there(truth, name)] for title, names in found.items()
     }
     gone = {
         f"{title}, not at this moment": [one for one in names if one not in there[title]]
@@ -244,9 +244,9 @@ def _around_it(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterat
 
 def _is_there(truth: Truth, name: str) -> bool:
     """Return whether an object exists, by its name in links."""
-    one = object_named(name)
-    place = "" if (one.group, one.kind) in CLUSTER_SCOPED else one.namespace
-    return truth.find(one.group, one.kind, place, one.name) is not None
+    object_name = object_named(name)
+    place = "" if (object_name.group, object_name.kind) in CLUSTER_SCOPED else object_name.namespace
+    return truth.find(object_name.group, object_name.kind, place, object_name.name) is not None
 
 
 def _around(truth: Truth, entry: Entry) -> dict[str, list[str]]:
@@ -263,7 +263,7 @@ def _around(truth: Truth, entry: Entry) -> dict[str, list[str]]:
         named = truth.find(*JOB, place, stem_of(name))
         jobs = jobs_named_by_pods(truth, reference) if named is None else [named]
         return {
-            "Job": [object_text(one.reference) for one in jobs],
+            "Job": [object_text(job.reference) for job in jobs],
             "Queue": [f"queue/{fact.queue or 'default'}"],
             "Pods": _pods(truth, place, lambda pod: pod.podgroup == name),
         }
@@ -272,7 +272,7 @@ def _around(truth: Truth, entry: Entry) -> dict[str, list[str]]:
         groups += groups_named_by_pods(truth, reference)
         return {
             "Queue": [f"queue/{fact.queue or 'default'}"],
-            "PodGroup": sorted({object_text(one.reference) for one in groups}),
+            "PodGroup": sorted({object_text(group.reference) for group in groups}),
         }
     if pair == NODE:
         return {"Pods": _pods(truth, None, lambda pod: pod.node == name)}
@@ -298,7 +298,7 @@ def _around_queue(truth: Truth, entry: Entry) -> dict[str, list[str]]:
 
 def _pods(truth: Truth, place: str | None, fits: Callable[[PodFact], bool]) -> list[str]:
     return [
-        object_text(one.reference)
-        for one in truth.of(*POD, place)
-        if isinstance(one.fact, PodFact) and fits(one.fact)
+        object_text(entry.reference)
+        for entry in truth.of(*POD, place)
+        if isinstance(entry.fact, PodFact) and fits(entry.fact)
     ]

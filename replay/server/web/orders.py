@@ -81,26 +81,26 @@ class OrderPicture(msgspec.Struct, frozen=True, kw_only=True):
     wrong: tuple[str, ...]
 
 
-def orders_of(found: Replay) -> Iterator[OrderPicture]:
+def orders_of(replay: Replay) -> Iterator[OrderPicture]:
     """Yield the order of a token, and the order in which nothing is held up."""
-    yield _picture("This order", found.story, tuple(one.sentence for one in found.violations))
-    world = found.world
+    yield _picture("This order", replay.story, tuple(one.sentence for one in replay.violations))
+    world = replay.world
     steps = natural_steps(world)
-    wrong = tuple(one.sentence for one in run_steps(world, steps).violations)
+    wrong = tuple(violation.sentence for violation in run_steps(world, steps).violations)
     yield _picture("Nothing is held up", story_of(world, steps), wrong)
 
 
 def natural_steps(world: ScenarioWorld) -> list[MachineStep]:
     """Return the steps in the natural order until users have written all that they write."""
-    machine, state, found = world.machine, world.start, list[MachineStep]()
-    while len(found) < MOST_NATURAL and _users_go_on(world, state):
+    machine, state, machine_steps = world.machine, world.start, list[MachineStep]()
+    while len(machine_steps) < MOST_NATURAL and _users_go_on(world, state):
         moves = world.natural.moves(state)
-        usual = next((one for one in moves if not _fails(machine.step(one.step))), None)
+        usual = next((move for move in moves if not _fails(machine.step(move.step))), None)
         if usual is None:
             break
-        found.append(machine.step(usual.step))
+        machine_steps.append(machine.step(usual.step))
         state = usual.state
-    return found
+    return machine_steps
 
 
 def _users_go_on(world: ScenarioWorld, state: State) -> bool:
@@ -120,8 +120,8 @@ def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> OrderPicture:
         lanes.append(ComponentLane(name=name, x=x))
         x += max(30, len(name) * _LETTER // 2 + 10)
     shown = list(shown_moments(story))
-    places = {one.name: one.x for one in lanes}
-    rows = {one.number: _TOP + at * _ROW for at, one in enumerate(shown[:MOST_STEPS])}
+    places = {lane.name: lane.x for lane in lanes}
+    rows = {story_step.number: _TOP + at * _ROW for at, story_step in enumerate(shown[:MOST_STEPS])}
     marks = [_mark(one, rows[one.number], places, lanes[0].x) for one in shown[:MOST_STEPS]]
     bottom = _TOP + len(marks) * _ROW
     return OrderPicture(
@@ -139,38 +139,44 @@ def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> OrderPicture:
 
 def _lanes(story: Story) -> list[str]:
     """Return the lanes of a picture: of all that write, and of all whose steps are shown."""
-    shown = {*used_lanes(story), *(one.actor for one in shown_moments(story))}
+    shown = {*used_lanes(story), *(moment.actor for moment in shown_moments(story))}
     return [name for name in story.lanes if name in shown] or list(story.lanes[:1])
 
 
-def _mark(one: StoryStep, y: int, places: dict[str, int], first: int) -> StepMark:
-    time = one.actor == TIME
+def _mark(story_step: StoryStep, y: int, places: dict[str, int], first: int) -> StepMark:
+    time = story_step.actor == TIME
     return StepMark(
-        number=one.number,
-        x=places.get(one.actor, first if time else _LEFT - 14),
+        number=story_step.number,
+        x=places.get(story_step.actor, first if time else _LEFT - 14),
         y=y,
-        shape="panics" if one.panic else "writes" if one.writes else "time" if time else "step",
-        actor=one.actor,
-        sentence=one.sentence,
-        short=cut(one.sentence, _TEXT),
-        early=one.instead_of is not None,
-        alone=one.alone,
+        shape="panics"
+        if story_step.panic
+        else "writes"
+        if story_step.writes
+        else "time"
+        if time
+        else "step",
+        actor=story_step.actor,
+        sentence=story_step.sentence,
+        short=cut(story_step.sentence, _TEXT),
+        early=story_step.instead_of is not None,
+        alone=story_step.alone,
     )
 
 
 def _held(
     story: Story, rows: dict[int, int], places: dict[str, int], bottom: int
 ) -> Iterator[DelayedStep]:
-    for one in story.delays:
-        begin = rows.get(one.due)
-        end = rows.get(one.made, bottom - _ROW // 2)
+    for delay in story.delays:
+        begin = rows.get(delay.due)
+        end = rows.get(delay.made, bottom - _ROW // 2)
         if begin is None:
-            begin = next((y for number, y in rows.items() if number >= one.due), bottom)
+            begin = next((y for number, y in rows.items() if number >= delay.due), bottom)
         yield DelayedStep(
-            what=one.what,
-            due=one.due,
-            made=one.made,
-            x=places.get(one.held.part, _LEFT - 14),
+            what=delay.what,
+            due=delay.due,
+            made=delay.made,
+            x=places.get(delay.held.part, _LEFT - 14),
             begin=begin,
             end=max(begin, end),
         )

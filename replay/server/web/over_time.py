@@ -169,12 +169,12 @@ def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
     reach_all(log, "amounts over time", "plinian plot queues")
     resource, name = look.get("resource", "cpu"), look.get("queue")
     shown = _shown(log, look)
-    found = kept(log, queue_shares, shown.span, resource, names=(name,) if name else ())
+    shares = kept(log, queue_shares, shown.span, resource, names=(name,) if name else ())
     return QueuesOverTime(
         resource=resource,
-        axis=_axis(log, look, shown, found.incidents),
-        charts=tuple(_chart(one, found) for one in found.queues),
-        left_out=found.left_out,
+        axis=_axis(log, look, shown, shares.incidents),
+        charts=tuple(_chart(queue, shares) for queue in shares.queues),
+        left_out=shares.left_out,
     )
 
 
@@ -187,13 +187,13 @@ def nodes_over_time(log: Log, look: Look) -> NodesOverTime:
     reach_all(log, "amounts over time", "plinian plot nodes")
     resource = look.get("resource", "cpu")
     shown = _shown(log, look)
-    found = kept(log, node_use, shown.span, resource)
+    use = kept(log, node_use, shown.span, resource)
     return NodesOverTime(
         resource=resource,
-        axis=_axis(log, look, shown, found.incidents),
-        nodes=found.nodes,
-        rows=tuple(_heat_row(one, found) for one in found.rows),
-        levels=tuple(one.label for one in LEVELS),
+        axis=_axis(log, look, shown, use.incidents),
+        nodes=use.nodes,
+        rows=tuple(_heat_row(row, use) for row in use.rows),
+        levels=tuple(level.label for level in LEVELS),
     )
 
 
@@ -205,11 +205,11 @@ def jobs_over_time(log: Log, look: Look) -> JobsOverTime:
     """
     reach_all(log, "jobs over time", "plinian plot gang")
     shown = _shown(log, look)
-    found = gang_phases(log, shown.span)
+    phases = gang_phases(log, shown.span)
     return JobsOverTime(
         axis=_axis(log, look, shown, scheduler_incidents(log, shown.span)),
-        rows=tuple(_job_row(one, found.period) for one in found.rows),
-        left_out=found.left_out,
+        rows=tuple(_job_row(row, phases.period) for row in phases.rows),
+        left_out=phases.left_out,
     )
 
 
@@ -221,14 +221,14 @@ def _job_row(row: GangRow, period: Period) -> JobRow:
         queue=row.queue,
         pieces=tuple(
             PhasePiece(
-                x=round(100 * (one.begin - period.begin) / whole, 2),
-                width=round(100 * (one.end - one.begin) / whole, 2),
-                phase=one.phase,
-                look=look_of(one.phase),
-                glyph=GLYPHS[look_of(one.phase)],
-                time=time_text(one.begin),
+                x=round(100 * (phase.begin - period.begin) / whole, 2),
+                width=round(100 * (phase.end - phase.begin) / whole, 2),
+                phase=phase.phase,
+                look=look_of(phase.phase),
+                glyph=GLYPHS[look_of(phase.phase)],
+                time=time_text(phase.begin),
             )
-            for one in row.phases
+            for phase in row.phases
         ),
     )
 
@@ -283,14 +283,17 @@ def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) ->
         ),
         notable=tuple(
             Notable(
-                x=x(one.time), time=format_time(one.time)[11:19], queue=one.queue, text=one.text
+                x=x(incident.time),
+                time=format_time(incident.time)[11:19],
+                queue=incident.queue,
+                text=incident.text,
             )
-            for one in incidents
+            for incident in incidents
         ),
     )
 
 
-def _chart(share: QueueShare, found: QueueShares) -> QueueChart:
+def _chart(share: QueueShare, shares: QueueShares) -> QueueChart:
     limits = {what: getattr(share, what) for what in _LIMITS if any(getattr(share, what))}
     held = highest_of(share.allocated)
     inside = [
@@ -299,13 +302,13 @@ def _chart(share: QueueShare, found: QueueShares) -> QueueChart:
         if not held or highest_of(values) <= held * _BEYOND
     ]
     top = max([held, *inside]) or 1.0
-    parts = found.period.parts
+    parts = shares.period.parts
     return QueueChart(
         queue=share.queue,
         depth=share.depth,
         children=share.children,
-        top=short_amount(found.resource, top),
-        highest=short_amount(found.resource, held),
+        top=short_amount(shares.resource, top),
+        highest=short_amount(shares.resource, held),
         drawn=bool(held or inside),
         areas=tuple(_areas(share.allocated, top, parts)),
         limits=tuple(
@@ -314,7 +317,7 @@ def _chart(share: QueueShare, found: QueueShares) -> QueueChart:
                 points=tuple(map(_joined, _steps(values, top, parts)))
                 if highest_of(values) <= top
                 else (),
-                highest=short_amount(found.resource, highest_of(values)),
+                highest=short_amount(shares.resource, highest_of(values)),
             )
             for what, values in limits.items()
         ),
@@ -347,9 +350,9 @@ def _areas(values: Values, top: float, parts: int) -> Iterator[str]:
         yield f"{begin:.1f},{HEIGHT} {_joined(points)} {end:.1f},{HEIGHT}"
 
 
-def _heat_row(row: NodeUseRow, found: NodeUse) -> HeatRow:
+def _heat_row(row: NodeUseRow, use: NodeUse) -> HeatRow:
     runs: list[tuple[float, float, int, str]] = []
-    begin, parts = 0, found.period.parts
+    begin, parts = 0, use.period.parts
     for (level, state), same in groupby(map(_cell, row.used, row.states)):
         length = len(list(same))
         if state != GONE:

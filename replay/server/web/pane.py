@@ -98,8 +98,8 @@ def selected(log: Log, look: Look) -> str:
     """Return the selected object, or that of the event at the position; empty if it has none."""
     if look.select:
         return look.select
-    found = log.events(positions=(look.position,)) if look.position else []
-    reference = next((one.event.reference for one in found), None)
+    events = log.events(positions=(look.position,)) if look.position else []
+    reference = next((event.event.reference for event in events), None)
     return object_text(reference) if reference is not None and reference.name else ""
 
 
@@ -142,7 +142,9 @@ def _versioned(log: Log, look: Look, base: Pane, life: Life) -> Pane:
         actor="" if last is None else last.actor,
     )
     if not state.version:
-        first = next((one.position for one in life.history.happenings if one.revision), 0)
+        first = next(
+            (happening.position for happening in life.history.happenings if happening.revision), 0
+        )
         says = f"The log holds no version of it by @{look.position}"
         return replace(base, says=f"{says}; the first is @{first}." if first else f"{says}.")
     if base.pane == "raw":
@@ -156,8 +158,8 @@ def _versioned(log: Log, look: Look, base: Pane, life: Life) -> Pane:
 def _state(log: Log, base: Pane, past: History, state: NameState) -> Pane:
     places = set_by(past, state.version)
     rows = [
-        ShownField(path=one.path, value=_text(one.new), set_by=setter(places, one.path))
-        for one in changes({}, document_of(log, state))
+        ShownField(path=change.path, value=_text(change.new), set_by=setter(places, change.path))
+        for change in changes({}, document_of(log, state))
     ]
     rows.sort(key=lambda row: (_rank(row.path), row.path))
     says = "" if state.exists else f"{_was_deleted(past)} This is its last version."
@@ -189,18 +191,20 @@ def _diff(log: Log, look: Look, base: Pane, life: Life) -> Pane:
         return _compared(log, look, base, life)
     past = life.by(look.position)
     last = past.changed
-    found: list[FieldDifference] = []
+    field_differences: list[FieldDifference] = []
     says = ""
     if last is not None:
-        found = last.changes
+        field_differences = last.changes
         time = f" at {span_words(last.span)}" if is_known(last.span) else ""
         says = f"Last changed by @{last.position} {last.kind}{time}{_by(last)}."
         says += f" {last.note[0].upper()}{last.note[1:]}." if last.note else ""
-        if not found and not last.note:
-            first = next((one.position for one in past.happenings if one.shows_version), 0)
+        if not field_differences and not last.note:
+            first = next(
+                (happening.position for happening in past.happenings if happening.shows_version), 0
+            )
             is_first = last.position == first
             says += " It is the first version that the log holds." if is_first else _NOTHING
-    rows = list(_changed(found))
+    rows = list(_changed(field_differences))
     return msgspec.structs.replace(
         base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:])
     )
@@ -214,20 +218,20 @@ def _compared(log: Log, look: Look, base: Pane, life: Life) -> Pane:
         return replace(
             base, says=f"It does not exist at @{look.position if then.exists else other}."
         )
-    found = changes(document_of(log, then), document_of(log, now))
+    field_differences = changes(document_of(log, then), document_of(log, now))
     says = f"From @{other} (version @{then.version}) to @{look.position}"
-    says += ":" if found else ", no field differs."
-    rows = list(_changed(found))
+    says += ":" if field_differences else ", no field differs."
+    rows = list(_changed(field_differences))
     return replace(base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]))
 
 
-def _changed(found: list[FieldDifference]) -> Iterator[ShownField]:
-    for one in found:
-        added, gone = one.old is msgspec.UNSET, one.new is msgspec.UNSET
+def _changed(field_differences: list[FieldDifference]) -> Iterator[ShownField]:
+    for field_difference in field_differences:
+        added, gone = field_difference.old is msgspec.UNSET, field_difference.new is msgspec.UNSET
         yield ShownField(
-            path=one.path,
-            old="" if added else _text(one.old),
-            value="" if gone else _text(one.new),
+            path=field_difference.path,
+            old="" if added else _text(field_difference.old),
+            value="" if gone else _text(field_difference.new),
             sign="+" if added else "-" if gone else "~",
         )
 
@@ -238,24 +242,24 @@ def _text(value: Any) -> str:
 
 def _drift(log: Log, look: Look, base: Pane) -> Pane:
     reach_cache(log, log.moment(look.at), [look.release])
-    found = log.drift(at=look.at, release=look.release)
+    drift = log.drift(at=look.at, release=look.release)
     name = base.object.partition("/")[2]
     rows = [
         ShownDrift(
-            name=f"{one.kind} {one.name}",
-            field=one.field,
-            truth=_side(one.truth),
-            belief=_side(one.belief),
-            since=one.since,
+            name=f"{difference.kind} {difference.name}",
+            field=difference.field,
+            truth=_side(difference.truth),
+            belief=_side(difference.belief),
+            since=difference.since,
         )
-        for one in found.differences
-        if not base.chosen or one.name in {name, name.rpartition("/")[2]}
+        for difference in drift.differences
+        if not base.chosen or difference.name in {name, name.rpartition("/")[2]}
     ]
     of = f"of {base.object} " if base.chosen else ""
     count = f"{len(rows)} difference{'' if len(rows) == 1 else 's'}" if rows else "no difference"
-    says = f"The scheduler's cache of {found.release} has {count} {of}from the API server."
-    if base.chosen and len(found.differences) > len(rows):
-        says += f" All objects have {len(found.differences)}."
+    says = f"The scheduler's cache of {drift.release} has {count} {of}from the API server."
+    if base.chosen and len(drift.differences) > len(rows):
+        says += f" All objects have {len(drift.differences)}."
     return msgspec.structs.replace(
         base, drift=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]), says=says
     )
@@ -267,5 +271,5 @@ def _side(text: str | None) -> str:
 
 def _why(log: Log, look: Look, base: Pane) -> Pane:
     reach_cache(log, log.moment(look.at), [look.release])
-    found = log.why(base.object, at=look.at, release=look.named_release)
-    return msgspec.structs.replace(base, why=found)
+    why = log.why(base.object, at=look.at, release=look.named_release)
+    return msgspec.structs.replace(base, why=why)

@@ -42,8 +42,8 @@ def position_of(log: Log, text: str) -> int:
     moment = log.moment(text.removeprefix(_PREFIX))
     if moment.revision is None:
         return moment.known
-    found = list(log.store.read(_last_by(moment)))
-    return found[0].position if found else 0
+    events = list(log.store.read(_last_by(moment)))
+    return events[0].position if events else 0
 
 
 def time_at(log: Log, position: int) -> TimeSpan:
@@ -52,8 +52,8 @@ def time_at(log: Log, position: int) -> TimeSpan:
     The lines of a scheduler's log that come before the position in the log may be later: they are
     no part of the state.
     """
-    found = list(log.store.read(version_by(log.branch, log.cluster, position)))
-    return next((span for _, span in with_spans(found, log.clock())), UNDATED)
+    events = list(log.store.read(version_by(log.branch, log.cluster, position)))
+    return next((span for _, span in with_spans(events, log.clock())), UNDATED)
 
 
 def version_by(branch: str, cluster: str | None, position: int) -> Query:

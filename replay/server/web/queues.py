@@ -217,4 +217,4 @@ def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
         whole = max(whole, amounts.get("deserved", 0.0), amounts.get("guarantee", 0.0))
     if whole <= 0:
         return MappingProxyType({})
-    return {what: round(min(100.0, 100 * one / whole), 1) for what, one in amounts.items()}
+    return {what: round(min(100.0, 100 * amount / whole), 1) for what, amount in amounts.items()}

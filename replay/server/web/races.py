@@ -114,7 +114,7 @@ def _forms(asked: SearchForm, look: Look) -> Iterator[Block]:
     typed = {"size": "24", "spellcheck": "false"}
     token = FormField("Or show the order of a token", "token", asked.token, attributes=typed)
     yield form(look, "Search", search, drops=("token",), adds={"run": "yes"})
-    names = [one.name for one in search]
+    names = [form_field.name for form_field in search]
     yield form(look, "Show", [token], drops=("run", *names))
 
 
@@ -136,26 +136,28 @@ def _found(search: Exploration, asked: SearchForm, look: Look) -> Iterator[Secti
         Sentence(nothing or f"{ran}, {ended}."),
         Drawn(again.format(look.here(do="again"))),
         Sentence(Words(Marked("Assumed:", "name"), f" {search.case.about}"), "assumed"),
-        *(_anomaly(one, look) for one in search.anomalies),
+        *(_anomaly(anomaly, look) for anomaly in search.anomalies),
     ]
     yield Section(blocks, "Nothing was searched" if nothing else title)
 
 
-def _anomaly(one: Anomaly, look: Look) -> Block:
+def _anomaly(anomaly: Anomaly, look: Look) -> Block:
     from ...render.race import cure_line, in_log_line  # noqa: PLC0415 -- loads much
 
-    runs = one.releases
+    runs = anomaly.releases
     breaks = spans(runs.breaks) if runs.breaks else "none"
     holds = spans(runs.holds) if runs.holds else "none" if runs.complete else "not tried"
-    leads = counted(len(one.steps), "step leads", "steps lead")
+    leads = counted(len(anomaly.steps), "step leads", "steps lead")
     said = [
-        Sentence(one.violation.sentence, "sentence"),
-        *(Sentence(line) for line in (in_log_line(one),) if line),
-        Sentence(f"{leads} there. In this order: breaks {breaks}; holds {holds}. {cure_line(one)}"),
-        Sentence(here_ref("Show both orders", "button", token=one.token, run=None)),
+        Sentence(anomaly.violation.sentence, "sentence"),
+        *(Sentence(line) for line in (in_log_line(anomaly),) if line),
+        Sentence(
+            f"{leads} there. In this order: breaks {breaks}; holds {holds}. {cure_line(anomaly)}"
+        ),
+        Sentence(here_ref("Show both orders", "button", token=anomaly.token, run=None)),
     ]
     card = Markup('<article class="why">{}</article>')
-    blocks = page_blocks(look, [Section(said, one.violation.invariant)], level=3)
+    blocks = page_blocks(look, [Section(said, anomaly.violation.invariant)], level=3)
     return Drawn(card.format(blocks))
 
 
@@ -210,7 +212,9 @@ def _watcher(watch: WorkWatch, asked: SearchForm) -> SearchWatcher:
         watch.report(words, done, total)
 
     return SearchWatcher(
-        progress=progress, notice=lambda one: found.append(one.invariant), releases=releases
+        progress=progress,
+        notice=lambda violation: found.append(violation.invariant),
+        releases=releases,
     )
 
 

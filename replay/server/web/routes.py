@@ -167,25 +167,25 @@ def _steering(page: Page) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-def _html(page: Page, found: PageAnswer) -> Response:
-    look, part = found.look, found.look.get("part")
+def _html(page: Page, answer: PageAnswer) -> Response:
+    look, part = answer.look, answer.look.get("part")
     if look.get("standalone") == "yes":
         name = "-".join(_FILE_NAME.findall(f"plinian {look.at} {look.path}"))
         kept = {"Content-Disposition": f'attachment; filename="{name}.html"'}
-        return HTMLResponse(file_of(page, found), headers=kept)
-    return HTMLResponse(part_of(page, found, part) if part else html_of(page, found))
+        return HTMLResponse(file_of(page, answer), headers=kept)
+    return HTMLResponse(part_of(page, answer, part) if part else html_of(page, answer))
 
 
-def _json(page: Page, found: PageAnswer) -> Response:
-    look, document = found.look, page.document(found.record)
-    withheld = Withheld({*found.inputs, *inputs_named(document)})
+def _json(page: Page, answer: PageAnswer) -> Response:
+    look, document = answer.look, page.document(answer.record)
+    withheld = Withheld({*answer.inputs, *inputs_named(document)})
     return JSONResponse(
         {
             "position": look.position,
             "last": look.last,
-            "time": seconds(found.site.when.estimate) or None,
-            "earliest": seconds(found.site.when.earliest) or None,
-            "latest": seconds(found.site.when.latest) or None,
+            "time": seconds(answer.site.when.estimate) or None,
+            "earliest": seconds(answer.site.when.earliest) or None,
+            "latest": seconds(answer.site.when.latest) or None,
             "data": withheld.document(document),
         }
     )

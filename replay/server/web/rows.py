@@ -153,5 +153,5 @@ def next_position(log: Log, look: Look, fields: dict[str, Any], *, forwards: boo
         {"after": look.position} if forwards else {"until": look.position - 1, "newest_first": True}
     )
     query = Query(branch=log.branch, cluster=log.cluster, limit=1, **bounds, **fields)
-    found = read_events(log.store, log.moment(), query)
-    return next((one.position for one in found), None)
+    events = read_events(log.store, log.moment(), query)
+    return next((event.position for event in events), None)

@@ -69,47 +69,49 @@ def session(log: Log, look: Look) -> BlockPage:
     reach_cache(log, moment, [look.release])
     own = look.get("conf") == BUILT_IN
     conf = chosen_conf(own=own)
-    found = log.session(at=moment, release=look.release, conf=conf, trace=True).without_cache()
+    session_run = log.session(
+        at=moment, release=look.release, conf=conf, trace=True
+    ).without_cache()
     names = names_at(log, moment)
     return BlockPage(
-        f"Session of {found.release}",
-        lambda: _sections(found, look, names),
-        found,
-        assumed=assumptions(log, moment, own=own, release=found.release),
-        not_known=sentences(found.not_known),
+        f"Session of {session_run.release}",
+        lambda: _sections(session_run, look, names),
+        session_run,
+        assumed=assumptions(log, moment, own=own, release=session_run.release),
+        not_known=sentences(session_run.not_known),
     )
 
 
-def _sections(found: SessionRun, look: Look, names: StepNames) -> Iterator[Section]:
+def _sections(session_run: SessionRun, look: Look, names: StepNames) -> Iterator[Section]:
     """Yield what the session decides, and its steps."""
-    release, panic = found.release, found.result.panic
+    release, panic = session_run.release, session_run.result.panic
     said: list[Sentence] = []
     if panic is not None:
         place = f"; at {' < '.join(panic.place)}" if panic.place else ""
         during = f"; while {panic.during}" if panic.during else ""
         said.append(Sentence(f"The scheduler panics: {panic.message}{place}{during}", "panic"))
-    rejected = [f"{release} rejects a configuration: {line}" for line in found.rejected]
-    said += [Sentence(line, "remark") for line in (*rejected, *found.result.errors)]
+    rejected = [f"{release} rejects a configuration: {line}" for line in session_run.rejected]
+    said += [Sentence(line, "remark") for line in (*rejected, *session_run.result.errors)]
     if look.get("conf") == BUILT_IN:
         other = here_ref("Run it with the log's", conf=None)
     else:
         other = here_ref("Run it with the built-in one", conf=BUILT_IN)
     beside = Ref("Beside another release", "compare")
     confs = Ref("Beside another configuration", "compare", vs_conf=BUILT_IN)
-    conf = f"It runs with the configuration {file_name(found.conf)}. "
+    conf = f"It runs with the configuration {file_name(session_run.conf)}. "
     said.append(Sentence(Words(conf, *joined((other, beside, confs), " · "))))
     yield Section(said)
-    decisions, *_, waiting = session_tables(found.result, wide=True)
+    decisions, *_, waiting = session_tables(session_run.result, wide=True)
     nothing = Sentence("No pod is bound or evicted, and no PodGroup is enqueued.", "blank")
     yield Section([decisions if decisions.rows else nothing], decisions.title)
     if waiting.rows:
         yield Section([waiting], waiting.title)
-    yield Section(list(_steps(found, look, names)), "Steps")
+    yield Section(list(_steps(session_run, look, names)), "Steps")
 
 
-def _steps(found: SessionRun, look: Look, names: StepNames) -> Iterator[Block]:
+def _steps(session_run: SessionRun, look: Look, names: StepNames) -> Iterator[Block]:
     """Yield the steps of an action, about an object."""
-    trace, action, about = found.result.trace, look.get("action"), look.get("about").strip()
+    trace, action, about = session_run.result.trace, look.get("action"), look.get("about").strip()
     counts = Counter(one.action for one in trace)
     actions = {one: f"{one} ({many})" for one, many in counts.items() if one}
     fields = [
@@ -119,13 +121,13 @@ def _steps(found: SessionRun, look: Look, names: StepNames) -> Iterator[Block]:
     every = here_ref("Show all", action=None, about=None, skip=None)
     yield form(look, "Show", fields, after=every if action or about else "")
     steps = [
-        (place, one)
-        for place, one in enumerate(trace, start=1)
-        if (not action or one.action == action) and about in " ".join(one.about)
+        (place, trace_step)
+        for place, trace_step in enumerate(trace, start=1)
+        if (not action or trace_step.action == action) and about in " ".join(trace_step.about)
     ]
     if steps:
         part = some(steps, number(look, "skip"))
-        shown = [step_of(*one, names) for one in part.rows]
+        shown = [step_of(*row, names) for row in part.rows]
         yield drawn(look, "steps.html", part=part, steps=shown)
     elif action or about:
         wanted = f"{f' action {action}' if action else ''}{f' about “{about}”' if about else ''}"
@@ -176,27 +178,28 @@ def names_at(log: Log, moment: Moment) -> StepNames:
     return StepNames(log.truth(moment))
 
 
-def step_of(place: int, one: TraceStep, names: StepNames) -> StepShown:
+def step_of(place: int, trace_step: TraceStep, names: StepNames) -> StepShown:
     """Return a step for a page.
 
     :param place: its number.
     """
     return StepShown(
         number=place,
-        action=one.action,
-        what=one.what,
-        about=tuple(map(names.ref, one.about)),
-        by=one.by,
-        outcome=outcome_text(one),
+        action=trace_step.action,
+        what=trace_step.what,
+        about=tuple(map(names.ref, trace_step.about)),
+        by=trace_step.by,
+        outcome=outcome_text(trace_step),
         numbers=tuple(
-            (name, number_text(value)) for name, value in compared_in(one.by, one.numbers).items()
+            (name, number_text(value))
+            for name, value in compared_in(trace_step.by, trace_step.numbers).items()
         ),
-        refuses=_refuses(one),
+        refuses=_refuses(trace_step),
     )
 
 
-def _refuses(one: TraceStep) -> bool:
+def _refuses(trace_step: TraceStep) -> bool:
     """Return whether a step holds something up."""
-    if one.outcome is StepOutcome.PASSING:
-        return not one.many
-    return one.outcome in _REFUSALS or one.named == "Unschedulable"
+    if trace_step.outcome is StepOutcome.PASSING:
+        return not trace_step.many
+    return trace_step.outcome in _REFUSALS or trace_step.named == "Unschedulable"

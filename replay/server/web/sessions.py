@@ -34,7 +34,7 @@ def sessions(log: Log, look: Look) -> BlockPage:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     reach_all(log, "the sessions", "plinian session list")
     known, active = listed_sessions(log.store, log.moment()), look.get("show") == "active"
-    listed = [one for one in known if one.binds or one.evictions or not active]
+    listed = [session for session in known if session.binds or session.evictions or not active]
     time = log.truth(look.at).time or 0
     now = max((one.number for one in known if one.begin <= time), default=0)
     before = sum(one.number < now for one in listed)
@@ -89,23 +89,25 @@ def _columns(look: Look, now: int) -> Sequence[TextColumn[ListedSession]]:
     )
 
 
-def _wrote(one: ListedSession) -> bool:
+def _wrote(session: ListedSession) -> bool:
     """Return whether a session is only known by what it wrote."""
-    return one.how is HowKnown.INFERRED
+    return session.how is HowKnown.INFERRED
 
 
-def _how_known(one: ListedSession) -> str:
-    return Marked("inferred from writes" if _wrote(one) else "logged", place=f"s{one.number}")
+def _how_known(session: ListedSession) -> str:
+    return Marked(
+        "inferred from writes" if _wrote(session) else "logged", place=f"s{session.number}"
+    )
 
 
-def _opened(one: ListedSession) -> str:
-    if one.opened is None:
+def _opened(session: ListedSession) -> str:
+    if session.opened is None:
         return NONE
-    time = Marked(time_text(one.opened), "time")
-    return Words("by ", time) if _wrote(one) else time
+    time = Marked(time_text(session.opened), "time")
+    return Words("by ", time) if _wrote(session) else time
 
 
-def _lasts(one: ListedSession) -> str:
-    if one.closed is None:
+def _lasts(session: ListedSession) -> str:
+    if session.closed is None:
         return NONE
-    return f"{'≥ ' if _wrote(one) else ''}{(one.closed - one.begin) / SECOND_US:.3f} s"
+    return f"{'≥ ' if _wrote(session) else ''}{(session.closed - session.begin) / SECOND_US:.3f} s"

@@ -106,4 +106,4 @@ def navigation(look: Look, page: Page | None, pages: Sequence[Page]) -> list[Nav
 @cache
 def releases() -> tuple[str, ...]:
     """Return the known releases, newest first."""
-    return tuple(reversed([str(one) for one in RELEASES]))
+    return tuple(reversed([str(release) for release in RELEASES]))

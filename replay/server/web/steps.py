@@ -68,7 +68,9 @@ def _of_object(log: Log, look: Look, *, changed: bool, forwards: bool) -> int | 
     if not named:
         return None
     places = sorted(
-        one.position for one in life_of(log, named).history.happenings if not changed or one.changed
+        happening.position
+        for happening in life_of(log, named).history.happenings
+        if not changed or happening.changed
     )
     return _beside(places, look.position, forwards=forwards)
 
@@ -82,7 +84,9 @@ def _session(log: Log, look: Look, *, forwards: bool) -> int | None:
     if look.last > LONGEST_INFERRED:
         return None
     return _beside(
-        sorted(one.position for one in shown_sessions(log)), look.position, forwards=forwards
+        sorted(session.position for session in shown_sessions(log)),
+        look.position,
+        forwards=forwards,
     )
 
 

@@ -94,37 +94,37 @@ def _sections(result: WhatIf | Forecast, command: str) -> Iterator[Section]:
 def _sides(found: WhatIf) -> Block:
     """Return how much each session decides."""
     rows = []
-    for place, one in enumerate(found.sides):
-        result = one.answer.result
+    for place, side in enumerate(found.sides):
+        result = side.answer.result
         same = all(row.values[place] == row.values[0] for row in found.decisions)
         decides = "the same" if same else Marked("otherwise", "warn")
         panic = () if result.panic is None else (Marked(result.panic.sentence, "bad"),)
         counts = (len(result.enqueued), len(result.binds), len(result.evictions))
-        changes = Words(*joined((*one.texts, *panic), "; "))
-        rows.append((one.name, changes, *map(str, counts), decides if place else ""))
+        changes = Words(*joined((*side.texts, *panic), "; "))
+        rows.append((side.name, changes, *map(str, counts), decides if place else ""))
     heads = ("SESSION", "CHANGES", "ENQUEUES", "BINDS", "EVICTS", "DECIDES")
     return Table(heads, rows, title="Sessions")
 
 
-def _courses(found: Forecast) -> Iterator[Block]:
+def _courses(forecast: Forecast) -> Iterator[Block]:
     """Yield what happens over time, in each course; tables are those of the command."""
-    if found.missing:
-        names = ", ".join(found.missing)
+    if forecast.missing:
+        names = ", ".join(forecast.missing)
         stopped = Marked("Stopped by hand.", "bad")
         yield Sentence(Words(stopped, f" Not finished, and not shown: {names}."), "panic")
-    for course in found.courses[1:]:
+    for course in forecast.courses[1:]:
         if course.texts != (course.name,):
             yield Sentence(Words(Marked(course.name, "name"), f": {'; '.join(course.texts)}"))
-    yield from (Sentence(text, "bad") for text in panic_texts(found))
-    yield course_table(found)
-    events, uses, several = event_table(found), use_table(found), len(found.courses) > 1
+    yield from (Sentence(text, "bad") for text in panic_texts(forecast))
+    yield course_table(forecast)
+    events, uses, several = event_table(forecast), use_table(forecast), len(forecast.courses) > 1
     if events.rows:
         yield events
     elif several:
         yield Sentence("Everything happens at the same times.", "blank")
     if uses.rows:
         yield uses
-    for number, text in enumerate(certainty_texts(found)):
+    for number, text in enumerate(certainty_texts(forecast)):
         yield Sentence(text, "cut" if number else "sure")
 
 

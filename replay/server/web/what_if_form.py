@@ -81,7 +81,9 @@ class WhatIfForm(NamedTuple):
         look, branch = self.look, self.text("branch")
         if not branch or branch == log.branch:
             return look.at
-        last = {one.name: one.last for one in log.store.branches()}.get(branch, look.position)
+        last = {branch_info.name: branch_info.last for branch_info in log.store.branches()}.get(
+            branch, look.position
+        )
         return f"{branch}@{min(look.position, last)}"
 
     def command(self, point: str) -> str:
@@ -108,13 +110,15 @@ class WhatIfForm(NamedTuple):
 
     def drawn(self, log: Log) -> Block:
         """Return the form."""
-        nodes = (one.reference.name for one in log.truth(log.moment(self.look.at)).of("", "Node"))
+        nodes = (
+            entry.reference.name for entry in log.truth(log.moment(self.look.at)).of("", "Node")
+        )
         return drawn(
             self.look,
             "what_if.html",
             form=self,
             node=next(nodes, "node-1"),
-            releases=[one for one in releases() if one != self.look.release],
-            branches=[one.branch for one in log.heads()],
+            releases=[release for release in releases() if release != self.look.release],
+            branches=[head.branch for head in log.heads()],
             branch=log.branch,
         )

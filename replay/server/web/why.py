@@ -166,7 +166,7 @@ def _other_blocks(
         button = here_ref(text, "button", "others", others="yes")
         return [Sentence(Words(button, " It takes a session for each of them."))]
     columns: Sequence[TextColumn[OtherReleases]] = (
-        TextColumn("RELEASES", lambda one: one.releases),
+        TextColumn("RELEASES", lambda releases: releases.releases),
         TextColumn(
             "ANSWER", lambda one: Marked(*(("yes", "good") if one.holds else ("no", "bad")))
         ),
@@ -177,16 +177,16 @@ def _other_blocks(
     return [Sentence(f"Asked: {question}?"), table]
 
 
-def _beside(one: OtherReleases, release: str) -> str:
-    if one.last == release:
+def _beside(releases: OtherReleases, release: str) -> str:
+    if releases.last == release:
         return ""
-    return Ref(f"{one.last} beside {release}", "compare", vs_release=one.last)
+    return Ref(f"{releases.last} beside {release}", "compare", vs_release=releases.last)
 
 
 def _stretches(found: Why, now: int | None) -> Iterator[BarStretch]:
     """Yield the answers so far, each from when it held until the next one; none without times."""
     begun = [stage.since.begin for stage in found.stages]
-    firsts, begins = [first_time(one) for one in begun], [last_time(one) for one in begun]
+    firsts, begins = [first_time(span) for span in begun], [last_time(one) for one in begun]
     first = firsts[0] if firsts else None
     if first is None or now is None or now <= first:
         return
@@ -218,7 +218,7 @@ def _question(found: Why) -> SessionClaim | None:
 
 def _others(subject: LogSubject, question: SessionClaim) -> Iterator[OtherReleases]:
     """Yield what the session of each release answers, neighbours with one answer together."""
-    names = [str(one) for one in RELEASES if not one.ours]
+    names = [str(release) for release in RELEASES if not release.ours]
     answers = [(name, question.of(subject.session(resolve(name)))) for name in names]
     for said, some in groupby(answers, key=lambda one: one[1]):
         same = [name for name, _ in some]

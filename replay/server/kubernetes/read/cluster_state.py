@@ -176,13 +176,13 @@ class ClusterState:
         truth = self._log.truth(self.moment)
         if kind in EVENTS:
             return _merged([entry for pair in EVENTS for entry in truth.of(*pair)])
-        found: Sequence[Entry] = truth.of(*kind)
+        entries: Sequence[Entry] = truth.of(*kind)
         if kind == NAMESPACE:
-            known = {entry.reference.name for entry in found}
+            known = {entry.reference.name for entry in entries}
             named = {record.reference.namespace for record in truth.records()}
             missing = sorted(named - known - {""})
-            found = _merged([*found, *(_namespace_entry(name) for name in missing)])
-        return found
+            entries = _merged([*entries, *(_namespace_entry(name) for name in missing)])
+        return entries
 
     def _held(self) -> Mapping[GroupKind, HeldKind]:
         truth = self._log.truth(self.moment)

@@ -83,7 +83,7 @@ def _plain(catalog: Catalog, *, core: bool) -> dict[str, Any]:
 
 
 def _group(name: str, versions: Sequence[str], *, top: bool = False) -> dict[str, Any]:
-    named = [{"groupVersion": f"{name}/{one}", "version": one} for one in versions]
+    named = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
     head = {"kind": "APIGroup", "apiVersion": "v1"} if top else {}
     return {**head, "name": name, "versions": named, "preferredVersion": named[0]}
 

@@ -79,7 +79,10 @@ def _paths(resource: ApiResource) -> Iterator[tuple[str, Any]]:
 
     yield plural, {"get": operation("list")}
     text = {"in": "query", "schema": {"type": "string"}}
-    patch = {**operation("patch"), "parameters": [{"name": one, **text} for one in _OF_PATCHES]}
+    patch = {
+        **operation("patch"),
+        "parameters": [{"name": of_patch, **text} for of_patch in _OF_PATCHES],
+    }
     yield f"{plural}/{{name}}", {"get": operation("get"), "patch": patch}
 
 

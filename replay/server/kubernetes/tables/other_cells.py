@@ -45,7 +45,7 @@ def _endpoints(row: TableObject) -> str:
     for subset in objects(row.at("subsets")):
         addresses = [str(one.get("ip", "")) for one in objects(subset.get("addresses"))]
         ports = [one.get("port") for one in objects(subset.get("ports"))]
-        found += [_with_port(one, port) for port in ports or [None] for one in addresses]
+        found += [_with_port(address, port) for port in ports or [None] for address in addresses]
     return _first(found, NONE)
 
 
@@ -136,7 +136,8 @@ def _targets(row: TableObject) -> str:
         used = row.at("status", "currentCPUUtilizationPercentage")
         return f"cpu: {_UNKNOWN if used is None else f'{used}%'}/{percent}%"
     texts = [
-        _metric(one, now[place] if place < len(now) else {}) for place, one in enumerate(metrics)
+        _metric(metric, now[place] if place < len(now) else {})
+        for place, metric in enumerate(metrics)
     ]
     return _first(texts, NONE, _MOST_METRICS, ", ")
 

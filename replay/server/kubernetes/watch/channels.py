@@ -222,8 +222,10 @@ class Channel:
         self, state: ClusterState, seen: Sequence[SeenChange], *, columns: bool
     ) -> Iterator[bytes]:
         shaper = shaper_of(self._form, self.resource, state)
-        for one in seen:
-            yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
+        for seen_change in seen:
+            yield line(
+                seen_change.kind, shaper.one(seen_change.entry, seen_change.body, columns=columns)
+            )
             columns = False
 
 

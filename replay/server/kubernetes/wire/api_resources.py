@@ -159,7 +159,7 @@ class Catalog:
 
     def __init__(self, resources: Iterable[ApiResource]) -> None:
         self.resources = tuple(sorted(resources, key=_order))
-        self._by_name = {one.key: one for one in self.resources}
+        self._by_name = {resource.key: resource for resource in self.resources}
 
     def find(self, group: str, version: str, plural: str) -> ApiResource | None:
         """Return a resource by its place in URLs, or None."""
@@ -182,7 +182,11 @@ class Catalog:
 
     def of(self, group: str, version: str) -> list[ApiResource]:
         """Return the resources of a group and version."""
-        return [one for one in self.resources if (one.group, one.version) == (group, version)]
+        return [
+            resource
+            for resource in self.resources
+            if (resource.group, resource.version) == (group, version)
+        ]
 
 
 def resource_of(
@@ -242,15 +246,17 @@ def catalog_of(
     """
     listed = [
         resource_of(
-            *one.group_kind,
-            _version(one.group_kind, held),
-            namespaced=one.namespaced,
-            plural=one.plural,
-            short_names=one.short_names,
+            *resource_type.group_kind,
+            _version(resource_type.group_kind, held),
+            namespaced=resource_type.namespaced,
+            plural=resource_type.plural,
+            short_names=resource_type.short_names,
         )
-        for one in RESOURCE_TYPES
+        for resource_type in RESOURCE_TYPES
     ]
-    found = {one.pair: [one] for one in (*listed, resource_of(*_LEASES, namespaced=True))}
+    found = {
+        resource.pair: [resource] for resource in (*listed, resource_of(*_LEASES, namespaced=True))
+    }
     for pair, kind in held.items():
         if pair not in found:
             namespaced = kind.namespaced and pair not in CLUSTER_SCOPED
@@ -329,6 +335,8 @@ def _defined(definition: Mapping[str, Any]) -> Iterable[ApiResource]:
                 namespaced=spec.scope == "Namespaced",
                 columns=version.additional_printer_columns,
                 schema=version.schema.schema,
-                selectable=tuple(one.json_path.lstrip(".") for one in version.selectable_fields),
+                selectable=tuple(
+                    field.json_path.lstrip(".") for field in version.selectable_fields
+                ),
                 has_status=version.subresources.status is not None,
             )

@@ -184,7 +184,7 @@ def of_fault(fault: PlinianError) -> StatusError:
 
 def warnings(texts: Sequence[str]) -> str:
     """Return several warnings as a header; clients show each in a separate line."""
-    return ", ".join(warning([one]) for one in texts[:_MOST_WARNINGS])
+    return ", ".join(warning([text]) for text in texts[:_MOST_WARNINGS])
 
 
 def warning(doubts: Sequence[str]) -> str:

@@ -84,13 +84,13 @@ class Batch:
             )
             event = stored(event)
             hold_object(event.payload)
-            found = [event, *extra_events(document, event)]
+            events = [event, *extra_events(document, event)]
         except EventMalformed as fault:
             raise invalid(fault.what) from fault
-        for one in found:
+        for one in events:
             if fault_text := fault_of_event(one):
                 raise invalid(fault_text)
-        return found
+        return events
 
 
 def _pair(document: Document) -> GroupKind:

@@ -78,7 +78,7 @@ def checked(document: Document, place: ApiPath) -> Document:
     for field, wanted in names.items():
         if wanted and metadata.get(field, wanted) != wanted:
             raise StatusError(400, f"the {field} of the object is not the {field} of the path")
-    metadata = {**metadata, **{field: one for field, one in names.items() if one}}
+    metadata = {**metadata, **{field: name for field, name in names.items() if name}}
     if not resource.namespaced:
         metadata.pop("namespace", None)
     _check_metadata(metadata)

@@ -142,7 +142,7 @@ def known_kinds(log: Log, tables: Tables) -> frozenset[GroupKind]:
     A watch that was recorded is summed up at its end. If the branch begins before that, only what
     it continues knows it.
     """
-    info = {one.name: one for one in log.store.branches()}[tables.moment.branch]
+    info = {branch.name: branch for branch in log.store.branches()}[tables.moment.branch]
     asked = [(log, tables.moment)]
     if info.parent is not None and info.last == info.fork:
         parent = Log(log.store, branch=info.parent, cluster=tables.moment.cluster)

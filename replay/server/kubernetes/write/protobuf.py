@@ -137,7 +137,7 @@ class _Decoding:
     def _items(self, kind: str, wire: int, value: int | bytes) -> list[Any]:
         if kind == "int" and wire == BYTES:  # Numbers may be packed together.
             packed = _bytes(value)
-            framed = b"".join(b"\x08" + one for one in _numbers(packed))
+            framed = b"".join(b"\x08" + number for number in _numbers(packed))
             return [self._value(kind, one) for _, _, one in records(framed)]
         return [self._value(kind, value)]
 

@@ -183,8 +183,8 @@ class Storage:
         held = self._server.find(change.kind, change.key)
         if held is None:
             return
-        owners = [one for one in owner_references(held) if one.get("uid")]
-        gone = {one["uid"] for one in owners if self._others.is_gone(one)}
+        owners = [reference for reference in owner_references(held) if reference.get("uid")]
+        gone = {owner["uid"] for owner in owners if self._others.is_gone(owner)}
         if gone and all(one["uid"] in gone for one in owners):
             self._remove(held)
         elif gone:

@@ -107,9 +107,9 @@ def _merged_list(held: list[Any], patch: list[Any], key: str, schema: Schema) ->
 def _places(elements: Sequence[Any], key: str) -> dict[bytes, list[int]]:
     """Return where the elements with each value of a key are."""
     found: dict[bytes, list[int]] = {}
-    for at, one in enumerate(elements):
-        if isinstance(one, dict) and key in one:
-            found.setdefault(_identity(one[key]), []).append(at)
+    for at, element in enumerate(elements):
+        if isinstance(element, dict) and key in element:
+            found.setdefault(_identity(element[key]), []).append(at)
     return found
 
 

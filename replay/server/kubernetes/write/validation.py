@@ -238,7 +238,7 @@ def _element(value: Any, keys: Sequence[str], place: int) -> str:
     """Return what names an element of a list: its keys, or else its place."""
     if not keys or not isinstance(value, dict) or not all(one in value for one in keys):
         return str(place)
-    return ",".join(f"{one}={json.dumps(value[one])}" for one in keys)
+    return ",".join(f"{key}={json.dumps(value[key])}" for key in keys)
 
 
 class _Pairs(dict[str, Any]):

@@ -95,8 +95,8 @@ class Writing:
         """
         place, trial = asking.place, is_trial(asking)
         try:
-            found = self._outcome(asking)
-            return found._replace(trial=found.trial or trial)
+            outcome = self._outcome(asking)
+            return outcome._replace(trial=outcome.trial or trial)
         except Conflict as fault:
             raise conflict(place.resource, place.name, f"{fault}: {_AGAIN}") from fault
         except Refused as fault:
@@ -272,7 +272,7 @@ class Writing:
         else:
             made = document_in(asking)
         self._storage.update(held, scales.scaled(held, made))
-        after = [one.document for one in self._storage.versions] or [held]
+        after = [version.document for version in self._storage.versions] or [held]
         return WriteOutcome(self._storage.versions, scales.scale_of(after[0]))
 
     def _with_subject(self, place: ApiPath, document: Document, code: int = 200) -> WriteOutcome:
