@@ -37,7 +37,6 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
     command, rest = root, list(arguments)
     path: list[str] = []
     before: list[str] = []
-    everywhere: Options = {}
     while rest and hasattr(command, "commands"):
         word = rest[0]
         if word in command.commands:
@@ -48,10 +47,13 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
         elif not _is_option(word):
             return [*path, *rest, *before]
         else:
-            everywhere = everywhere or _options_below(root)
-            if _option(word, everywhere) is None:
+            # All commands load for an option that may be of any; mostly it is one of this command.
+            options = _options_below(command) if path else {}
+            if _option(word, options) is None:
+                options = _options_below(root)
+            if _option(word, options) is None:
                 return [*path, *rest, *before]
-            taken = 2 if _takes_value(word, everywhere) else 1
+            taken = 2 if _takes_value(word, options) else 1
             before += rest[:taken]
             del rest[:taken]
     if hasattr(command, "commands") and not runs_alone(command):
@@ -97,7 +99,7 @@ def _options_below(group: Any) -> Options:
         below = _options_below(command) if hasattr(command, "commands") else {}
         own = options_of(command) if not below or runs_alone(command) else {}
         found = {**found, **own, **below}
-    return found
+    return {**found, **options_of(group)} if runs_alone(group) else found
 
 
 def _is_option(word: str) -> bool:

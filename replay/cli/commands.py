@@ -73,9 +73,17 @@ COMPLETE = "__complete"
 class CommandTable(Mapping[str, click.Command]):
     """Commands by name; ``what-if`` is ``what_if`` in the module of that name."""
 
+    def __init__(self) -> None:
+        self._made: dict[str, click.Command] = {}
+
     def __getitem__(self, name: str) -> click.Command:
-        if name not in self:
-            raise KeyError(name)
+        if name not in self._made:
+            if name not in self:
+                raise KeyError(name)
+            self._made[name] = self._command(name)
+        return self._made[name]
+
+    def _command(self, name: str) -> click.Command:
         if name in QUESTIONS:
             from .question_command import command_of
 

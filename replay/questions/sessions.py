@@ -65,14 +65,14 @@ class SessionListQuestion(Question["Records[ListedSession]"], frozen=True, kw_on
 
     def tables(self, records: Records[ListedSession], style: Style) -> Iterable[Table]:
         """Return a row for each session."""
-        from ..render.session import session_table  # noqa: PLC0415
+        from ..render.listed_sessions import session_table  # noqa: PLC0415
 
         return (session_table(records, wide=style.wide),)
 
     def remarks(self, log: Log) -> Sequence[str]:
         """Return which sessions a reader may miss."""
         from ..recorded.session_list import listed_sessions  # noqa: PLC0415
-        from ..render.session import what_is_known  # noqa: PLC0415
+        from ..render.listed_sessions import what_is_known  # noqa: PLC0415
 
         return what_is_known(listed_sessions(log.store, log.moment()))
 

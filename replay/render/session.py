@@ -1,22 +1,18 @@
-"""A session's answer as text, decisions first; and the list of sessions as a table."""
+"""A session's answer as text, decisions first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from ...engine.kubernetes.amount_texts import exact_amount
-from ...engine.kubernetes.counts import counted
-from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.session.framework.trace import TraceStep
-from ..recorded.recorded_sessions import HowKnown
-from ..recorded.session_list import ListedSession
 from ..sessions.session_answer import SessionAnswer
 from ..sessions.step_words import SessionStep, shown_step, stop_text
 from .amounts import quantity_list
 from .blocks import Section, Sentence, TerminalLine, block_lines, object_ref
 from .short_names import short, short_all
-from .tables import NONE, PLAIN, Style, Table, TextColumn, table_of
+from .tables import NONE, PLAIN, Style, Table
 
 KEPT = ("OBJECT", "NODE", "REASON", "PHASE", "ALLOCATED", "MESSAGE", "PENDING REASON", "CONDITION")
 """Columns of what a session decided that even a narrow terminal shows."""
@@ -158,63 +154,3 @@ def number_text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     return str(value)
-
-
-def session_table(sessions: Sequence[ListedSession], *, wide: bool = False) -> Table:
-    """Return the table of sessions."""
-    return table_of(_LISTED, sessions, wide=wide)
-
-
-def _opened(session: ListedSession) -> str:
-    opened = _or_none(session.opened, format_time)
-    return f"by {opened}" if session.how is HowKnown.INFERRED else opened
-
-
-def _lasts(session: ListedSession) -> str:
-    """Return how long a session took; of an inferred one only the least is known."""
-    if session.closed is None:
-        return NONE
-    seconds = f"{(session.closed - session.begin) / SECOND_US:.3f}s"
-    return f"≥{seconds}" if session.how is HowKnown.INFERRED else seconds
-
-
-def _or_none(number: int | None, text: Callable[[int], str] = str) -> str:
-    return NONE if number is None else text(number)
-
-
-_LISTED: Sequence[TextColumn[ListedSession]] = (
-    TextColumn("SESSION", lambda session: f"session:{session.number}"),
-    TextColumn("OPENED", _opened, keep=True),
-    TextColumn("LASTS", _lasts),
-    TextColumn("HOW KNOWN", lambda one: one.how.value),
-    TextColumn("REVISION", lambda one: _or_none(one.revision, "rv:{}".format)),
-    TextColumn("BINDS", lambda one: str(one.binds), keep=True),
-    TextColumn("EVICTIONS", lambda one: _or_none(one.evictions)),
-    TextColumn("PODGROUPS", lambda one: str(one.podgroups)),
-    TextColumn("ID", lambda one: one.id or NONE, wide=True),
-    TextColumn("POSITION", lambda one: f"@{one.position}", wide=True),
-    TextColumn("JOBS", lambda one: _or_none(one.jobs), wide=True),
-    TextColumn("QUEUES", lambda one: _or_none(one.queues), wide=True),
-    TextColumn("OPENED AFTER", lambda one: _or_none(one.opened_after, format_time), wide=True),
-)
-
-
-def what_is_known(known: Sequence[ListedSession]) -> Sequence[str]:
-    """Return which sessions a reader may miss. :param known: all that the log shows."""
-    inferred = sum(session.how is HowKnown.INFERRED for session in known)
-    if not known:
-        text = (
-            "no sessions: the log has neither a scheduler's log, nor its bindings or PodGroups; "
-            "ingest the scheduler's log (-v=3 or more) or the audit log"
-        )
-    elif inferred == len(known):
-        text = (
-            "all sessions are inferred from what they wrote: those that wrote nothing are not "
-            "known; ingest the scheduler's log (-v=3 or more) to know them all"
-        )
-    elif inferred:
-        sessions = counted(inferred, "session is", "sessions are")
-        text = f"{sessions} inferred from what was written, as no log names them"
-    else:
-        return ()
-    return (text,)

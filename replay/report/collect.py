@@ -42,7 +42,8 @@ from ..render.blocks import (
     Sentence,
     Words,
 )
-from ..render.session import session_table, session_tables
+from ..render.listed_sessions import session_table
+from ..render.session import session_tables
 from ..render.short_names import short
 from ..render.tables import Table
 from ..sessions.session_answer import SessionAnswer, session_at
