@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import msgspec
 
 from ...engine.errors import UsageError
-from .compare_moments import MomentsComparisonQuestion
 from .fields import AFTER, ASSUME, BEFORE, IGNORE, NAMESPACE, STRICT, Door, Field
 from .question import Question, Remark, lacking, unsaid
 
@@ -99,6 +98,8 @@ With --release, what sessions decide at A and at B is compared instead of object
                 now="leave them out",
             )
         asked = {name: given[name] for name in ("before", "after", "assume", "strict")}
+        from .compare_moments import MomentsComparisonQuestion  # noqa: PLC0415 -- seldom asked
+
         return MomentsComparisonQuestion(**asked, releases=releases)
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:

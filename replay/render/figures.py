@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -110,6 +109,8 @@ def _object(event: BecameEvent) -> str:
 def _said(event: BecameEvent) -> str:
     if event.resource_version:  # The payload is the object.
         return f"version {event.resource_version}"
+    import json  # noqa: PLC0415 -- seldom needed
+
     text = json.dumps(event.payload, ensure_ascii=False)
     return text if len(text) <= _SAID else f"{text[:_SAID]}…"
 
