@@ -82,7 +82,7 @@ def command_of(root: Any, arguments: Sequence[str]) -> tuple[Any, list[str], lis
     return command, path, rest
 
 
-def options_of(command: Any) -> Options:
+def options_of(command: Any) -> dict[str, Any]:
     """Return a command's options by how they are written."""
     return {
         written: item
@@ -93,13 +93,14 @@ def options_of(command: Any) -> Options:
 
 
 def _options_below(group: Any) -> Options:
-    """Return the options of all commands; a test checks that an option is the same in each."""
-    found: dict[str, Any] = {}
+    """Return the options of all commands of a group, and its own if it runs without one of them.
+
+    A test checks that an option is the same in each.
+    """
+    found: dict[str, Any] = options_of(group) if runs_alone(group) else {}
     for command in group.commands.values():
-        below = _options_below(command) if hasattr(command, "commands") else {}
-        own = options_of(command) if not below or runs_alone(command) else {}
-        found = {**found, **own, **below}
-    return {**found, **options_of(group)} if runs_alone(group) else found
+        found |= _options_below(command) if hasattr(command, "commands") else options_of(command)
+    return found
 
 
 def _is_option(word: str) -> bool:
