@@ -233,7 +233,10 @@ class _Asking:
 def _plan(log: Log, question: WhyAsked) -> EarlierMoments:
     """Return which earlier moments to look at: none for what certainly does not wait."""
     target, moment = question.target, question.scene.moment
-    if not target.waits or (target.pair == JOB and not target.podgroup):
+    settled = _settled(target)
+    if not target.waits or (settled is not None and not settled.waits):
+        return NO_PLAN
+    if target.pair == JOB and not target.podgroup:
         return NO_PLAN
     versions = versions_of(log, moment, target.scheduled)
     versions = versions or versions_of(log, moment, (target.pair, target.key))
@@ -299,7 +302,7 @@ def _uid(cache: SchedulerCache, pair: Pair, key: str) -> str:
 def finding_of(run: Run, target: Target) -> SessionFinding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
-    settled = _settled(target) if target.pair == JOB else None
+    settled = _settled(target)
     if settled is not None:
         return settled
     undecoded = undecoded_finding(run, target)
@@ -313,7 +316,12 @@ def finding_of(run: Run, target: Target) -> SessionFinding | None:
 
 
 def _settled(target: Target) -> SessionFinding | None:
-    """Return the answer about a job of Volcano that its controller ends or has ended."""
+    """Return the answer about a job of Volcano that its controller ends or has ended; else None.
+
+    No session changes it, so the session of an earlier moment cannot say since when it holds.
+    """
+    if target.pair != JOB:
+        return None
     about = ((JOB, target.key),)
     if target.phase in _ENDED:
         text = f"{target.title} does not wait: it is {target.phase}"

@@ -76,6 +76,20 @@ def test_a_job_that_its_controller_ends(ask: Any, phase: str, *, waits: bool, sa
     assert found.waits is waits
 
 
+@pytest.mark.parametrize(
+    ("phase", "is_one"), [("Completed", True), ("Aborting", True), ("Restarting", False)]
+)
+def test_earlier_sessions_are_not_run_for_a_job_that_has_ended(
+    tmp_path: Path, phase: str, *, is_one: bool
+) -> None:
+    made = (*WORLD, owned(group("pg", 1, "Pending"), "train"), pod("w-0", "pg", 8))
+    changes = (("MODIFIED", a_job("Pending", queue="default")), ("MODIFIED", a_job(phase)))
+    events = (*(("ADDED", one) for one in (*made, a_job("Running"))), *changes)
+    with watched_log(tmp_path, PROPORTION, *events) as log:
+        answer = why_at(log, log.object("job/train"), namespace="ns", release="v1.12.1")
+    assert (answer.sessions == 1) is is_one
+
+
 def test_the_pods_that_the_session_evicts_are_named(ask: Any) -> None:
     reclaims = CAPACITY.replace("allocate, backfill", "allocate, reclaim")
     found = ask(
