@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from itertools import accumulate
 from threading import Lock
 
@@ -66,6 +65,8 @@ def packed_dictionary() -> bytes:
 
     It is in the stored form: a zstd frame.
     """
+    from importlib.resources import files  # noqa: PLC0415 -- only new logs need it
+
     return (files(__package__) / "kubernetes.zdict.zst").read_bytes()
 
 

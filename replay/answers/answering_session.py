@@ -16,12 +16,13 @@ from ...engine.model.node import NodeInfo
 from ...engine.model.resource import Resource
 from ...engine.model.task_status import TaskStatus
 from ...engine.session.framework.trace import Trace, TraceStep
-from ...engine.state.log_coverage import Pair, UnknownCause
+from ...engine.state.log_coverage import Pair
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
+from ..coverage.coverage import NotListed
 from ..moments.moment import Moment
-from ..moments.unknown import Unknown
 from ..sessions.session_answer import SessionAnswer, SessionInputs, conf_of, session_in
+from .finding import Blocked
 
 NODE: Pair = ("", "Node")
 POD: Pair = ("", "Pod")
@@ -33,8 +34,6 @@ STORAGE_CLASS: Pair = ("storage.k8s.io", "StorageClass")
 CSI_NODE: Pair = ("storage.k8s.io", "CSINode")
 NUMA: Pair = ("nodeinfo.volcano.sh", "Numatopology")
 PRIORITY_CLASS: Pair = ("scheduling.k8s.io", "PriorityClass")
-SOMETIMES = (CLAIM, VOLUME, STORAGE_CLASS, CSI_NODE, NUMA, PRIORITY_CLASS)
-"""What is also needed for some pods: those with volumes, a topology policy, or a priority class."""
 JOB: Pair = ("batch.volcano.sh", "Job")
 
 CLOSELY = 32
@@ -51,7 +50,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     :param cache: the scheduler's cache before the session, which does not change it.
     :param binds, pipelined: the nodes that it gives to pods, and those that it keeps for them.
-    :param unknown: what sessions need and the log does not know at the moment, also for some pods.
+    :param unlisted: the kinds of which the log holds no list at the moment; None if none counts.
     :param scene, behaviours: with which the next sessions can be run; None at moments before that
         of the question.
     :param job_specs: of the jobs of Volcano at the moment; None if nothing reads them.
@@ -64,7 +63,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     conf: SchedulerConf
     binds: Mapping[str, str]
     pipelined: Mapping[str, str]
-    unknown: Sequence[Unknown] = ()
+    unlisted: NotListed | None = None
     scene: SessionInputs | None = None
     behaviours: Behaviours | None = None
     job_specs: SpecOf | None = None
@@ -107,6 +106,11 @@ class Run(msgspec.Struct, frozen=True, dict=True):
             if not info.reason:
                 largest.set_max_resource(info.allocatable)
         return largest
+
+    @cached_property
+    def refusals(self) -> dict[tuple[str, str, str], Blocked | None]:
+        """Return why pods have no place, as far as it was asked: several sentences ask of one."""
+        return {}
 
     @property
     def has_nodes(self) -> bool:
@@ -156,10 +160,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def not_listed(self, pair: Pair) -> bool:
         """Return whether the log has no complete list of a kind."""
-        return any(
-            unknown.pair == pair and unknown.gap.why in {UnknownCause.NEVER, UnknownCause.BEFORE}
-            for unknown in self.unknown
-        )
+        return self.unlisted is not None and self.unlisted(pair)
 
     def job_spec(self, key: str) -> Mapping[str, Any]:
         """Return the spec of the job of Volcano that a PodGroup belongs to; empty if unknown."""
@@ -197,7 +198,7 @@ def run_of(
     behaviours: Behaviours,
     cache: SchedulerCache,
     closely: Collection[str],
-    unknown: Sequence[Unknown] = (),
+    unlisted: NotListed | None = None,
     *,
     fully: Collection[str] = (),
     goes_on: bool = True,
@@ -220,7 +221,7 @@ def run_of(
         conf=conf,
         binds=binds,
         pipelined=pipelined,
-        unknown=unknown,
+        unlisted=unlisted,
         scene=scene if goes_on else None,
         behaviours=behaviours if goes_on else None,
         job_specs=job_specs,

@@ -66,6 +66,13 @@ def not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
 
     :param own: its PodGroup.
     """
+    key = (pod, queue, own)
+    if key not in run.refusals:
+        run.refusals[key] = _not_placed(run, pod, queue, own)
+    return run.refusals[key]
+
+
+def _not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     by_queue = _queue_refuses(run, pod, queue, own)
     if by_queue is not None:
         return by_queue

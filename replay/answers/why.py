@@ -12,7 +12,7 @@ from ...engine.state.log_coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..belief.belief import beliefs_until
-from ..coverage.coverage import SCHEDULING, unknown_at
+from ..coverage.coverage import SCHEDULING, NotListed, unknown_at
 from ..logs.log import Log
 from ..logs.logged_confs import ConfText, has_no_conf
 from ..moments.moment import Moment
@@ -28,7 +28,6 @@ from .answering_session import (
     POD,
     PODGROUP,
     QUEUE,
-    SOMETIMES,
     Run,
     closely_of_job,
     pending,
@@ -58,7 +57,6 @@ Progress = Callable[[int, int], None]
 class WhyAsked(NamedTuple):
     """What is asked, and the session that answers it.
 
-    :param sometimes: what the log does not know of volumes and the like.
     :param built_in: whether the configuration is the release's built-in one, as none is known.
     :param assumed: sentences about a release or a configuration that was not known.
     """
@@ -67,7 +65,6 @@ class WhyAsked(NamedTuple):
     scene: SessionInputs
     behaviours: Behaviours
     unknown: tuple[Unknown, ...]
-    sometimes: tuple[Unknown, ...]
     built_in: bool
     assumed: tuple[str, ...]
 
@@ -126,7 +123,7 @@ def whys_at(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
     behaviours, events = resolve(release), KubernetesEvents(log, moment)
-    unknown, sometimes = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, SOMETIMES))
+    unknown = unknown_at(log, moment, SCHEDULING)
     asking = [
         _Asking(
             log,
@@ -135,7 +132,6 @@ def whys_at(
                 scene,
                 behaviours,
                 (*unknown, *_job_fault(log, target, moment)),
-                sometimes,
                 built_in,
                 tuple(sentences),
             ),
@@ -246,18 +242,15 @@ def _plan(log: Log, question: WhyAsked) -> EarlierMoments:
 def _run(log: Log, question: WhyAsked, then: Moment, cache: SchedulerCache) -> Run:
     """Run the session at a moment, and follow what the object needs."""
     scene, goes_on = question.scene, then is question.scene.moment
-    sometimes = question.sometimes
     if not goes_on:
         scene = scene._replace(moment=then, now=present(log.store, then))
-        sometimes = tuple(unknown_at(log, then, SOMETIMES))
-    names = closely(cache, question.target)
-    unknown, fully = (*question.unknown, *sometimes), _fully(cache, question.target)
+    names, fully = closely(cache, question.target), _fully(cache, question.target)
     return run_of(
         scene,
         question.behaviours,
         cache,
         names,
-        unknown,
+        NotListed(log, then),
         fully=fully,
         goes_on=goes_on,
         job_specs=partial(job_spec, log, then),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ...engine.errors import ObjectNotFound, UsageError
@@ -84,6 +83,8 @@ def owned_by(job: str, names: Iterable[str]) -> list[str]:
 
 def nearest(text: str, names: Collection[str]) -> list[str]:
     """Return at most three names similar to a text, the most similar first."""
+    from difflib import get_close_matches  # noqa: PLC0415 -- only a wrong name needs it
+
     by_stem = {stem_of(name): name for name in sorted(names)}
     found = get_close_matches(text, sorted({*names, *by_stem}), n=3, cutoff=0.6)
     return list(dict.fromkeys(by_stem.get(name, name) for name in found))

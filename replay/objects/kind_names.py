@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -183,6 +182,8 @@ _USUAL = "pods, nodes, queues, podgroups, jobs and others"
 
 
 def _no_such_kind(text: str, names: list[str], others: Iterable[GroupKind]) -> UsageError:
+    from difflib import get_close_matches  # noqa: PLC0415 -- only a wrong kind needs it
+
     # Two letters that changed places, as in jbo, leave two thirds alike.
     close = get_close_matches(text.lower().partition(".")[0], names, n=3, cutoff=0.65)
     kinds = ", ".join(sorted({plural_of(*pair) for pair in others})) or _USUAL

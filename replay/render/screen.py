@@ -33,9 +33,10 @@ MARKS: Mapping[str, str] = MappingProxyType({code: mark for mark, code in SGR.it
 
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _HOSTILE_SET = f"\x00-\x08\x0b-\x1f\x7f-\x9f{_DIRECTIONS}\u2028\u2029\ufff9-\ufffb"
-_HOSTILE = re.compile(f"[{_HOSTILE_SET}\ud800-\udfff]")
-_IN_A_LINE = re.compile(f"[{_HOSTILE_SET}\t\n\ud800-\udfff]")
-_ASCII_CONTROLS = bytes([*range(0x09), *range(0x0B, 0x20), 0x7F])
+_HOSTILE = f"[{_HOSTILE_SET}\ud800-\udfff]"
+_IN_A_LINE = f"[{_HOSTILE_SET}\t\n\ud800-\udfff]"
+"""Not compiled before a text needs it: few do, and to compile them takes longer than to print."""
+
 
 _ENCODING = "utf-8"
 
@@ -45,24 +46,22 @@ def escaped(text: str) -> str:
 
     Marks of colours stay as well: only :class:`Screen` knows whether there is colour.
     """
-    return text if _is_plain(text) else _HOSTILE.sub(_spelled_but_marks, text)
+    return text if _is_plain(text) else re.sub(_HOSTILE, _spelled_but_marks, text)
 
 
 def one_line(text: str) -> str:
     """Return text as one line, as for a table's cell: new lines and tabs are escaped too."""
-    return text if text.isprintable() else _IN_A_LINE.sub(_spelled_but_marks, text)
+    return text if text.isprintable() else re.sub(_IN_A_LINE, _spelled_but_marks, text)
 
 
 def is_plain(text: str) -> bool:
     """Return whether a text has nothing to escape, and no new line."""
-    return text.isprintable() or _IN_A_LINE.search(text) is None
+    return text.isprintable() or re.search(_IN_A_LINE, text) is None
 
 
 def _is_plain(text: str) -> bool:
     """Return True only for harmless text; a quick check, which may be False for harmless text."""
-    if text.isprintable():
-        return True
-    return text.isascii() and len(text.encode().translate(None, _ASCII_CONTROLS)) == len(text)
+    return text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _spelled(found: re.Match[str]) -> str:
@@ -105,7 +104,7 @@ class Screen(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError("a screen accepts text only")
         cut = shortened(text) if self._messages else text
-        shown = cut if _is_plain(cut) else _HOSTILE.sub(self._shown, cut)
+        shown = cut if _is_plain(cut) else re.sub(_HOSTILE, self._shown, cut)
         try:
             self.raw.write(shown)
         except UnicodeEncodeError:
