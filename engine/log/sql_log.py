@@ -18,7 +18,6 @@ from . import derived_rows as derived
 from .database import Database
 from .event_packing import Packer
 from .event_reading import EventReader, Upcast
-from .inspection import mended
 from .log_ids import Names
 from .patience import lasting, patiently
 from .payload_store import Payloads
@@ -337,6 +336,8 @@ class SqlLog:
 
     def mend_derived(self) -> Sequence[str]:
         """Delete derived rows that are damaged; return what was wrong, one sentence each."""
+        from .inspection import mended  # noqa: PLC0415 -- only who repairs a log needs it
+
         with self._writing():
             return mended(self._database, self._derived)
 

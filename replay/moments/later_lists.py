@@ -8,15 +8,11 @@ that is a revision only the first list of each scope that has it as its bound.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-import msgspec
-
-from ...engine.events.payloads import ListObserved
-from ...engine.log.store import LogStore, Query
-from .log_clock import StoreKey, span_of_read
+from ...engine.log.store import LogStore
 from .moment import Moment
+from .read_coverage import DatedList, dated_lists
 
 
 class LaterList(NamedTuple):
@@ -26,50 +22,27 @@ class LaterList(NamedTuple):
     revision: int
 
 
-class _Made(NamedTuple):
-    position: int
-    revision: int
-    answered: int
-    scope: tuple[str, str, tuple[str, ...]]
-
-
 def later_lists(store: LogStore, moment: Moment) -> list[LaterList]:
     """Return the lists that are later than a moment and would count at its revision."""
     if moment.time is None and moment.revision is None:  # The end of the log.
         return []
-    made = _made(StoreKey(store), moment.branch, moment.cluster, moment.known)
-    return [LaterList(one.position, one.revision) for one in made if _is_later(one, moment, made)]
+    made = dated_lists(store, branch=moment.branch, cluster=moment.cluster, known=moment.known)
+    return [
+        LaterList(listed.position, listed.revision)
+        for listed in made
+        if _is_later(listed, moment, made)
+    ]
 
 
-def _is_later(one: _Made, moment: Moment, made: Sequence[_Made]) -> bool:
+def _is_later(listed: DatedList, moment: Moment, made: Sequence[DatedList]) -> bool:
     time, revision = moment.time, moment.revision
     if time is not None:
-        return one.answered > time and (revision is None or one.revision <= revision)
-    if revision is None or one.revision > revision:
+        return listed.answered > time and (revision is None or listed.revision <= revision)
+    if revision is None or listed.revision > revision:
         return False
     return any(
-        other.revision == revision and other.scope == one.scope and other.answered < one.answered
+        other.revision == revision
+        and other.scope == listed.scope
+        and other.answered < listed.answered
         for other in made
     )
-
-
-@lru_cache(maxsize=4)
-def _made(opened: StoreKey, branch: str, cluster: str, known: int) -> list[_Made]:
-    """Return the lists of a log that have a time and no revision."""
-    query = Query(
-        branch=branch, cluster=cluster, until=known, kinds=("list.observed",), about_kinds=True
-    )
-    found = []
-    for recorded in opened.store.read(query):
-        revision = recorded.event.revision
-        if revision is None or _ANSWERED not in recorded.event.payload:
-            continue
-        listing = msgspec.json.decode(recorded.event.payload, type=ListObserved)
-        if listing.answered is not None:
-            scope = (listing.group, listing.listed, listing.namespaces)
-            counts_from = span_of_read(listing.answered).earliest or listing.answered
-            found.append(_Made(recorded.position, revision, counts_from, scope))
-    return found
-
-
-_ANSWERED = b'"answered":'

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
 from ..histories.diff import Diff, DiffSide, Holding, HoldingChanged, ObjectThen
-from ..histories.history import Happening, History
 from ..moments.times import span_text
 from ..objects.field_changes import FieldDifference
 from .blocks import number_ref, object_ref
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, few_of, lines_of, paragraph
+
+if TYPE_CHECKING:
+    from ..histories.history import Happening, History
 
 _NOT_KNOWN = "not known"
 QUEUES_HEAD = "QUEUE+BELOW"

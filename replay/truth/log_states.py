@@ -18,9 +18,9 @@ from ...engine.state.truth_fold import Entry, Truth
 from ..belief.recent_beliefs import RecentBeliefs
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment, remarks_on
+from ..moments.read_coverage import read_coverage
 from ..objects.kind_names import ObjectName, kind_named, object_named
 from .points import Point, point_text, resolve
-from .read_coverage import read_coverage
 from .settled_writes import MAY_DELETE
 from .truth import documents, truth_at
 

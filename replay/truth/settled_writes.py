@@ -13,7 +13,7 @@ from ...engine.state.fold import FoldRecord
 from ...engine.state.log_coverage import LogCoverage
 from ..moments.later_lists import later_lists
 from ..moments.moment import Moment
-from .read_coverage import read_coverage
+from ..moments.read_coverage import read_coverage
 
 _DELETING = frozenset({"collection.deleted", "pod.evicted"})
 _ACCEPTED, _VERB = "request.accepted", "delete"

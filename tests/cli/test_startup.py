@@ -31,6 +31,12 @@ RARE = (
 """What takes long to load, and what few commands need."""
 
 SESSIONS = ("plinian.engine.cache", "plinian.engine.session", "plinian.engine.volcano")
+UNUSUAL = (
+    *("difflib", "importlib.resources", "tempfile"),
+    *("plinian.engine.kubernetes.expressions", "plinian.engine.log.inspection"),
+)
+"""What only a new log, a wrong name, a selector or a repair needs."""
+
 WRITING = ("plinian.engine.ingest", "plinian.engine.log.creation", "plinian.engine.log.verify")
 
 LOADED = """
@@ -115,6 +121,13 @@ def test_a_command_that_shows_the_cluster_loads_no_scheduler(
     got = loaded(*words, "--log", demo_log)
     assert "plinian.engine.log" in got
     assert of(got, (*RARE, *SESSIONS, *WRITING)) == []
+
+
+@pytest.mark.parametrize("words", [["get", "pods"], ["status"], ["diff", "-5m"]], ids=" ".join)
+def test_a_command_that_goes_well_loads_nothing_for_what_is_unusual(
+    demo_log: str, words: list[str]
+) -> None:
+    assert of(loaded(*words, "--log", demo_log), UNUSUAL) == []
 
 
 def test_the_law_sees_what_a_command_loads(demo_log: str) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import cast
+
 import msgspec
 from pods import listing, message, pods
 
-from plinian.engine.events import Event, Reference, canonical_json
-from plinian.engine.events.payloads import WatchFollowed
+from plinian.engine.events import Event, Recorded, Reference, canonical_json
+from plinian.engine.events.payloads import ListObserved, WatchFollowed
 from plinian.engine.log import LogStore, Query
-from plinian.replay.truth.read_coverage import read_coverage
+from plinian.replay.moments.read_coverage import dated_lists, read_coverage
 
 POD = ("", "Pod")
 
@@ -66,3 +69,34 @@ def test_sources_are_counted_by_kind_and_cluster(log: LogStore) -> None:
     (other,) = log.sources(known=known, cluster="west")
     assert (other.source, other.events, other.first_revision) == ("west.json", 1, 7)
     assert log.sources(known=0, cluster="default") == []
+
+
+def test_coverage_and_dated_lists_take_one_pass_over_a_log(log: LogStore) -> None:
+    made = ListObserved(group="", listed="Pod", uids=(), exact=False, answered=9_500_000)
+    dated = msgspec.structs.replace(listing(8, "web-0"), payload=canonical_json(made))
+    log.append([*pods(5, 6), dated, watch(8, 9)])
+    passes: list[Query] = []
+    counted = cast("LogStore", Counted(log, passes))
+    assert read_coverage(counted, branch="main", cluster="default").spans(POD)
+    (found,) = dated_lists(counted, branch="main", cluster="default", known=log.last())
+    assert (found.position, found.revision) == (3, 8)
+    assert len(passes) == 1
+    log.append([watch(30, 40)])
+    later = read_coverage(counted, branch="main", cluster="default")
+    assert len(later.spans(POD)) == 2, "what is kept is of one position"
+
+
+class Counted:
+    """A store that counts its reads."""
+
+    def __init__(self, store: LogStore, passes: list[Query]) -> None:
+        self._store, self._passes = store, passes
+
+    def last(self, branch: str) -> int:
+        """Return the last position."""
+        return self._store.last(branch)
+
+    def read(self, query: Query) -> Iterator[Recorded]:
+        """Read, and count."""
+        self._passes.append(query)
+        return self._store.read(query)
