@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
+
+import msgspec
 
 from .kinds import Reference, may_come_back
 from .payloads import ListObserved
@@ -28,7 +30,7 @@ class Named(Protocol):
         """Its uid."""
 
 
-class LastList(NamedTuple):
+class LastList(msgspec.Struct, frozen=True):
     """The youngest list without a revision of a scope: its objects, and when it was answered."""
 
     uids: frozenset[str]
@@ -64,7 +66,7 @@ def is_older(listing: ListObserved, other: LastList) -> bool:
     return one is not None and two is not None and one < two
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True):
     """A list without a revision, and the position of its event, 0 if it is in no log."""
 
     list: LastList

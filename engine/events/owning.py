@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from .kinds import Reference, may_come_back
 
 
-class OwnerName(NamedTuple):
+class OwnerName(msgspec.Struct, frozen=True):
     """What an object says of its owner; the owner is in the same namespace."""
 
     api_version: str

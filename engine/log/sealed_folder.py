@@ -14,7 +14,9 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+import msgspec
 
 from .sqlite_faults import family_of
 
@@ -28,7 +30,7 @@ _PAUSE_SECONDS = 0.02
 """How often, and after how long, a reader asks again while a writer is in the way."""
 
 
-class Stamp(NamedTuple):
+class Stamp(msgspec.Struct, frozen=True):
     """The attributes of a file by which a change is detected."""
 
     inode: int

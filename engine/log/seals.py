@@ -10,7 +10,6 @@ rows of a batch that was cut off the log are found too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import msgspec
 from blake3 import blake3
@@ -25,7 +24,7 @@ DATA_HASH_BYTES = 16
 _PACK = msgspec.msgpack.Encoder()
 
 
-class DerivedTable(NamedTuple):
+class DerivedTable(msgspec.Struct, frozen=True):
     """A table of derived rows.
 
     :param part: its number in seals. :param columns: what a seal covers besides the hash, with the
@@ -66,7 +65,7 @@ CLOCK = DerivedTable(2, "clock_block", ("part", "number", "known"), 2, 2, "block
 KINDS = (CHECKPOINTS, FACTS, CLOCK)
 
 
-class SealKey(NamedTuple):
+class SealKey(msgspec.Struct, frozen=True):
     """Which derived rows of a table belong together."""
 
     branch_id: int
@@ -85,7 +84,7 @@ MINE = "branch_id = ? AND cluster_id = ? AND version = ?"
 """SQL that holds for the rows of a place, bound to its :attr:`Place.key`."""
 
 
-class Seal(NamedTuple):
+class Seal(msgspec.Struct, frozen=True):
     """A stored seal: the hash of the rows, and that of the last batch they were built from."""
 
     rows: bytes

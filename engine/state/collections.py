@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ _DECODE = msgspec.json.Decoder(CollectionDeleted).decode
 _DOCUMENT = msgspec.json.Decoder().decode
 
 
-class FieldTerm(NamedTuple):
+class FieldTerm(msgspec.Struct, frozen=True):
     """One condition on a field. :param path: its keys. :param equal: it must have the value."""
 
     path: tuple[str, ...]
@@ -33,7 +33,7 @@ class FieldTerm(NamedTuple):
         return (("" if found is None else str(found)) == self.value) is self.equal
 
 
-class Collection(NamedTuple):
+class Collection(msgspec.Struct, frozen=True):
     """What a request selects. What it selects by in another way is not known: it may be all."""
 
     labels: Selector

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
 from .amounts import apart, in_order
@@ -72,7 +73,7 @@ def does_not_run(run: Run, action: str, pod: str) -> str:
     return f"{action}, which {what}, does not run ({_order(run.conf.actions)})"
 
 
-class _Over(NamedTuple):
+class _Over(msgspec.Struct, frozen=True):
     """A queue that holds more than it deserves."""
 
     queue: str

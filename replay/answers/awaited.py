@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ...engine.model.task_status import TaskStatus
 from ...engine.session.framework.vote_details import (
     Gate,
@@ -44,14 +46,18 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
             why = why_no_room(run, asked)
             if not _known(why.gated, blocked):
                 text = f"{blocked.because}; {action} makes no room for it: {why.text}"
-                blocked = blocked._replace(because=f"{text}{_too_early(run, action, why)}")
+                blocked = msgspec.structs.replace(
+                    blocked, because=f"{text}{_too_early(run, action, why)}"
+                )
     for action in _WOULD_EVICT if _is_enqueued(run, job) else ():
         asked = EvictingAction(action, pod, job)
         if not_run(run, action) and _could_help(run, blocked, asked) and _others_run(run, asked):
             text = does_not_run(run, action, pod)
             if text:
                 links = (*blocked.links, Note(text=text))
-                blocked = blocked._replace(because=f"{blocked.because}; {text}", links=links)
+                blocked = msgspec.structs.replace(
+                    blocked, because=f"{blocked.because}; {text}", links=links
+                )
     return blocked
 
 

@@ -98,7 +98,7 @@ def last_loss(ask: NumberAsked, summed: Summed, last: Evidence | None) -> Loss |
 def _held(ask: NumberAsked, summed: Summed, revision: int) -> dict[Reference, float]:
     """Return what each object added at an earlier revision."""
     then = msgspec.structs.replace(ask.moment, revision=revision, time=None, label=f"rv:{revision}")
-    earlier = contributors(ask._replace(moment=then), summed)
+    earlier = contributors(msgspec.structs.replace(ask, moment=then), summed)
     return {entry.reference: amount for entry, amount in earlier}
 
 

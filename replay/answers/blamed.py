@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -100,7 +99,7 @@ def _quantity(text: str) -> float | None:
         return None
 
 
-class NumberAsked(NamedTuple):
+class NumberAsked(msgspec.Struct, frozen=True):
     """A question about a number.
 
     :param podgroup: of a pod or a job, ``namespace/name`` of its PodGroup.

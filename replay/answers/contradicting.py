@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.kubernetes.units import parse_time
 from ...engine.session.framework.vote_details import GangCounts
@@ -56,7 +57,7 @@ Source: ``Recorder.Event`` in Volcano's scheduler (``cache.go``, ``plugins``) an
 """
 
 
-class KubernetesEvent(NamedTuple):
+class KubernetesEvent(msgspec.Struct, frozen=True):
     """An Event as it was at a moment.
 
     :param time: when it was recorded last, RFC 3339 in UTC to the millisecond; if the Event does
@@ -123,8 +124,8 @@ def with_recorded(
     event, messages = max(found, key=lambda one: one[0].micros or 0)
     link = _link(run, event, messages, compared=finding.waits is not None)
     if finding.waits is None and not known:
-        finding = finding._replace(sentence=f"{finding.sentence}; {link.text}")
-    return finding._replace(chain=(*finding.chain, link))
+        finding = msgspec.structs.replace(finding, sentence=f"{finding.sentence}; {link.text}")
+    return msgspec.structs.replace(finding, chain=(*finding.chain, link))
 
 
 def _contradicts(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.expressions.selectors import NodeTerm
@@ -51,7 +52,7 @@ _Phrase = tuple[Objection, tuple[str, str]]
 """What a filter says, and what is said of one node and of several."""
 
 
-class Demands(NamedTuple):
+class Demands(msgspec.Struct, frozen=True):
     """What a pod demands of nodes.
 
     :param phrases: what is said of nodes that refuse it.

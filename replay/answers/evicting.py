@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.counts import counted
@@ -40,7 +41,7 @@ PREEMPTING = frozenset({"preempt", "gangpreempt"})
 _SEARCHES = ((VICTIMS, VOTES), (OWN_VICTIMS, OWN_VOTES))
 
 
-class EvictingAction(NamedTuple):
+class EvictingAction(msgspec.Struct, frozen=True):
     """An action that evicts, and for which pod of which job."""
 
     action: str
@@ -74,7 +75,7 @@ def asking_of(run: Run, action: str, pod: str, job: str) -> EvictingAction:
     return EvictingAction(action, next(searched, pod), job)
 
 
-class NoRoom(NamedTuple):
+class NoRoom(msgspec.Struct, frozen=True):
     """Why an action makes no room, in words, and the details that they come from."""
 
     text: str
@@ -168,7 +169,7 @@ def why_no_room(run: Run, asked: EvictingAction) -> NoRoom:
         text = f"there is no pod that it may evict{_protected(run, asked.action, asked.job)}"
     else:
         text = f"{counted(found.candidates, 'pod')} could be evicted, but {_spared(run, asked)}"
-    return found._replace(text=text)
+    return msgspec.structs.replace(found, text=text)
 
 
 def _gated(run: Run, asked: EvictingAction) -> Gated | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.state.log_coverage import Pair
 from .records import Link
@@ -12,7 +13,7 @@ ObjectKey = tuple[Pair, str]
 """A kind, and ``namespace/name`` or the name."""
 
 
-class SessionFinding(NamedTuple):
+class SessionFinding(msgspec.Struct, frozen=True):
     """What a session says about an object.
 
     :param sentence: the answer. :param waits: None if the data does not say.
@@ -37,10 +38,12 @@ class SessionFinding(NamedTuple):
     def after(self, links: Iterable[Link], *about: ObjectKey) -> SessionFinding:
         """Return the same with reasons before its own, and objects before its own."""
         chain = (*links, *self.chain)
-        return self._replace(chain=chain, about=tuple(dict.fromkeys((*about, *self.about))))
+        return msgspec.structs.replace(
+            self, chain=chain, about=tuple(dict.fromkeys((*about, *self.about)))
+        )
 
 
-class Blocked(NamedTuple):
+class Blocked(msgspec.Struct, frozen=True):
     """What keeps a job or a pod waiting: the words after "because", and its links.
 
     :param because: without the object; ``{}`` does not occur in it.
@@ -58,7 +61,8 @@ class Blocked(NamedTuple):
 
         :param says: instead of what the other one says.
         """
-        return self._replace(
+        return msgspec.structs.replace(
+            self,
             because=f"{self.because}; {says or f'also, {other.because}'}",
             links=(*self.links, *other.links),
             about=tuple(dict.fromkeys((*self.about, *other.about))),

@@ -7,7 +7,8 @@ times that may never have existed, so no answer about it is said to have held.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.state.log_coverage import UnknownCause
 from ..coverage.coverage import SCHEDULING, unknown_between
@@ -17,7 +18,7 @@ from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 
 
-class Hole(NamedTuple):
+class Hole(msgspec.Struct, frozen=True):
     """A gap between two revisions that are both known.
 
     :param after, before: the last revision before it, and the first after it.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from .amounts import joined
 from .answering_session import POD, Run
 from .finding import Blocked
@@ -30,7 +32,9 @@ def gated_pod(run: Run, pods: Sequence[str]) -> list[tuple[str, Blocked]]:
             what = f"scheduling {_what(gates)} {joined(gates)}"
             link = f"the {what} of pod {pod} must be removed first"
             blocked = _blocked(link, [pod])
-            return [(pod, blocked._replace(because=f"its {what} must be removed first"))]
+            return [
+                (pod, msgspec.structs.replace(blocked, because=f"its {what} must be removed first"))
+            ]
     return []
 
 

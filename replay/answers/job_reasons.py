@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.objects import PodGroup
@@ -45,7 +46,7 @@ _PLACEMENTS = 16
 """Of how many pods at most an answer says where the session places them."""
 
 
-class SentenceSubject(NamedTuple):
+class SentenceSubject(msgspec.Struct, frozen=True):
     """What a sentence begins with.
 
     :param name: before what becomes of the job. :param because: before the reason for which it
@@ -81,10 +82,12 @@ def job_finding(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
         tail = (*blocked.links, *_tail(run, key, group))
         partly = _partly(run, key)
         begin = f"{subject.name} {partly}" if partly else subject.because
-        return blocked._replace(links=tail).finding(begin, verb="").after(links, about)
+        return (
+            msgspec.structs.replace(blocked, links=tail).finding(begin, verb="").after(links, about)
+        )
     finding = _unblocked(run, key, subject)
     said = tuple(recorded_links(run, key)) if finding.waits else ()
-    return finding._replace(chain=(*finding.chain, *said)).after(links, about)
+    return msgspec.structs.replace(finding, chain=(*finding.chain, *said)).after(links, about)
 
 
 def _partly(run: Run, key: str) -> str:
@@ -315,7 +318,9 @@ def _no_pods(run: Run, key: str) -> Blocked:
     undecoded = undecoded_pods(run, key)
     if undecoded is not None:
         text = f"sessions see none of its pods: {undecoded.because}"
-        return undecoded._replace(because=text, links=(Note(text=text, blocks=True),))
+        return msgspec.structs.replace(
+            undecoded, because=text, links=(Note(text=text, blocks=True),)
+        )
     rejected = none_admitted(run, key)
     if rejected is not None:
         return rejected
@@ -352,7 +357,9 @@ def _unblocked(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
     if gated is not None and len(refused) == len(binds):
         release = run.answer.release
         but = f"{release} reads no gates and binds the pods, and the API server refuses that"
-        whole = gated._replace(because=f"{gated.because}; {but}", links=tuple(links))
+        whole = msgspec.structs.replace(
+            gated, because=f"{gated.because}; {but}", links=tuple(links)
+        )
         return whole.finding(subject.name)
     binds = [pod for pod in binds if pod not in refused]
     if binds:

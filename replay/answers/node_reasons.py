@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.job_cache import job_of
@@ -35,7 +36,7 @@ _REPELS = frozenset({"NoSchedule", "NoExecute"})
 _NAMED = 3
 
 
-class _Refused(NamedTuple):
+class _Refused(msgspec.Struct, frozen=True):
     """Why a node refuses a pod, and what of it this session planned for others before.
 
     :param after: words for that; empty if the node has too little without it.

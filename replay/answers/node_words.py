@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import msgspec
+
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.vote_details import NodeMiss, RefusingNodes
 from ...engine.session.plugins.deviceshare.vgpu import DEVICE
@@ -125,7 +127,7 @@ def refusal_of(group: RefusingNodes, name: str, own: Demands = NO_DEMANDS) -> st
     """Return why one node of a group refuses a pod."""
     near = next((miss for miss in group.nearest if miss.node == name), None)
     alone = () if near is None else (near,)
-    return _text(group._replace(nodes=(name,), nearest=alone), own)
+    return _text(msgspec.structs.replace(group, nodes=(name,), nearest=alone), own)
 
 
 def refusals(groups: Sequence[RefusingNodes], own: Demands = NO_DEMANDS) -> str:
@@ -215,7 +217,7 @@ def _far(group: RefusingNodes) -> int:
 
 
 def _text(group: RefusingNodes, own: Demands) -> str:
-    own = own._replace(phrases={**coded(group), **own.phrases})
+    own = msgspec.structs.replace(own, phrases={**coded(group), **own.phrases})
     count = len(group.nodes)
     if group.of:
         return _of_another(group, own)
@@ -236,7 +238,7 @@ def _text(group: RefusingNodes, own: Demands) -> str:
 def _of_another(group: RefusingNodes, own: Demands) -> str:
     """Return that nodes are not checked for a pod, because they refused another one before."""
     alone, count = len(group.nodes) == 1, len(group.nodes)
-    coded_only = NO_DEMANDS._replace(phrases=coded(group))
+    coded_only = msgspec.structs.replace(NO_DEMANDS, phrases=coded(group))
     who = f"{group.nodes[0]} is" if alone else f"{count} nodes are"
     says = joined(phrase(reason, coded_only, one=alone) for reason in group.reasons)
     before = f"{'it' if alone else 'they'} refused pod {group.of} ({says})"

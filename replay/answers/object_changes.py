@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -17,7 +17,7 @@ Read = Callable[[Any], object]
 """Takes a document, and returns the part of it that matters."""
 
 
-class PartChange(NamedTuple):
+class PartChange(msgspec.Struct, frozen=True):
     """An event after which a part of an object was another than before.
 
     :param before: and ``after``: the part; None where the object did not exist.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.objects import Pod
@@ -18,7 +19,7 @@ RELEASING = "releasing"
 _NAMED = 3
 
 
-class Outlook(NamedTuple):
+class Outlook(msgspec.Struct, frozen=True):
     """The next sessions. :param starts: the number of the one that binds a pod; 0 if none does."""
 
     sessions: tuple[NextSession, ...]

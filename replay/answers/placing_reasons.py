@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from ...engine.kubernetes.counts import counted
 from ...engine.session.actions.placing import SKIPPED
 from ...engine.session.framework.trace import StepOutcome
@@ -208,7 +210,7 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
         if found is not None:
             found = _unbound_first(run, pod, found)
             more = of_which(run, pod, _exceeded(check))
-            return found._replace(because=found.because + more)
+            return msgspec.structs.replace(found, because=found.because + more)
     return refusal(run, refused, queue)
 
 
@@ -231,7 +233,7 @@ def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
         text="the log holds no csinodes: it is not known how many volumes nodes may have"
     )
     links = (Note(text=claim, blocks=True), unknown)
-    return found._replace(because=claim, cause="unbound-claim", of=(), links=links)
+    return msgspec.structs.replace(found, because=claim, cause="unbound-claim", of=(), links=links)
 
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.objects import Pod
 from ...engine.model.job import JobInfo
@@ -151,7 +153,11 @@ def _in_group(run: Run, key: str, group: str) -> SessionFinding:
         f"{with_job}, which", f"{with_job} because", f"{subject} waits, but {title}"
     )
     whole = job_finding(run, group, says)
-    return whole if whole.waits else whole._replace(waits=True, cause="not-tried", of=())
+    return (
+        whole
+        if whole.waits
+        else msgspec.structs.replace(whole, waits=True, cause="not-tried", of=())
+    )
 
 
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
@@ -161,7 +167,9 @@ def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
     short = None if gang is None or not node else gang_short(run, group, gang)
     if short is None:
         return None
-    return short._replace(because=f"{short.because} (this pod could go to node {node})")
+    return msgspec.structs.replace(
+        short, because=f"{short.because} (this pod could go to node {node})"
+    )
 
 
 def _own(run: Run, key: str, job: JobInfo, group: str) -> SessionFinding | None:
@@ -195,5 +203,5 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> SessionFinding | None:
         one for one in job_finding(run, group, SentenceSubject.of(subject)).chain if not one.blocks
     ][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
-    finding = blocked._replace(links=(*blocked.links, *tail)).finding(subject)
+    finding = msgspec.structs.replace(blocked, links=(*blocked.links, *tail)).finding(subject)
     return finding.after(head, (PODGROUP, group))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.vote_details import (
@@ -123,7 +124,7 @@ def _ranked(
     What is reserved counts only where jobs are enqueued.
     """
     counted = [
-        holder if point == ENQUEUE else holder._replace(reserved={})
+        holder if point == ENQUEUE else msgspec.structs.replace(holder, reserved={})
         for holder in holders
         if point == ENQUEUE or any(holder.allocated.values())
     ]
@@ -207,7 +208,7 @@ def _first_full(check: QueueCheck) -> QueueLevel | None:
     return next((level for level in check.levels if level.checked and level.exceeded), None)
 
 
-class _Said(NamedTuple):
+class _Said(msgspec.Struct, frozen=True):
     """A check, and how a sentence names its plugin; empty if it is named before."""
 
     check: QueueCheck

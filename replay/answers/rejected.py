@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.kubernetes.priority_classes import BUILT_IN_CLASSES
 from ...engine.volcano.table import controller_behaviours
@@ -15,7 +16,7 @@ from .records import Note
 CAUSE = "no-priority-class"
 
 
-class _Rejected(NamedTuple):
+class _Rejected(msgspec.Struct, frozen=True):
     """Tasks whose pods name a class that the log does not hold."""
 
     tasks: tuple[str, ...]

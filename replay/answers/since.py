@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -65,7 +65,7 @@ class _Pod(msgspec.Struct):
 _DECODE_POD = msgspec.json.Decoder(_Pod).decode
 
 
-class SampledSession(NamedTuple):
+class SampledSession(msgspec.Struct, frozen=True):
     """What the session at one moment said.
 
     :param place: the number of the moment among all looked for at which sessions ran.
@@ -76,7 +76,7 @@ class SampledSession(NamedTuple):
     finding: SessionFinding
 
 
-class EarlierMoments(NamedTuple):
+class EarlierMoments(msgspec.Struct, frozen=True):
     """Which earlier moments to look at.
 
     :param moments: ascending, each with its number among all looked for at which sessions ran.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.events import Reference
@@ -26,7 +26,7 @@ _SETTLED = frozenset({RUNNING, "Completed", "Succeeded", "Failed"})
 _CLUSTER = frozenset({QUEUE, NODE})
 
 
-class Target(NamedTuple):
+class Target(msgspec.Struct, frozen=True):
     """The object of a question, found at a moment.
 
     :param key: ``ns/name``, or the name.
@@ -78,13 +78,17 @@ def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target
     fact = entry.fact
     if isinstance(fact, PodFact):
         group = f"{place}/{fact.podgroup}" if fact.podgroup else ""
-        return target._replace(podgroup=group, waits=not fact.node)
+        return msgspec.structs.replace(target, podgroup=group, waits=not fact.node)
     if isinstance(fact, PodGroupFact):
         job = job_of_group(log.truth(moment), entry.reference)
-        target = target._replace(podgroup=key, waits=_may_wait(log, key, fact.phase, moment))
+        target = msgspec.structs.replace(
+            target, podgroup=key, waits=_may_wait(log, key, fact.phase, moment)
+        )
         if job is None:
             return target
-        return target._replace(job=_key(job), phase=str(getattr(job.fact, "phase", "")))
+        return msgspec.structs.replace(
+            target, job=_key(job), phase=str(getattr(job.fact, "phase", ""))
+        )
     return target
 
 
@@ -94,10 +98,12 @@ def _of_job(log: Log, target: Target, job: Entry, moment: Moment) -> Target:
     if entry is None:
         gone = _gone_group(log, job.reference, moment)
         waits = phase != RUNNING or (bool(gone) and _may_wait(log, gone, phase, moment))
-        return target._replace(podgroup=gone, phase=phase, waits=waits, ungrouped=True)
+        return msgspec.structs.replace(
+            target, podgroup=gone, phase=phase, waits=waits, ungrouped=True
+        )
     group = _key(entry)
     waits = _may_wait(log, group, str(getattr(entry.fact, "phase", "")), moment)
-    return target._replace(podgroup=group, phase=phase, waits=waits)
+    return msgspec.structs.replace(target, podgroup=group, phase=phase, waits=waits)
 
 
 def _gone_group(log: Log, job: Reference, moment: Moment) -> str:

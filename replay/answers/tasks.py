@@ -23,7 +23,11 @@ def with_dependencies(run: Run, target: Target, finding: SessionFinding) -> Sess
     if finding.cause != "gang-lacks-pods" or gang is None:
         return finding
     says = joined(_dependencies(run.job_spec(target.podgroup), gang.lacking))
-    return finding._replace(sentence=f"{finding.sentence}, and {says}") if says else finding
+    return (
+        msgspec.structs.replace(finding, sentence=f"{finding.sentence}, and {says}")
+        if says
+        else finding
+    )
 
 
 def _dependencies(spec: Mapping[str, Any], lacking: Mapping[str, object]) -> Iterator[str]:

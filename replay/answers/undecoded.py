@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from ...engine.cache.informers import Undecoded
 from ...engine.kubernetes.counts import counted
 from ..moments.unknown import Unknown
@@ -53,8 +55,10 @@ def with_job_fault(
     for one in unknown:
         if one.fault and one.pair == target.pair == JOB and target.key in one.objects:
             text = f"{target.title} {one.fault}"
-            finding = finding._replace(
-                sentence=f"{finding.sentence}; {text}", chain=(Note(text=text), *finding.chain)
+            finding = msgspec.structs.replace(
+                finding,
+                sentence=f"{finding.sentence}; {text}",
+                chain=(Note(text=text), *finding.chain),
             )
     return finding
 

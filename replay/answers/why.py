@@ -7,6 +7,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from ...engine.cache.cache import SchedulerCache
 from ...engine.state.log_coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
@@ -54,7 +56,7 @@ from .ungrouped import without_group
 Progress = Callable[[int, int], None]
 
 
-class WhyAsked(NamedTuple):
+class WhyAsked(msgspec.Struct, frozen=True):
     """What is asked, and the session that answers it.
 
     :param built_in: whether the configuration is the release's built-in one, as none is known.
@@ -243,7 +245,7 @@ def _run(log: Log, question: WhyAsked, then: Moment, cache: SchedulerCache) -> R
     """Run the session at a moment, and follow what the object needs."""
     scene, goes_on = question.scene, then is question.scene.moment
     if not goes_on:
-        scene = scene._replace(moment=then, now=present(log.store, then))
+        scene = msgspec.structs.replace(scene, moment=then, now=present(log.store, then))
     names, fully = closely(cache, question.target), _fully(cache, question.target)
     return run_of(
         scene,

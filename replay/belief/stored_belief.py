@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -81,7 +80,7 @@ Differing = list[tuple[str, str, list[tuple[str, str, str, str | None, str | Non
 """By kind and name of a unit, its differences, each with the position since when."""
 
 
-class BeliefStart(NamedTuple):
+class BeliefStart(msgspec.Struct, frozen=True):
     """Where to continue from: the scheduler's cache after a revision.
 
     :param differing: where it then differed from truth, and since when.

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
+
 from ..questions.fields import Field
 from . import serving
 from .command import command
@@ -125,7 +127,7 @@ def _tables(log: Log, at: str) -> None:
 
 def _style() -> Style:
     """Return the style of what another command prints: that has ``-o wide``."""
-    return style()._replace(advice="with -o wide this command shows all")
+    return msgspec.structs.replace(style(), advice="with -o wide this command shows all")
 
 
 def _shown(arguments: str) -> None:

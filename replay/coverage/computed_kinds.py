@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from ...engine.kubernetes.resources import CLUSTER_SCOPED
 from ...engine.state.log_coverage import Pair
@@ -41,7 +43,7 @@ NOTHING: Mapping[Pair, tuple[Pair, ...]] = MappingProxyType({})
 """Objects as they are: nothing of them is computed."""
 
 
-class Shown(NamedTuple):
+class Shown(msgspec.Struct, frozen=True):
     """What is shown of a kind.
 
     :param computed: from which kinds parts of it are computed, as :data:`IN_TABLES`.

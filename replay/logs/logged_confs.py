@@ -25,7 +25,7 @@ class ConfText(NamedTuple):
     source: str
 
 
-class AppliedConf(NamedTuple):
+class AppliedConf(msgspec.Struct, frozen=True):
     """A configuration that was applied.
 
     :param revision: when; None for one that is valid from the beginning, such as a plain file.

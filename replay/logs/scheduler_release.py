@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import parse_release
@@ -20,7 +22,7 @@ _TAG = re.compile(r"v?([0-9]+\.[0-9]+\.[0-9]+)(?![0-9.])(?!-(?:alpha|beta|rc))")
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
-class RunningRelease(NamedTuple):
+class RunningRelease(msgspec.Struct, frozen=True):
     """A release. :param image: that names it. :param pod: with that image, ``namespace/name``."""
 
     release: str

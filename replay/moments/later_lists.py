@@ -8,14 +8,15 @@ that is a revision only the first list of each scope that has it as its bound.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...engine.log.store import LogStore
 from .moment import Moment
 from .read_coverage import DatedList, dated_lists
 
 
-class LaterList(NamedTuple):
+class LaterList(msgspec.Struct, frozen=True):
     """A list that was made after a moment, although its revision had happened by then."""
 
     position: int

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -21,7 +20,7 @@ from .log_clock import StoreKey, span_of_read
 _ANSWERED = b'"answered":'
 
 
-class DatedList(NamedTuple):
+class DatedList(msgspec.Struct, frozen=True):
     """A list without its own revision, which says when it was made.
 
     :param revision: a lower bound. :param answered: when it was made at the earliest.

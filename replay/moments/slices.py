@@ -7,7 +7,6 @@ any moment before it.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -19,7 +18,7 @@ from .log_clock import StoreKey
 BEGAN = "slice.began"
 
 
-class SliceBegin(NamedTuple):
+class SliceBegin(msgspec.Struct, frozen=True):
     """Where a slice begins.
 
     :param revision: the last one that had happened; all of the state at it is known.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -41,7 +41,7 @@ VersionPlace: TypeAlias = tuple[str, str, str, int | None]
 """API group, kind, namespace and revision."""
 
 
-class VersionVerb(NamedTuple):
+class VersionVerb(msgspec.Struct, frozen=True):
     """What an event says that happened at a version. :param position: of the event."""
 
     position: int

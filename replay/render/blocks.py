@@ -9,7 +9,9 @@ terminal they are text as any other, and a page links them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+import msgspec
 
 from .tables import PLAIN, Style, Table, lines_of, paragraph
 
@@ -127,7 +129,7 @@ def chip(text: str, *, chosen: bool, **query: str | None) -> Ref:
     return made
 
 
-class Sentence(NamedTuple):
+class Sentence(msgspec.Struct, frozen=True):
     """One or more sentences.
 
     :param look: ``sentence`` for the answer itself; else how a page sets it off, as in ``blank``.
@@ -137,21 +139,21 @@ class Sentence(NamedTuple):
     look: str = ""
 
 
-class TerminalLine(NamedTuple):
+class TerminalLine(msgspec.Struct, frozen=True):
     """A line that only a terminal shows, in a colour. :param look: a method of :class:`Style`."""
 
     text: str
     look: str = "bold"
 
 
-class CommandLine(NamedTuple):
+class CommandLine(msgspec.Struct, frozen=True):
     """A command that a person can copy. :param before: what a page says before it."""
 
     text: str
     before: str = ""
 
 
-class ListedItem(NamedTuple):
+class ListedItem(msgspec.Struct, frozen=True):
     """A line of a list, and the tables below it.
 
     :param lead: why it stands out; a terminal shows a mark instead.
@@ -164,7 +166,7 @@ class ListedItem(NamedTuple):
     folds: str = ""
 
 
-class ItemList(NamedTuple):
+class ItemList(msgspec.Struct, frozen=True):
     """A list.
 
     :param look: ``chain`` for reasons, one after the other; ``links`` for terms, which lead; else
@@ -175,7 +177,7 @@ class ItemList(NamedTuple):
     look: str
 
 
-class Folded(NamedTuple):
+class Folded(msgspec.Struct, frozen=True):
     """Blocks that a page hides until a person opens them, unless they are open."""
 
     title: str
@@ -183,7 +185,7 @@ class Folded(NamedTuple):
     is_open: bool = False
 
 
-class Drawn(NamedTuple):
+class Drawn(msgspec.Struct, frozen=True):
     """A picture or a form of a page, as HTML; a terminal shows nothing of it."""
 
     html: Markup
@@ -193,7 +195,7 @@ Block: TypeAlias = "str | TerminalLine | Sentence | CommandLine | ItemList | Tab
 """A text alone is a line that only a terminal shows."""
 
 
-class Section(NamedTuple):
+class Section(msgspec.Struct, frozen=True):
     """Blocks that belong together, with a blank line before the next one.
 
     :param title: a page shows it, and not the titles of tables below it. :param id: its place in a

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
@@ -139,7 +141,7 @@ class TableContext:
         return age(self.when, entry.fact.created_at)
 
 
-class Labels(NamedTuple):
+class Labels(msgspec.Struct, frozen=True):
     """The labels at the end of a table's rows.
 
     :param keys: one column each. :param all: all labels together in one more column.
@@ -163,7 +165,7 @@ class Labels(NamedTuple):
 F = TypeVar("F", bound=Fact)
 
 
-class ShownObject(NamedTuple, Generic[F]):
+class ShownObject(msgspec.Struct, Generic[F], frozen=True):
     """An object of a row: its version, and the fact that columns read."""
 
     context: TableContext

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
@@ -38,7 +40,7 @@ _HELD = ("ALLOCATED+BELOW", "STATUS.ALLOCATED")
 Lines = Iterator[str]
 
 
-class ObjectDescription(NamedTuple):
+class ObjectDescription(msgspec.Struct, frozen=True):
     """The input of a description."""
 
     context: TableContext

@@ -105,7 +105,7 @@ def write_custom_columns(
         for document in documents
     ]
     table = Table([header for header, _ in columns], rows)
-    write_table(out, table, no_headers=no_headers, style=style._replace(whole=True))
+    write_table(out, table, no_headers=no_headers, style=msgspec.structs.replace(style, whole=True))
 
 
 def write_names(out: TextIO, names: Iterable[tuple[str, str, str]]) -> None:

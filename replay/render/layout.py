@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 Long = Callable[[str, int], list[str]]
 """Returns the lines of a word that is longer than so many characters."""
@@ -43,7 +44,7 @@ _NUMBER = re.compile(r"[@~<+-]?(?:rv:)?(?![0-9a-f]{8}-[0-9a-f]{4}-)[0-9][0-9A-Za
 """Text that is never shortened: a number with its unit, a position, a time; but not a uid."""
 
 
-class Layout(NamedTuple):
+class Layout(msgspec.Struct, frozen=True):
     """How a table is laid out.
 
     :param places: which columns are shown. :param widths: how wide each of them is.
@@ -64,7 +65,7 @@ class Layout(NamedTuple):
         return all(len(cell) <= width for cell, width in zip(cells, self.widths, strict=True))
 
 
-class _Column(NamedTuple):
+class _Column(msgspec.Struct, frozen=True):
     """The widths that a column can have, from the widest to the narrowest.
 
     :param full: of its longest cell. :param easy: so that it reads well.
@@ -142,7 +143,7 @@ def _whole(columns: Sequence[_Column], places: list[int], room: int) -> Layout |
     for measure in ("easy", "words", "parts"):
         layout = _fit(columns, places, room, measure)
         if layout is not None:
-            return layout._replace(whole=True)
+            return msgspec.structs.replace(layout, whole=True)
     return None
 
 

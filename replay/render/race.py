@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
+import msgspec
+
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.machine.machine_faults import NO_FAULTS, FaultLimits
@@ -244,7 +246,7 @@ def wrapped(text: str, style: Style = PLAIN, *, begin: str = "", indent: str = "
         )
         yield from (f"{line}\n" for line in lines)
     elif text:
-        narrow = style._replace(width=_room(style))
+        narrow = msgspec.structs.replace(style, width=_room(style))
         yield from paragraph(f"{begin}{text}", narrow, indent=indent.removeprefix(begin))
 
 

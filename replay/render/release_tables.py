@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from ..compare.releases import BehaviourDiff, ReleaseBehaviour, ReleaseLine, Unproven
 from .tables import NONE, Style, Table, TextColumn, lines_of, table_of
 
@@ -61,7 +63,7 @@ def difference_lines(
         TextColumn(one, lambda each: each.values[0], keep=True),
         TextColumn(other, lambda each: each.values[-1], keep=True),
     )
-    since = _VALUE[-1]._replace(wide=True)
+    since = msgspec.structs.replace(_VALUE[-1], wide=True)
     columns = (*_VALUE[:2], *values, _CHANGES, _SUBJECT, since, *_ORIGIN)
     return lines_of(table_of(columns, diffs, wide=style.wide), style=style)
 

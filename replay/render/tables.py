@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Generic, NamedTuple, TextIO, TypeVar
 
+import msgspec
+
 from .layout import GAP, NONE, Layout, broken, in_blocks, kept, laid_out, pieces
 from .screen import MARKS, SGR, one_line
 
@@ -54,7 +56,7 @@ class Table(NamedTuple):
 Row = TypeVar("Row")
 
 
-class TextColumn(NamedTuple, Generic[Row]):
+class TextColumn(msgspec.Struct, Generic[Row], frozen=True):
     """A column of a table, declared once for all that show it.
 
     :param value: the cell of a row; words that lead somewhere are a :class:`.blocks.Ref`.
@@ -88,7 +90,7 @@ def table_of(
     )
 
 
-class Style(NamedTuple):
+class Style(msgspec.Struct, frozen=True):
     """How text is coloured and fitted on a terminal; the default does neither.
 
     Marks become a terminal's codes where :class:`.screen.Screen` writes them.
@@ -108,7 +110,7 @@ class Style(NamedTuple):
 
     def narrower(self, by: int) -> Style:
         """Return the style of text that is indented by so many spaces."""
-        return self if self.width is None else self._replace(width=self.width - by)
+        return self if self.width is None else msgspec.structs.replace(self, width=self.width - by)
 
     def _wrap(self, code: str, text: str) -> str:
         if not self.colour:
@@ -173,7 +175,10 @@ def stream_lines(
     layouts = _layouts(table, first, usual, style)
     layout = layouts[0] if len(layouts) == 1 else _in_a_line(layouts, usual)
     if style.whole:
-        layout, style = Layout(range(len(usual)), usual, whole=True), style._replace(width=None)
+        layout, style = (
+            Layout(range(len(usual)), usual, whole=True),
+            msgspec.structs.replace(style, width=None),
+        )
     left_out = list(_left_out(table.headers, [layout], style))
     yield from left_out if endless else ()
     yield from _lines(table.headers, chain(first, rows), layout, no_headers=no_headers, style=style)

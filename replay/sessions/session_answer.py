@@ -248,7 +248,7 @@ def _decisions(result: SessionResult) -> Iterator[DecisionRow]:
     yield from (DecisionRow("phase", key, group.phase) for key, group in result.pod_groups.items())
 
 
-class SessionInputs(NamedTuple):
+class SessionInputs(msgspec.Struct, frozen=True):
     """The inputs at a moment that sessions of all releases share.
 
     :param confs: configurations of the scheduler up to then, newest first.
@@ -372,7 +372,7 @@ def _refused(result: SessionResult, cache: SchedulerCache) -> tuple[RefusedBind,
     return tuple(RefusedBind(pod, gates[pod]) for pod in bound if pod in gates)
 
 
-class ConfInForce(NamedTuple):
+class ConfInForce(msgspec.Struct, frozen=True):
     """The configuration that a release uses of those given, and its source.
 
     :param rejected: the release's errors for newer configurations that it rejects.

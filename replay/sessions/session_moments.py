@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -38,7 +37,7 @@ _DECIDING = frozenset(
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
 
-class SessionMoment(NamedTuple):
+class SessionMoment(msgspec.Struct, frozen=True):
     """A moment for a session.
 
     :param moment: a revision, or the end of a log that has none.
@@ -52,7 +51,7 @@ class SessionMoment(NamedTuple):
     known: bool = True
 
 
-class SessionMoments(NamedTuple):
+class SessionMoments(msgspec.Struct, frozen=True):
     """Moments in the order of happening.
 
     :param logged: they are moments of sessions that the log records; else of changes of objects.
@@ -139,7 +138,9 @@ def _judged(
     clock = log.clock(end)
     for place in places:
         revision = place.moment.revision or 0
-        yield place._replace(known=not doubtful(unknown, revision, clock.time_of(revision)))
+        yield msgspec.structs.replace(
+            place, known=not doubtful(unknown, revision, clock.time_of(revision))
+        )
 
 
 def recorded_sessions_count(log: Log, end: Moment) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
 from ...engine.errors import UsageError
@@ -17,7 +15,7 @@ RECORDED = "recorded"
 _SEED_DIGITS = 1000
 
 
-class TieBreaking(NamedTuple):
+class TieBreaking(msgspec.Struct, frozen=True):
     """How random choices are made.
 
     :param chooser: picks one of several equal nodes.

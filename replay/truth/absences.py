@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -24,7 +23,7 @@ _INEXACT = b'"exact":false'
 """What the payload of a list has whose revision is a lower bound; it is canonical JSON."""
 
 
-class Absence(NamedTuple):
+class Absence(msgspec.Struct, frozen=True):
     """The first complete list that lacks an object.
 
     :param recorded: the list, as an event about the object. :param key: its place in the order of
@@ -36,7 +35,7 @@ class Absence(NamedTuple):
     span: TimeSpan
 
 
-class _Look(NamedTuple):
+class _Look(msgspec.Struct, frozen=True):
     """What a search is about.
 
     :param alive: by uid, the revisions of the versions, in order.

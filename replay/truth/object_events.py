@@ -7,7 +7,6 @@ the fold (:mod:`...engine.state.fold`), so a history ends where the truth says t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -29,7 +28,7 @@ _LAST = 2**65
 _CONTRADICTED = "version.contradicted"
 
 
-class PlacedEvent(NamedTuple):
+class PlacedEvent(msgspec.Struct, frozen=True):
     """An event in the order of happening.
 
     :param key: twice its revision; events without one are between two revisions.
@@ -59,7 +58,7 @@ class PlacedEvent(NamedTuple):
         return effect_of(self.recorded)
 
 
-class ObjectEvents(NamedTuple):
+class ObjectEvents(msgspec.Struct, frozen=True):
     """The events of all objects of one name.
 
     :param events: by position. :param namespace: empty for kinds without one.
@@ -179,7 +178,7 @@ def _with_chosen(
             payload = store.payloads([several.chosen], recorded.branch)[several.chosen]
             event = msgspec.structs.replace(event, payload=payload)
             recorded = msgspec.structs.replace(recorded, event=event)
-            found.append(one._replace(recorded=recorded, contents=several))
+            found.append(msgspec.structs.replace(one, recorded=recorded, contents=several))
         else:
             found.append(one)
     return found

@@ -218,7 +218,11 @@ class ChangedSessions:
         return self._scene.confs
 
     def _scene_of(self, variant: Variant) -> SessionInputs:
-        return self._scene if variant.conf is None else self._scene._replace(confs=(variant.conf,))
+        return (
+            self._scene
+            if variant.conf is None
+            else msgspec.structs.replace(self._scene, confs=(variant.conf,))
+        )
 
 
 def what_if(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,7 +88,9 @@ def keep_votes(ssn: Session, task: int, point: str, who: Mask, *, own: bool = Fa
     at = ssn.tasks.klass.item(task), len(ssn.touched)
     known = ssn.trace.details.get((ssn.trace.action, what, key))
     if not isinstance(known, EvictionVotes) or known.at != at:
-        known = _votes(ssn, point, task, np.flatnonzero(who).tolist())._replace(at=at)
+        known = msgspec.structs.replace(
+            _votes(ssn, point, task, np.flatnonzero(who).tolist()), at=at
+        )
         ssn.trace.detail(what, key, known)
     ssn.trace.detail(what, name, known)
 

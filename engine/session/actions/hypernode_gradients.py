@@ -10,7 +10,7 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``organizeJobWorksheet``
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -69,7 +69,7 @@ def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
     )
 
 
-class _Attempt(NamedTuple):
+class _Attempt(msgspec.Struct, frozen=True):
     """What came of a job in one hypernode."""
 
     operations: list[TaskOperation]

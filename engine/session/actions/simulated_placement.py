@@ -6,7 +6,8 @@ Source: ``pkg/scheduler/actions/utils/simulate.go`` since v1.15.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ...model.session_tables import Rows
 from ..framework import voting
@@ -53,14 +54,14 @@ def pending_tasks(ssn: Session, job: int) -> list[int]:
     return pending
 
 
-class JobPlan(NamedTuple):
+class JobPlan(msgspec.Struct, frozen=True):
     """The plan for a job, and the hypernodes of its groups, by UID."""
 
     operations: list[TaskOperation]
     hypernodes: dict[str, str]
 
 
-class _Attempt(NamedTuple):
+class _Attempt(msgspec.Struct, frozen=True):
     """The state that all attempts at one plan share.
 
     ``evicts`` says whether there are victims at all.

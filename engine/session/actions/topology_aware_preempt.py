@@ -10,7 +10,6 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go`` (``topologyAwarePreempt``,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -28,14 +27,14 @@ from .eviction_victims import would_help
 ENABLED = "enableTopologyAwarePreemption"
 
 
-class _Candidate(NamedTuple):
+class _Candidate(msgspec.Struct, frozen=True):
     """A node, and who would have to go there."""
 
     node: int
     victims: list[int]
 
 
-class _Simulated(NamedTuple):
+class _Simulated(msgspec.Struct, frozen=True):
     """A victim whose eviction is simulated, and its state before."""
 
     victim: int

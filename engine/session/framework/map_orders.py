@@ -7,8 +7,9 @@ shows which decisions depend on it; and a log may show in which order a recorded
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from ...model.session_tables import Rows
@@ -22,7 +23,7 @@ Else it is the pod, ``ns/name``, for which nodes of equal score are tried.
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
-class MapWalk(NamedTuple):
+class MapWalk(msgspec.Struct, frozen=True):
     """A walk through a map.
 
     :param action: that runs, or ``open``. :param about: what is walked through, see above.

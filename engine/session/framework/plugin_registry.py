@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +46,7 @@ PREEMPT: Final = "gangpreempt"
 RECLAIM: Final = "gangreclaim"
 
 
-class GangEviction(NamedTuple):
+class GangEviction(msgspec.Struct, frozen=True):
     """The gang that ``gangpreempt`` and ``gangreclaim`` evict for.
 
     Source: ``api/types.go:EvictionContext``.
@@ -60,7 +61,7 @@ class GangEviction(NamedTuple):
     """The job's, as the trace names it."""
 
 
-class EvictableEntry(NamedTuple):
+class EvictableEntry(msgspec.Struct, frozen=True):
     """A registered choice of victims on one node.
 
     ``may`` returns which candidates on all nodes could be chosen, independent of the other pods on
@@ -73,7 +74,7 @@ class EvictableEntry(NamedTuple):
     per: Per
 
 
-class PredicateEntry(NamedTuple):
+class PredicateEntry(msgspec.Struct, frozen=True):
     """A registered filter; ``one`` answers for a single node.
 
     ``per(task)`` says what the answer for tasks of that class depends on. ``final``: if it
@@ -87,7 +88,7 @@ class PredicateEntry(NamedTuple):
     final: bool = False
 
 
-class NodeOrderEntry(NamedTuple):
+class NodeOrderEntry(msgspec.Struct, frozen=True):
     """A registered score of nodes, and what it depends on.
 
     ``partial``: it may be no number for a node; then no plugin's score counts there. ``one``
@@ -103,14 +104,14 @@ class NodeOrderEntry(NamedTuple):
     late: bool
 
 
-class TaskOrder(NamedTuple):
+class TaskOrder(msgspec.Struct, frozen=True):
     """A registered order of tasks; with a ``key`` it only compares keys."""
 
     compare: Compare
     key: Callable[[int], float] | None
 
 
-class BatchEntry(NamedTuple):
+class BatchEntry(msgspec.Struct, frozen=True):
     """A registered score over a list of candidates.
 
     ``uniform(task)`` is the score of every candidate, where that depends on the task's class only

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -53,7 +53,7 @@ class ProcessParts:
         self._by_type[type(part)] = part
 
 
-class NodeUsage(NamedTuple):
+class NodeUsage(msgspec.Struct, frozen=True):
     """One node's average use in percent, by period.
 
     :param time: when it was measured, in microseconds since 1970.

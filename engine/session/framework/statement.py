@@ -6,7 +6,8 @@ Source: ``pkg/scheduler/framework/statement.go``.
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+import msgspec
 
 from ...model.session_tables import NO_NODE, TaskStatus
 from ...volcano.session.allocate import FailedPipelining
@@ -25,7 +26,7 @@ class OperationKind(Enum):
     ALLOCATE = "allocate"
 
 
-class TaskOperation(NamedTuple):
+class TaskOperation(msgspec.Struct, frozen=True):
     """An operation on a task; the node is where it was placed.
 
     ``before`` is the task's memory of an earlier discard when the operation was saved;
@@ -177,7 +178,8 @@ class Statement:
         """Return the operations for :meth:`recover_operations`."""
         before = self._ssn.tasks.last_transaction
         return [
-            operation._replace(before=before.get(operation.task)) for operation in self.operations
+            msgspec.structs.replace(operation, before=before.get(operation.task))
+            for operation in self.operations
         ]
 
     def recover_operations(self, operations: list[TaskOperation]) -> str | None:

@@ -7,6 +7,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from .vote_details import NOTHING as NO_AMOUNTS
 from .vote_details import Amounts, Detail, PluginRefusal, Spared, Spares
 
@@ -47,7 +49,7 @@ _OF_VOTE = MappingProxyType(
 )
 
 
-class Vote(NamedTuple):
+class Vote(msgspec.Struct, frozen=True):
     """A plugin's vote, with what it compared.
 
     :param refused: why it refuses, if no amounts were compared.
@@ -172,7 +174,7 @@ class Trace:
         """
         assert self.staying is not None, "a vote is being explained"
         known = self.staying.get((spares, about)) or Spared(spares, about, 0, has, limit)
-        self.staying[spares, about] = known._replace(pods=known.pods + 1)
+        self.staying[spares, about] = msgspec.structs.replace(known, pods=known.pods + 1)
 
     def keep(self, step: TraceStep) -> None:
         """Add a step; other kinds of traces override this."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from ..reasons.objections import Objection
 
@@ -18,7 +19,7 @@ Amounts = Mapping[str, float]
 NOTHING: Amounts = MappingProxyType({})
 
 
-class QueueHolder(NamedTuple):
+class QueueHolder(msgspec.Struct, frozen=True):
     """What one job holds in a queue, and what is reserved for it beyond that."""
 
     job: str
@@ -27,7 +28,7 @@ class QueueHolder(NamedTuple):
     reserved: Amounts
 
 
-class QueueLevel(NamedTuple):
+class QueueLevel(msgspec.Struct, frozen=True):
     """The account of one queue on the way from a job's queue to the root.
 
     :param compared: the name of the limit: ``realCapability`` or ``deserved``.
@@ -54,7 +55,7 @@ class QueueLevel(NamedTuple):
     checked: bool
 
 
-class QueueCheck(NamedTuple):
+class QueueCheck(msgspec.Struct, frozen=True):
     """What a plugin compared for a job or a task, from the queue up to the root.
 
     :param holders: the jobs in the first queue that is exceeded; empty if none is.
@@ -66,7 +67,7 @@ class QueueCheck(NamedTuple):
     holders: tuple[QueueHolder, ...]
 
 
-class ReservationCheck(NamedTuple):
+class ReservationCheck(msgspec.Struct, frozen=True):
     """What enqueued jobs reserve, compared with what all nodes together leave.
 
     :param factor: what the nodes' total is multiplied by; ``idle`` is that, less what is used.
@@ -92,7 +93,7 @@ class TreeError(StrEnum):
     """There is no queue ``root``."""
 
 
-class TreeFault(NamedTuple):
+class TreeFault(msgspec.Struct, frozen=True):
     """Why a tree of queues is invalid.
 
     :param text: what the scheduler logs.
@@ -113,7 +114,7 @@ class TreeFault(NamedTuple):
     other: str = ""
 
 
-class NodeMiss(NamedTuple):
+class NodeMiss(msgspec.Struct, frozen=True):
     """One node that does not take a task.
 
     :param missing: by resource, how much more must be free; empty if the resources suffice.
@@ -128,7 +129,7 @@ class NodeMiss(NamedTuple):
     also: tuple[Objection, ...] = ()
 
 
-class RefusingNodes(NamedTuple):
+class RefusingNodes(msgspec.Struct, frozen=True):
     """The nodes that refuse a task for the same reasons.
 
     :param reasons: as the filters gave them, without what the release puts around them.
@@ -150,7 +151,7 @@ class RefusingNodes(NamedTuple):
         return (*self.reasons, *(objection for near in self.nearest for objection in near.also))
 
 
-class NodesChecked(NamedTuple):
+class NodesChecked(msgspec.Struct, frozen=True):
     """The nodes that were checked for a task, the last time that an action did so."""
 
     request: Amounts
@@ -173,7 +174,7 @@ class UnreadCards(StrEnum):
     """The agent does not answer the handshake."""
 
 
-class Unregistered(NamedTuple):
+class Unregistered(msgspec.Struct, frozen=True):
     """Why a scheduler reads no cards of a node.
 
     :param about: the annotation or the resource. :param value: the text that was read: of one card,
@@ -202,7 +203,7 @@ REFUSED = "refused"
 """The name of a refusal among the numbers of a step."""
 
 
-class QuotaCheck(NamedTuple):
+class QuotaCheck(msgspec.Struct, frozen=True):
     """What a PodGroup wants of a ResourceQuota that has too little left.
 
     :param wanted, used, hard: as the objects write them, of the resources that are exceeded.
@@ -217,7 +218,7 @@ class QuotaCheck(NamedTuple):
     permitted: Amounts
 
 
-class Unprepared(NamedTuple):
+class Unprepared(msgspec.Struct, frozen=True):
     """A filter that could not be prepared for a task: then no node is checked.
 
     :param by: the filter. :param message: its error.
@@ -227,7 +228,7 @@ class Unprepared(NamedTuple):
     message: str
 
 
-class SkippedTask(NamedTuple):
+class SkippedTask(msgspec.Struct, frozen=True):
     """A task that is checked with no node, as one of its role fitted none before."""
 
     role: str
@@ -239,7 +240,7 @@ HYPERNODES = "hypernodes"
 """What details about all hypernodes of a job are kept under."""
 
 
-class HypernodeTry(NamedTuple):
+class HypernodeTry(msgspec.Struct, frozen=True):
     """A hypernode, and how many pods of a job found a place there together.
 
     :param nodes: how many nodes are below it. :param places: None if it was not tried.
@@ -254,13 +255,13 @@ class HypernodeTry(NamedTuple):
     seen: NodesChecked | None = None
 
 
-class HypernodeRoom(NamedTuple):
+class HypernodeRoom(msgspec.Struct, frozen=True):
     """What a hypernode has free when a session begins, with what pods that leave free."""
 
     free: Amounts
 
 
-class HypernodesChecked(NamedTuple):
+class HypernodesChecked(msgspec.Struct, frozen=True):
     """The hypernodes that a job with a hard topology may be in.
 
     :param highest: the highest tier that it may span. :param lowest: of all; None if there is none.
@@ -302,7 +303,7 @@ class Gate(StrEnum):
     """The release preempts for no job with a network topology."""
 
 
-class Gated(NamedTuple):
+class Gated(msgspec.Struct, frozen=True):
     """What kept an action from looking for victims.
 
     :param by: the plugin that decided, if one did. :param about: for which pod or node.
@@ -358,7 +359,7 @@ class Spares(StrEnum):
     """The extender does not name it."""
 
 
-class Spared(NamedTuple):
+class Spared(msgspec.Struct, frozen=True):
     """Candidates that a plugin let stay for one reason.
 
     :param about: whose numbers they are: a job, a queue, a budget, a class or a namespace.
@@ -386,7 +387,7 @@ class VictimTrial(StrEnum):
     """Pods were evicted, and what they held is less than the pod requests."""
 
 
-class TriedNode(NamedTuple):
+class TriedNode(msgspec.Struct, frozen=True):
     """A node on which victims were looked for in vain.
 
     :param victims: how many pods may go there. :param request, room: what the pod requests, and
@@ -410,7 +411,7 @@ class TriedNode(NamedTuple):
         return sum(parts)
 
 
-class EvictionTrials(NamedTuple):
+class EvictionTrials(msgspec.Struct, frozen=True):
     """The nodes on which an action looked for victims for a task in vain.
 
     :param counts: how many nodes, by outcome. :param nearest: by outcome, the one that lacks least.
@@ -420,7 +421,7 @@ class EvictionTrials(NamedTuple):
     nearest: Mapping[VictimTrial, TriedNode]
 
 
-class EvictionSearch(NamedTuple):
+class EvictionSearch(msgspec.Struct, frozen=True):
     """How far an action came that looks for victims for a task.
 
     :param gated: why the task may not evict at all; None if it may.
@@ -435,7 +436,7 @@ class EvictionSearch(NamedTuple):
     promising: int = 0
 
 
-class EvictionVotes(NamedTuple):
+class EvictionVotes(msgspec.Struct, frozen=True):
     """What plugins say of all pods that could be victims for a task, wherever these are.
 
     :param tiers: by tier of the configuration: by plugin, how many it chooses. Plugins without an
@@ -451,7 +452,7 @@ class EvictionVotes(NamedTuple):
     at: tuple[int, int] = (0, 0)
 
 
-class GangCounts(NamedTuple):
+class GangCounts(msgspec.Struct, frozen=True):
     """The tasks of a job at the end of a session.
 
     :param least: minMember. :param ready: how many hold resources or have succeeded.

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+import msgspec
+
 from ...kubernetes.expressions.selectors import NOTHING
 from ...kubernetes.objects import Namespace
 from .pod_class import AffinityTerm
@@ -35,4 +37,6 @@ def _own(term: AffinityTerm, namespaces: Namespaces) -> AffinityTerm:
         return term
     selector = term.namespace_selector
     selected = {name for name in namespaces if selector.matches(namespaces[name].labels)}
-    return term._replace(namespaces=term.namespaces | selected, namespace_selector=NOTHING)
+    return msgspec.structs.replace(
+        term, namespaces=term.namespaces | selected, namespace_selector=NOTHING
+    )

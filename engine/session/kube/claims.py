@@ -6,7 +6,7 @@ k8s.io/component-helpers/storage/ephemeral.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from ...kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from .node_columns import Mask, NodeColumns
@@ -17,7 +17,7 @@ WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
-class MountedClaim(NamedTuple):
+class MountedClaim(msgspec.Struct, frozen=True):
     """A claim that a pod mounts; ``own`` if it is created for this pod."""
 
     name: str

@@ -56,7 +56,7 @@ class DeviceId(NamedTuple):
     device: str
 
 
-class Offer(NamedTuple):
+class Offer(msgspec.Struct, frozen=True):
     """A device that a node can use, and the slice that has it."""
 
     id: DeviceId
@@ -64,7 +64,7 @@ class Offer(NamedTuple):
     slice: ResourceSlice
 
 
-class GivenDevice(NamedTuple):
+class GivenDevice(msgspec.Struct, frozen=True):
     """A device that a claim gets; with ``admin`` other claims may have it as well."""
 
     offer: Offer
@@ -118,7 +118,7 @@ def gather_pools(usable: Iterable[ResourceSlice], every: Sequence[ResourceSlice]
     return found
 
 
-class _Wish(NamedTuple):
+class _Wish(msgspec.Struct, frozen=True):
     """A request as the search sees it.
 
     :param parent: name of the request of which this is one alternative; else empty.
@@ -210,7 +210,7 @@ class Allocator:
                 )
         mode = asked.allocation_mode or EXACT_COUNT
         if mode == EXACT_COUNT:
-            return wish._replace(devices=asked.count or 1)
+            return msgspec.structs.replace(wish, devices=asked.count or 1)
         if mode != ALL:
             raise AllocationError(f"{where}: unsupported count mode {mode}")
         for pool in pools:
@@ -223,7 +223,7 @@ class Allocator:
         every = tuple(
             offer for pool in pools for offer in pool.offers() if self.selects(claim, wish, offer)
         )
-        return wish._replace(devices=len(every), every=every)
+        return msgspec.structs.replace(wish, devices=len(every), every=every)
 
     def selects(self, claim: ResourceClaim, wish: _Wish, offer: Offer) -> bool:
         """Return whether a device matches a request. Source: ``isSelectable``."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +50,7 @@ class LabelColumn(NamedTuple):
         return len(self.values)
 
 
-class RequiredNodes(NamedTuple):
+class RequiredNodes(msgspec.Struct, frozen=True):
     """The nodes that a pod must run on: all of ``labels``, and one of ``terms`` unless ``None``.
 
     Source: k8s.io/component-helpers/scheduling/corev1/nodeaffinity GetRequiredNodeAffinity.

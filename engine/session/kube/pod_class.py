@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
+import msgspec
+
 from ...kubernetes.expressions.selectors import (
     IN,
     NOTHING,
@@ -42,7 +44,7 @@ DO_NOT_SCHEDULE = "DoNotSchedule"
 Term = TypeVar("Term")
 
 
-class HostPort(NamedTuple):
+class HostPort(msgspec.Struct, frozen=True):
     """A port of the node that a pod occupies."""
 
     address: str
@@ -50,7 +52,7 @@ class HostPort(NamedTuple):
     port: int
 
 
-class AffinityTerm(NamedTuple):
+class AffinityTerm(msgspec.Struct, frozen=True):
     """The selected pods, and the node label whose values are the domains."""
 
     namespaces: frozenset[str]
@@ -72,7 +74,7 @@ class WeightedTerm(NamedTuple):
     term: AffinityTerm
 
 
-class Affinities(NamedTuple):
+class Affinities(msgspec.Struct, frozen=True):
     """A pod's affinity terms; a list that does not parse is empty.
 
     :param error: the scheduler's message for what does not parse; else empty.
@@ -91,7 +93,7 @@ class NodePreference(NamedTuple):
     term: NodeTerm
 
 
-class SpreadConstraint(NamedTuple):
+class SpreadConstraint(msgspec.Struct, frozen=True):
     """A constraint on how evenly pods are spread over the domains of a label of nodes."""
 
     max_skew: int
@@ -103,7 +105,7 @@ class SpreadConstraint(NamedTuple):
     empty_means_all: bool = False
 
 
-class Reading(NamedTuple):
+class Reading(msgspec.Struct, frozen=True):
     """How a release of Kubernetes reads pods.
 
     :param sidecars: sidecars count with the containers.

@@ -7,8 +7,9 @@ victims. Most nodes cannot help with any vote; this module finds them for all no
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +37,7 @@ _SLACK = 1.0
 """The possible rounding error of a sum; a node that lacks less is kept."""
 
 
-class PromisingNodes(NamedTuple):
+class PromisingNodes(msgspec.Struct, frozen=True):
     """Nodes where evictions could help, and whether each could have a victim."""
 
     nodes: Rows

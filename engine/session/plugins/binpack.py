@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+import msgspec
 import numpy as np
 
 from ...model.session_tables import Floats, Rows
@@ -30,7 +31,7 @@ class _Part(NamedTuple):
     weight: float
 
 
-class _Asked(NamedTuple):
+class _Asked(msgspec.Struct, frozen=True):
     """The requests for resources with a weight, and the sum of these weights; 1 if that is 0."""
 
     parts: tuple[_Part, ...]

@@ -9,8 +9,9 @@ Source: pkg/scheduler/plugins/nodegroup/nodegroup.go.
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from ...kubernetes.objects import Pod, QueueAffinity
@@ -33,7 +34,7 @@ ROOT = "root"
 BASE_SCORE = 100.0
 
 
-class QueueGroupAffinity(NamedTuple):
+class QueueGroupAffinity(msgspec.Struct, frozen=True):
     """The groups that a queue must or should have, and must or should not have."""
 
     required: frozenset[str] = frozenset()
@@ -234,7 +235,7 @@ class NodeGroupByJob:
             if affinity is not None:
                 groups = affinity.node_group_affinity if self._ordered else None
                 order = tuple(groups.preferred) if groups else ()
-                return QueueGroupAffinity.of(affinity)._replace(order=order)
+                return msgspec.structs.replace(QueueGroupAffinity.of(affinity), order=order)
             if not self._inherits or name == ROOT:
                 break
             name = queues[name].parent or ROOT

@@ -5,7 +5,9 @@ Source: pkg/scheduler/plugins/pdb/pdb.go.
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
+
+import msgspec
 
 from ...kubernetes.expressions.selectors import Selector, SelectorError, label_selector
 from ...kubernetes.objects import Pod, PodDisruptionBudget
@@ -15,7 +17,7 @@ from ..framework.trace import PERMIT
 from ..framework.vote_details import Spares
 
 
-class _Budget(NamedTuple):
+class _Budget(msgspec.Struct, frozen=True):
     """A budget with its parsed selector."""
 
     budget: PodDisruptionBudget

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import msgspec
 import numpy as np
 
 from ...model.session_tables import Floats, Rows
@@ -56,11 +57,11 @@ _DEFAULT: Mapping[str, FitStrategy] = MappingProxyType(
 )
 
 
-class ScarceResources(NamedTuple):
+class ScarceResources(msgspec.Struct, frozen=True):
     """Scarce resources: nodes with them are reserved for tasks that need them."""
 
     weight: int = 0
-    weights: dict[str, int] = {}  # noqa: RUF012 -- never changed
+    weights: dict[str, int] = {}
 
 
 class ResourceStrategyFit:

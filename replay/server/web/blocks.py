@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 from markupsafe import Markup
 
 from ....engine.errors import PlinianError
@@ -39,7 +40,9 @@ class BlockPage(NamedTuple):
 def page_blocks(look: Look, sections: Iterable[Section], *, level: int = 2) -> Markup:
     """Return sections as HTML. :param level: of their headings."""
     shown = (
-        section._replace(blocks=[part for block in section.blocks for part in _paged(look, block)])
+        msgspec.structs.replace(
+            section, blocks=[part for block in section.blocks for part in _paged(look, block)]
+        )
         for section in sections
     )
     return blocks_html(shown, look, level=level, most=MOST_ROWS)

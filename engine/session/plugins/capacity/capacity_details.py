@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ....model.resource import Resource
 from ....volcano.session.queues import QueueComparison
@@ -20,7 +21,7 @@ TREE = "tree"
 """What details about the tree of queues are kept under."""
 
 
-class CapacityCheck(NamedTuple):
+class CapacityCheck(msgspec.Struct, frozen=True):
     """What the plugin checks in a queue and those above it.
 
     :param point: the extension point. :param about: the object. :param wanted: what it wants.

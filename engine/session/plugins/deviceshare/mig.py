@@ -9,7 +9,7 @@ Source: pkg/scheduler/api/devices/nvidia/vgpu/mig.go, pkg/scheduler/api/devices/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -25,7 +25,7 @@ class Instance(msgspec.Struct, frozen=True):
     count: int
 
 
-class Geometry(NamedTuple):
+class Geometry(msgspec.Struct, frozen=True):
     """One way to cut a card."""
 
     group: str

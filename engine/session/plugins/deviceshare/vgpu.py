@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf, nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -46,7 +46,7 @@ NVIDIA = "NVIDIA"
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
 
-class Sharing(NamedTuple):
+class Sharing(msgspec.Struct, frozen=True):
     """How cards are chosen: by the release and the configured policy."""
 
     use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
@@ -79,7 +79,7 @@ class Sharing(NamedTuple):
         return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
 
 
-class GivenCard(NamedTuple):
+class GivenCard(msgspec.Struct, frozen=True):
     """A card, or an instance of it, of a container."""
 
     uuid: str
@@ -87,7 +87,7 @@ class GivenCard(NamedTuple):
     cores: int
 
 
-class CardShort(NamedTuple):
+class CardShort(msgspec.Struct, frozen=True):
     """What a card lacks for a container.
 
     :param what: its ``type`` is not accepted, all its ``number`` of parts are taken, or of its
@@ -209,7 +209,7 @@ def registers_mig(node: Node) -> bool:
     return any(card.split(",")[5:6] == [MIG] for card in cards)
 
 
-class Fit(NamedTuple):
+class Fit(msgspec.Struct, frozen=True):
     """A pod's possible cards, by container, and their score."""
 
     given: list[list[GivenCard]]
@@ -459,8 +459,8 @@ def _asked_of(card: Card, request: CardRequest, *, exact: bool) -> CardRequest:
     if request.percentage == NO_PERCENTAGE or (request.memory and not exact):
         return request
     if exact:
-        return request._replace(memory=int(card.memory * request.percentage / 100))
-    return request._replace(memory=card.memory * (request.percentage // 100))
+        return msgspec.structs.replace(request, memory=int(card.memory * request.percentage / 100))
+    return msgspec.structs.replace(request, memory=card.memory * (request.percentage // 100))
 
 
 def gang_of(pod: Pod) -> str:

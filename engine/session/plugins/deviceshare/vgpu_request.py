@@ -6,7 +6,9 @@ Source: pkg/scheduler/api/devices/nvidia/vgpu/utils.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from ....kubernetes.objects import Container, Pod
 from ....kubernetes.quantity import parse
@@ -19,7 +21,7 @@ CORES = "volcano.sh/vgpu-cores"
 NO_PERCENTAGE = 101
 
 
-class CardRequest(NamedTuple):
+class CardRequest(msgspec.Struct, frozen=True):
     """One container's request: cards, and for each memory (or a percentage) and cores."""
 
     cards: int
@@ -28,7 +30,7 @@ class CardRequest(NamedTuple):
     cores: int
 
 
-class CardNames(NamedTuple):
+class CardNames(msgspec.Struct, frozen=True):
     """The names of the resources for virtual GPUs; empty if a resource does not exist."""
 
     number: str = NUMBER

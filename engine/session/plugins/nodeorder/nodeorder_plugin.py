@@ -7,8 +7,9 @@ each other are put together in pkg/scheduler/plugins/util/nodescore/score_helper
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
+import msgspec
 import numpy as np
 
 from ....model.panic import NIL_POINTER, Panic
@@ -38,7 +39,7 @@ _NO_METRICS = (
 """kube-scheduler counts its workers in a metric that was never created."""
 
 
-class ScoreWeights(NamedTuple):
+class ScoreWeights(msgspec.Struct, frozen=True):
     """How much each score counts; 0 switches a score off."""
 
     least_requested: int

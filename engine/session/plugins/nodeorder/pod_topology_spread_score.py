@@ -10,8 +10,8 @@ helper/spread.go, of Kubernetes.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from ....cache.informers import Objects
@@ -34,7 +34,7 @@ HIGHEST = 100
 _PASSED_OVER = -1.0
 
 
-class _Spread(NamedTuple):
+class _Spread(msgspec.Struct, frozen=True):
     """One constraint, with what is counted for it.
 
     :param counts: the counts of all constraints over the same label: they share them.
@@ -48,7 +48,7 @@ class _Spread(NamedTuple):
     repeats: bool
 
 
-class _Plan(NamedTuple):
+class _Plan(msgspec.Struct, frozen=True):
     """The constraints of a class; ``scored`` are the nodes that are not skipped."""
 
     spreads: tuple[_Spread, ...]

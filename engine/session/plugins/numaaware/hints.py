@@ -8,7 +8,8 @@ Source: pkg/scheduler/plugins/numaaware/policy and provider/cpumanager/cpu_mng.g
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
+
+import msgspec
 
 from ....kubernetes.objects import Container
 from ....kubernetes.quantity import parse
@@ -20,7 +21,7 @@ RESTRICTED = "restricted"
 SINGLE_NUMA_NODE = "single-numa-node"
 
 
-class Hint(NamedTuple):
+class Hint(msgspec.Struct, frozen=True):
     """Possible NUMA nodes (None: any), and whether the hint is preferred."""
 
     mask: int | None

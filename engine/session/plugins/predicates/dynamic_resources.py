@@ -11,7 +11,7 @@ dra_manager.go.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -50,14 +50,14 @@ NOT_FOUND = "claim allocation not found for node"
 _MOST_CONSUMERS = 256
 
 
-class ClaimAllocation(NamedTuple):
+class ClaimAllocation(msgspec.Struct, frozen=True):
     """What a claim has: its exclusive devices, and the nodes from which they can be used."""
 
     devices: frozenset[DeviceId]
     nodes: NodeSelector | None
 
 
-class Assumed(NamedTuple):
+class Assumed(msgspec.Struct, frozen=True):
     """A claim's assumed allocation, and the claim as it was then."""
 
     claim: ResourceClaim

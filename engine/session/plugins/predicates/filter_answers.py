@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum, auto
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from ....model.session_tables import Ints
@@ -48,7 +48,7 @@ class PodNumber(Enum):
     """Instead of any other reason; then evictions do not help."""
 
 
-class FilterRules(NamedTuple):
+class FilterRules(msgspec.Struct, frozen=True):
     """One way of filtering.
 
     :ivar ends: after which verdict no other filter is run.

@@ -6,8 +6,9 @@ Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,7 +36,7 @@ UNPREPARED = "unprepared"
 """What details about filters are kept under that could not be prepared."""
 
 
-class _Parts(NamedTuple):
+class _Parts(msgspec.Struct, frozen=True):
     """The filters that depend on more than a task's class and a single node."""
 
     affinity: bool

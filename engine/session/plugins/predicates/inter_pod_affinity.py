@@ -10,8 +10,7 @@ pkg/scheduler/plugins/predicates/predicates.go, where every failure is final.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from ....model.session_tables import Ints
@@ -32,7 +31,7 @@ EXISTING = Objection(
 )
 
 
-class _Plan(NamedTuple):
+class _Plan(msgspec.Struct, frozen=True):
     """What is counted for pods of a class.
 
     :param near: pods that match all required terms, by the domains of each term.

@@ -8,8 +8,7 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, of Kuber
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from ....kubernetes.expressions.selectors import SelectorError
@@ -26,7 +25,7 @@ UNEVEN = Objection("node(s) didn't match pod topology spread constraints", NodeC
 UNLABELLED = Objection(f"{UNEVEN.message} (missing required label)", NodeCode.TOPOLOGY_SPREAD_LABEL)
 
 
-class _Domains(NamedTuple):
+class _Domains(msgspec.Struct, frozen=True):
     """The domains of one label, with what is counted there.
 
     :param eligible: domains with a node that counts; the last place stands for no domain.
@@ -37,7 +36,7 @@ class _Domains(NamedTuple):
     eligible: Mask
 
 
-class _Check(NamedTuple):
+class _Check(msgspec.Struct, frozen=True):
     """One constraint."""
 
     max_skew: int

@@ -5,7 +5,7 @@ Source: pkg/scheduler/plugins/predicates/predicates.go enablePredicate.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from ....volcano.conf import Arguments
 from ..shared.proportional import CardRate
@@ -13,7 +13,7 @@ from ..shared.proportional import CardRate
 _RESOURCES = "predicate.resources"
 
 
-class PredicateOptions(NamedTuple):
+class PredicateOptions(msgspec.Struct, frozen=True):
     """Which filters run; ``NodeUnschedulable`` and the number of pods are always checked.
 
     :param rates: by resource, what is reserved per card; checked if ``proportional``.

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
+import msgspec
+
 from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices
 from ...framework.plugin_registry import EventFn
@@ -50,7 +52,7 @@ class Predicates:
         nodes = node_map(ssn)
         options = self._options
         if not ssn.behaviours.volume_binding_filter:
-            options = options._replace(volume_binding=False)
+            options = msgspec.structs.replace(options, volume_binding=False)
         filters = self._filters = Filters(ssn, nodes, options)
         enabled = self._enabled(ssn)
         prepared = "Predicate" in enabled

@@ -11,8 +11,7 @@ k8s.io/component-helpers/storage/volume/pv_helpers.go FindMatchingVolume.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 
 from ....cache.informers import Objects
@@ -55,14 +54,14 @@ _NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
 _NONE = -1
 
 
-class PodClaims(NamedTuple):
+class PodClaims(msgspec.Struct, frozen=True):
     """A pod's claims: those with a volume, and those that get one with the pod."""
 
     bound: tuple[PersistentVolumeClaim, ...]
     delayed: tuple[PersistentVolumeClaim, ...]
 
 
-class _Match(NamedTuple):
+class _Match(msgspec.Struct, frozen=True):
     """By node: the place of the volume that a claim would take, ``_NONE`` without one."""
 
     claim: PersistentVolumeClaim
@@ -70,7 +69,7 @@ class _Match(NamedTuple):
     chosen: Ints
 
 
-class BindingNeeds(NamedTuple):
+class BindingNeeds(msgspec.Struct, frozen=True):
     """What binding needs on each node."""
 
     verdicts: Ints

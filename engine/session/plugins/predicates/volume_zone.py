@@ -6,8 +6,9 @@ Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go, of Kubernetes
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from ....kubernetes.objects import PersistentVolume, Pod
@@ -33,7 +34,7 @@ _SUCCESSORS = MappingProxyType(
 """Labels for a volume's zone or region, and the new name of each."""
 
 
-class _Placed(NamedTuple):
+class _Placed(msgspec.Struct, frozen=True):
     """Where a volume is."""
 
     key: str

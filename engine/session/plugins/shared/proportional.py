@@ -8,8 +8,9 @@ Source: pkg/scheduler/plugins/predicates/proportional.go (up to v1.12).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from ....model.session_tables import Ints, Rows
@@ -24,7 +25,7 @@ _THOUSAND = 1000.0
 """Cards are counted in milli, so thousand times this times the rate in GB is in bytes."""
 
 
-class CardRate(NamedTuple):
+class CardRate(msgspec.Struct, frozen=True):
     """What is reserved per card: cores, and memory in GB."""
 
     cpu: float

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from ....model.resource import Resource
 from ....volcano.session.queues import QueueComparison
@@ -30,7 +32,7 @@ class QueueAccount(Protocol):
     inqueue: Resource
 
 
-class CheckedDemand(NamedTuple):
+class CheckedDemand(msgspec.Struct, frozen=True):
     """What a plugin checks.
 
     :param point: the extension point. :param compared: the name of the limit.

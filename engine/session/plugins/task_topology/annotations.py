@@ -7,7 +7,8 @@ affinityCheck.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+
+import msgspec
 
 AFFINITY = "volcano.sh/task-topology-affinity"
 ANTI_AFFINITY = "volcano.sh/task-topology-anti-affinity"
@@ -16,7 +17,7 @@ TASK_ORDER = "volcano.sh/task-topology-task-order"
 Groups = tuple[tuple[str, ...], ...]
 
 
-class TaskTopology(NamedTuple):
+class TaskTopology(msgspec.Struct, frozen=True):
     """Groups of roles that belong together or apart, and the order of roles.
 
     A group of one role is about the tasks of that role.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+
+import msgspec
 
 from ....model.resource import Resource
 from ....model.subtraction import Subtract
@@ -21,7 +22,7 @@ INTER_ANTI_AFFINITY = 1
 """The priorities of rules; a role has the greatest of those that name it."""
 
 
-class BucketMember(NamedTuple):
+class BucketMember(msgspec.Struct, frozen=True):
     """A task of the job as the session opens; role and node may be empty."""
 
     task: int

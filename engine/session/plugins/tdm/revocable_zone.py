@@ -6,7 +6,8 @@ Source: pkg/scheduler/plugins/tdm/tdm.go (``parseRevocableZone``, ``availableRev
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from ...reasons.objections import NodeCode
 
@@ -15,7 +16,7 @@ _HOUR = re.compile(r"[0-9]{1,2}")
 _MINUTE = re.compile(r"[0-9]{2}")
 
 
-class Closed(NamedTuple):
+class Closed(msgspec.Struct, frozen=True):
     """Why a zone is closed: the scheduler's text, and what it means."""
 
     text: str
