@@ -67,6 +67,8 @@ def last_noted(
 ) -> int | None:
     """Return the latest time of events without an effect on truth, such as lines of a log.
 
+    Those with a revision do not count: they repeat the time of the version that they are made of.
+
     :raises LogCorrupt: a stored time is no number.
     """
     cluster_id = names.find_cluster(cluster)
@@ -77,7 +79,8 @@ def last_noted(
         for part in lineage(database, branch, until=known)
         for row in database.rows(
             "SELECT max(coalesce(e.latest, e.earliest)) FROM event e WHERE e.branch_id = ?"
-            f" AND e.position BETWEEN ? AND ? AND e.effect = 0{_only(names, cluster_id)}",
+            " AND e.effect = 0 AND e.identity IS NOT NULL"  # The index of identities has them.
+            f" AND +e.position BETWEEN ? AND ?{_only(names, cluster_id)}",
             (part.branch_id, part.first, part.last),
         )
         if row[0] is not None

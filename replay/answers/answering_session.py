@@ -39,6 +39,9 @@ JOB: Pair = ("batch.volcano.sh", "Job")
 CLOSELY = 32
 """How many pending pods of a job are followed closely."""
 
+_PLACING = frozenset({"allocate", "backfill"})
+_TAKING = frozenset({"allocate", "pipeline"})
+
 Kind = TypeVar("Kind")
 
 SpecOf = Callable[[str], Mapping[str, Any]]
@@ -111,6 +114,24 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     def refusals(self) -> dict[tuple[str, str, str], Blocked | None]:
         """Return why pods have no place, as far as it was asked: several sentences ask of one."""
         return {}
+
+    @cached_property
+    def last_checks(self) -> Mapping[str, int]:
+        """Return by pod the number of the last step that compares it with nodes to place it."""
+        return {
+            step.about[0]: number
+            for number, step in enumerate(self.trace.steps)
+            if step.what == "predicate" and len(step.about) == 1 and step.by in _PLACING
+        }
+
+    @cached_property
+    def takings(self) -> Mapping[str, Sequence[tuple[int, str]]]:
+        """Return by node the pods that the session gave it, each with the number of its step."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for number, step in enumerate(self.trace.steps):
+            if step.what in _TAKING:
+                found.setdefault(step.named, []).extend((number, pod) for pod in step.about)
+        return found
 
     @property
     def has_nodes(self) -> bool:

@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.objects import Pod
 from ...engine.model.task import TaskInfo
-from ...engine.session.framework.trace import TraceStep
 from ...engine.session.plugins.shared.gauge_amounts import plain
 from .answering_session import Run
-
-_PLACING = ("allocate", "backfill")
-_TAKING = frozenset({"allocate", "pipeline"})
 
 
 def task_of(run: Run, pod: Pod | None) -> TaskInfo | None:
@@ -29,17 +25,12 @@ def request_of(run: Run, pod: Pod) -> Mapping[str, float]:
 
 def given_before(run: Run, pod: str, node: str) -> list[tuple[str, Mapping[str, float]]]:
     """Return the pods to which this session gave a node before it last checked a pod."""
-    steps = run.trace.steps
-    last = max((at for at, trace_step in enumerate(steps) if _checks(trace_step, pod)), default=-1)
+    last = run.last_checks.get(pod, -1)
     found: list[tuple[str, Mapping[str, float]]] = []
-    for step in steps[: last + 1]:
-        for other in step.about if step.what in _TAKING and step.named == node else ():
-            has = run.binds.get(other) or run.pipelined.get(other)
-            task = task_of(run, run.pod(other)) if has == node and other != pod else None
+    for step, other in run.takings.get(node, ()):
+        has = run.binds.get(other) or run.pipelined.get(other)
+        if step <= last and has == node and other != pod:
+            task = task_of(run, run.pod(other))
             if task is not None:
                 found.append((other, plain(task.request)))
     return found
-
-
-def _checks(step: TraceStep, pod: str) -> bool:
-    return step.what == "predicate" and step.about == (pod,) and step.by in _PLACING

@@ -78,12 +78,20 @@ def _not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     by_queue = _queue_refuses(run, pod, queue, own)
     if by_queue is not None:
         return by_queue
+    seen = _refusing(run, pod)
+    if seen is not None:
+        return _no_node(run, pod, seen)
+    text = run.answer.result.fit_errors.get(pod, "")
+    return _unprepared(run, pod, text) if text else None
+
+
+def _refusing(run: Run, pod: str) -> NodesChecked | None:
+    """Return the nodes that an action compared with a pod, if none of them takes it."""
     for action in PLACING:
         seen = run.detail(NodesChecked, action, pod, action)
         if seen is not None and not seen.passing:
-            return _no_node(run, pod, seen)
-    text = run.answer.result.fit_errors.get(pod, "")
-    return _unprepared(run, pod, text) if text else None
+            return seen
+    return None
 
 
 def queue_further(run: Run, pod: str, own: str) -> Blocked | None:
@@ -104,13 +112,27 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
     :param own: their PodGroup.
     """
     found: dict[object, tuple[str, Blocked]] = {}
+    seen: list[object] = []
     for pod in pods:
         if found and (own not in run.trace.fully or not run.trace.follows(pod)):
             break  # Nothing more is known of it than of the first.
+        if _queue_refuses(run, pod, queue, own) is None:
+            alike = _alike(run, pod)
+            if alike in seen:
+                continue  # Pods of a task differ in their names, and nodes refuse all for the same.
+            seen += [] if alike is None else [alike]
         blocked = not_placed(run, pod, queue, own)
         if blocked is not None:
             found.setdefault(_kind(blocked), (pod, blocked))
     return list(found.values())
+
+
+def _alike(run: Run, name: str) -> object:
+    """Return what is equal for pods that nodes refuse for one kind of reason; else None."""
+    pod, seen = run.pod(name), _refusing(run, name)
+    if pod is None or seen is None:
+        return None
+    return pod.spec, frozenset(reason for group in seen.groups for reason in group.reasons)
 
 
 def of_nodes(blocked: Blocked) -> bool:

@@ -75,11 +75,8 @@ def ends_of(span: TimeSpan) -> Ends:
     if both bounds are in the same one. Bounds less than a second apart have milliseconds.
     """
     low, high = span.earliest, span.latest
-    if low is not None and high is not None and is_one_time(span):
-        if high - low <= _EXACT_US:
-            text = time_text(low if span.estimate is None else span.estimate)
-            return Ends(text, text)
-        text = time_text(low - low % SECOND_US)
+    text = _one_time(span)
+    if text:
         return Ends(text, text)
     near = low is not None and high is not None and high - low < SECOND_US
     unit = _MILLI_US if near else SECOND_US
@@ -87,6 +84,16 @@ def ends_of(span: TimeSpan) -> Ends:
         "" if low is None else time_text(low - low % unit),
         "" if high is None else time_text(high - high % unit),
     )
+
+
+def _one_time(span: TimeSpan) -> str:
+    """Return a time that is known as exactly as times are printed; empty if it is not."""
+    low, high = span.earliest, span.latest
+    if low is None or high is None:
+        return ""
+    if high - low <= _EXACT_US:
+        return time_text(low if span.estimate is None else span.estimate)
+    return time_text(low - low % SECOND_US) if low // SECOND_US == high // SECOND_US else ""
 
 
 def is_one_time(span: TimeSpan) -> bool:
@@ -114,8 +121,7 @@ def is_known(span: TimeSpan) -> bool:
 
 def is_uncertain(span: TimeSpan) -> bool:
     """Return whether only bounds of a time are known, or one of them."""
-    first, last = ends_of(span)
-    return first != last
+    return is_known(span) and not is_one_time(span)
 
 
 def span_text(span: TimeSpan) -> str:
@@ -123,6 +129,9 @@ def span_text(span: TimeSpan) -> str:
 
     The date is written once if both have it.
     """
+    text = _one_time(span)  # Most times are one, and a list of events prints one in each line.
+    if text:
+        return text
     ends = ends_of(span)
     return _worded(ends, "{}..{}") if ends.first or ends.last else UNKNOWN
 

@@ -173,8 +173,10 @@ class Trace:
         :param about, has, limit: as in :class:`.Spared`.
         """
         assert self.staying is not None, "a vote is being explained"
-        known = self.staying.get((spares, about)) or Spared(spares, about, 0, has, limit)
-        self.staying[spares, about] = msgspec.structs.replace(known, pods=known.pods + 1)
+        spared = self.staying.get((spares, about))
+        if spared is None:
+            spared = self.staying[spares, about] = Spared(spares, about, 0, has, limit)
+        spared.pods += 1
 
     def keep(self, step: TraceStep) -> None:
         """Add a step; other kinds of traces override this."""

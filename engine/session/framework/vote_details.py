@@ -359,12 +359,13 @@ class Spares(StrEnum):
     """The extender does not name it."""
 
 
-class Spared(msgspec.Struct, frozen=True):
+class Spared(msgspec.Struct):
     """Candidates that a plugin let stay for one reason.
 
     :param about: whose numbers they are: a job, a queue, a budget, a class or a namespace.
-    :param pods: how many candidates. :param has, limit: the two sides of the comparison of the
-        first of them; amounts of resources, or one number under an empty name.
+    :param pods: how many candidates, counted while the vote is explained.
+    :param has, limit: the two sides of the comparison of the first of them; amounts of resources,
+        or one number under an empty name.
     """
 
     spares: Spares
