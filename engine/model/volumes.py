@@ -6,7 +6,6 @@ k8s.io/kubernetes/pkg/volume/util/attach_limit.go.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 
@@ -32,6 +31,8 @@ class ClaimUnknown(ClaimMissing):
 def attach_limit_key(driver: str) -> str:
     """Return the resource under which volumes of a driver are counted; long names are hashed."""
     if len(_PREFIX) + len(driver) >= _NAME_LIMIT:
+        import hashlib  # noqa: PLC0415 -- takes long to load, and few drivers have long names
+
         digest = hashlib.sha1(driver.encode(), usedforsecurity=False).hexdigest()
         return f"{_PREFIX}{driver[:23]}{digest[:16]}"
     return _PREFIX + driver

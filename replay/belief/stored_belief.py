@@ -6,7 +6,6 @@ and on the behaviours that a cache reads. They may be dropped at any time.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -14,6 +13,7 @@ from importlib.resources.abc import Traversable
 
 import msgspec
 import numpy as np
+from blake3 import blake3
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.drift.drift import CacheMismatch
@@ -132,13 +132,13 @@ _DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
 def version_of(behaviours: Behaviours) -> int:
     """Return the version of checkpoints of a release's cache."""
     identity = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
-    return FIRST_VERSION | int.from_bytes(hashlib.sha256(identity).digest()[:4]) % FIRST_VERSION
+    return FIRST_VERSION | int.from_bytes(blake3(identity).digest()[:4]) % FIRST_VERSION
 
 
 @cache
 def _code() -> str:
     """Return a digest of the code that builds caches: other code may build different ones."""
-    digest = hashlib.sha256()
+    digest = blake3()
     for package, names in _SOURCES:
         for name in names:
             for source in _python(files(package) / name):
@@ -213,7 +213,7 @@ def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
 def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tuple[int, bytes]:
     """Return a digest of where all events without a revision are placed, up to a revision."""
     places = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
-    return clock.mark(revision * 2), hashlib.sha256(_ENCODE(places)).digest()[:_HASH_BYTES]
+    return clock.mark(revision * 2), blake3(_ENCODE(places)).digest()[:_HASH_BYTES]
 
 
 def _start(
@@ -303,7 +303,7 @@ def _verified(checkpoint: Checkpoint) -> bytes | None:
 
 def _hash(place: Checkpoint, body: bytes) -> bytes:
     content = (place.branch, place.cluster, place.version, place.revision, place.known, body)
-    return hashlib.sha256(_ENCODE(content)).digest()[:_HASH_BYTES]
+    return blake3(_ENCODE(content)).digest()[:_HASH_BYTES]
 
 
 def build_beliefs(

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
-
 from ..questions.fields import Field
 from . import serving
 from .command import command
@@ -127,7 +125,9 @@ def _tables(log: Log, at: str) -> None:
 
 def _style() -> Style:
     """Return the style of what another command prints: that has ``-o wide``."""
-    return msgspec.structs.replace(style(), advice="with -o wide this command shows all")
+    from msgspec.structs import replace
+
+    return replace(style(), advice="with -o wide this command shows all")
 
 
 def _shown(arguments: str) -> None:

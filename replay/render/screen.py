@@ -32,11 +32,12 @@ MARKS: Mapping[str, str] = MappingProxyType({code: mark for mark, code in SGR.it
 """The mark of each colour."""
 
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_HOSTILE_SET = f"\x00-\x08\x0b-\x1f\x7f-\x9f{_DIRECTIONS}\u2028\u2029\ufff9-\ufffb"
-_HOSTILE = f"[{_HOSTILE_SET}\ud800-\udfff]"
-_IN_A_LINE = f"[{_HOSTILE_SET}\t\n\ud800-\udfff]"
-"""Not compiled before a text needs it: few do, and to compile them takes longer than to print."""
+_HOSTILE_SET = f"\x00-\x1f\x7f-\x9f{_DIRECTIONS}\u2028\u2029\ufff9-\ufffb"
+_HOSTILE = re.compile(f"[{_HOSTILE_SET}\ud800-\udfff]")
+_BREAKS = frozenset("\t\n")
+"""What is hostile only within a line."""
 
+_ASCII_CONTROLS = bytes([*range(0x09), *range(0x0B, 0x20), 0x7F])
 
 _ENCODING = "utf-8"
 
@@ -46,26 +47,32 @@ def escaped(text: str) -> str:
 
     Marks of colours stay as well: only :class:`Screen` knows whether there is colour.
     """
-    return text if _is_plain(text) else re.sub(_HOSTILE, _spelled_but_marks, text)
+    return text if _is_plain(text) else _HOSTILE.sub(_spelled_but_breaks, text)
 
 
 def one_line(text: str) -> str:
     """Return text as one line, as for a table's cell: new lines and tabs are escaped too."""
-    return text if text.isprintable() else re.sub(_IN_A_LINE, _spelled_but_marks, text)
+    return text if text.isprintable() else _HOSTILE.sub(_spelled_but_marks, text)
 
 
 def is_plain(text: str) -> bool:
     """Return whether a text has nothing to escape, and no new line."""
-    return text.isprintable() or re.search(_IN_A_LINE, text) is None
+    return text.isprintable() or _HOSTILE.search(text) is None
 
 
 def _is_plain(text: str) -> bool:
     """Return True only for harmless text; a quick check, which may be False for harmless text."""
-    return text.replace("\n", "").replace("\t", "").isprintable()
+    if text.isprintable():
+        return True
+    return text.isascii() and len(text.encode().translate(None, _ASCII_CONTROLS)) == len(text)
 
 
 def _spelled(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
+
+
+def _spelled_but_breaks(found: re.Match[str]) -> str:
+    return found[0] if found[0] in _BREAKS else _spelled_but_marks(found)
 
 
 def _spelled_but_marks(found: re.Match[str]) -> str:
@@ -104,7 +111,7 @@ class Screen(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError("a screen accepts text only")
         cut = shortened(text) if self._messages else text
-        shown = cut if _is_plain(cut) else re.sub(_HOSTILE, self._shown, cut)
+        shown = cut if _is_plain(cut) else _HOSTILE.sub(self._shown, cut)
         try:
             self.raw.write(shown)
         except UnicodeEncodeError:
@@ -119,7 +126,7 @@ class Screen(io.TextIOBase):
 
     def _shown(self, found: re.Match[str]) -> str:
         code = SGR.get(found[0])
-        return _spelled(found) if code is None else f"\x1b[{code}m"
+        return _spelled_but_breaks(found) if code is None else f"\x1b[{code}m"
 
     @property
     def buffer(self) -> io.RawIOBase | io.BufferedIOBase:
