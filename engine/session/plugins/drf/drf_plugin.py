@@ -74,7 +74,9 @@ class Drf:
         self._stale = True
 
     def _share(self, allocated: Floats) -> float:
-        amounts: list[float] = allocated.tolist()
+        return self._share_of(allocated.tolist())
+
+    def _share_of(self, amounts: list[float]) -> float:
         return max(0.0, *[amount / of for amount, of in zip(amounts, self._total, strict=True)])
 
     def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
@@ -83,16 +85,16 @@ class Drf:
         What a candidate frees counts for those of its job that follow, chosen or not.
         """
         ours = self._share(self._allocated[self._job[preemptor]] + self._request[preemptor])
-        left: dict[int, Floats] = {}
+        left: dict[int, list[float]] = {}
         victims = []
         for task in candidates:
-            job = int(self._job[task])
+            job = self._job.item(task)
             if job not in left:
-                left[job] = self._allocated[job].copy()
+                left[job] = self._allocated[job].tolist()
             # Taken off before the comparison and never given back: `allocations[...].Sub` changes
             # in place.
-            self._subtract(left[job], task)
-            theirs = self._share(left[job])
+            left[job] = self._less(left[job], task)
+            theirs = self._share_of(left[job])
             if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
                 victims.append(task)
             elif self._ssn.trace.staying is not None:
@@ -148,6 +150,20 @@ class Drf:
         self._subtract(allocated, task)
         self._shares[job] = self._share(allocated)
         self._stale = True
+
+    def _less(self, amounts: list[float], task: int) -> list[float]:
+        """Return an account without a task's request: :meth:`_subtract` of a few plain numbers.
+
+        :raises Panic: the account holds less, unless subtractions are checked.
+        """
+        request: list[float] = self._request[task].tolist()
+        pairs = list(zip(amounts, request, strict=True))
+        if max(asked - has for has, asked in pairs) < MIN_RESOURCE:
+            return [has - asked for has, asked in pairs]
+        allocated = np.array(amounts)
+        self._subtract(allocated, task)
+        rest: list[float] = allocated.tolist()
+        return rest
 
     def _subtract(self, allocated: Floats, task: int) -> None:
         """Subtract a task's request from an account.
