@@ -71,6 +71,11 @@ ABSTAINED = Vote(ABSTAIN)
 REJECTED = Vote(REJECT)
 
 
+def _amounts(side: Amounts | float) -> Amounts:
+    """Return one side of a comparison as amounts: one number has an empty name."""
+    return side if isinstance(side, Mapping) else {"": float(side)}
+
+
 class TraceStep(NamedTuple):
     """One thing that happened in a session.
 
@@ -166,16 +171,21 @@ class Trace:
         self.details[self.action, what, about] = seen
 
     def spare(
-        self, spares: Spares, about: str, has: Amounts = NO_AMOUNTS, limit: Amounts = NO_AMOUNTS
+        self,
+        spares: Spares,
+        about: str,
+        has: Amounts | float = NO_AMOUNTS,
+        limit: Amounts | float = NO_AMOUNTS,
     ) -> None:
         """Keep why a plugin lets a candidate stay; call it only while :attr:`staying` is not None.
 
-        :param about, has, limit: as in :class:`.Spared`.
+        :param about, has, limit: as in :class:`.Spared`; one number needs no name.
         """
         assert self.staying is not None, "a vote is being explained"
         spared = self.staying.get((spares, about))
         if spared is None:
-            spared = self.staying[spares, about] = Spared(spares, about, 0, has, limit)
+            spared = Spared(spares, about, 0, _amounts(has), _amounts(limit))
+            self.staying[spares, about] = spared
         spared.pods += 1
 
     def keep(self, step: TraceStep) -> None:

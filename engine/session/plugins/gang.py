@@ -95,7 +95,7 @@ class GangPlugin:
         occupied: dict[int, int] = {}
         victims = []
         for task in candidates:
-            job = int(self._job_of[task])
+            job = self._job_of.item(task)
             if job not in occupied:
                 occupied[job] = self._jobs.ready_task_num(job)
             # `minAvailable` alone: minima of roles and groups do not keep a task (`preemptableFn`).
@@ -104,9 +104,7 @@ class GangPlugin:
                 victims.append(task)
             elif self._ssn.trace.staying is not None:
                 has, least = occupied[job], self._jobs.min_available[job]
-                self._ssn.trace.spare(
-                    Spares.MIN_MEMBER, self._jobs.keys[job], {"": has}, {"": least}
-                )
+                self._ssn.trace.spare(Spares.MIN_MEMBER, self._jobs.keys[job], has, least)
         return victims, PERMIT
 
     def _could_evict(self, _: int, candidates: Rows) -> NDArray[np.bool_]:

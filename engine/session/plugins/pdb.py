@@ -66,7 +66,7 @@ class Pdb:
                 if broken is None:
                     victims.append(task)
                 elif ssn.trace.staying is not None:
-                    most = {"": float(broken.status.disruptions_allowed)}
+                    most = broken.status.disruptions_allowed
                     name = f"{broken.namespace}/{broken.metadata.name}"
                     ssn.trace.spare(Spares.BUDGET, name, limit=most)
             return victims

@@ -35,7 +35,7 @@ class Priority:
 
         def compared(candidate: int, preemptor: int) -> tuple[int, int]:
             """Return both priorities: of the jobs or, within one job, of the tasks."""
-            theirs, ours = int(job_of[candidate]), int(job_of[preemptor])
+            theirs, ours = job_of.item(candidate), job_of.item(preemptor)
             if theirs != ours:
                 return job_priority[theirs], job_priority[ours]
             return tasks[candidate].priority, tasks[preemptor].priority
@@ -43,8 +43,7 @@ class Priority:
         def stays(candidate: int, has: int, limit: int) -> bool:
             """Return False; keep why a candidate stays, while the vote is explained."""
             if ssn.trace.staying is not None:
-                about = jobs.keys[int(job_of[candidate])]
-                ssn.trace.spare(Spares.PRIORITY, about, {"": float(has)}, {"": float(limit)})
+                ssn.trace.spare(Spares.PRIORITY, jobs.keys[job_of.item(candidate)], has, limit)
             return False
 
         def preemptable(preemptor: int, candidates: list[int]) -> tuple[list[int], int]:

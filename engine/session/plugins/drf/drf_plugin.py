@@ -98,7 +98,7 @@ class Drf:
             if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
                 victims.append(task)
             elif self._ssn.trace.staying is not None:
-                self._ssn.trace.spare(Spares.SHARE, self._keys[job], {"": theirs}, {"": ours})
+                self._ssn.trace.spare(Spares.SHARE, self._keys[job], theirs, ours)
         return victims, PERMIT
 
     def _may_preempt(self, preemptor: int, candidates: Rows) -> NDArray[np.bool_]:

@@ -184,7 +184,7 @@ class Tdm:
         for task in candidates:
             job = int(tasks.job[task])
             if task in chosen and task not in allowed and job != NO_JOB:
-                most = {"": float(max_evictions(self._ssn, job))}
+                most = max_evictions(self._ssn, job)
                 trace.spare(Spares.EVICTED_AT_ONCE, jobs.keys[job], limit=most)
             elif task not in chosen:
                 trace.spare(Spares.REVOCABLE_NODE, "")
