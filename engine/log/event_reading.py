@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -215,15 +216,7 @@ class EventReader:
         """Return the conditions on rows; None if no row can meet them."""
         filters = _Filter(conditions=[], parameters=[])
         if query.kinds:
-            kinds = [
-                kind
-                for kind in KINDS
-                if any(
-                    kind == wanted or (wanted.endswith("*") and kind.startswith(wanted[:-1]))
-                    for wanted in query.kinds
-                )
-            ]
-            named = sorted({*kinds, *query.kinds})
+            named = _kinds_like(tuple(query.kinds))
             numbers = [number for kind in named for number in self._names.symbols_of(kind)]
             if not numbers:
                 return None  # No event is of these kinds; without this all would be looked at.
@@ -362,3 +355,10 @@ def resource_version(revision: int | None, stored: str | None) -> str:
 def _names_objects(query: Query) -> bool:
     named = query.name is not None or query.uid is not None
     return named or bool(query.objects) or query.about_kinds
+
+
+@lru_cache(maxsize=64)
+def _kinds_like(wanted: tuple[str, ...]) -> Sequence[str]:
+    """Return the kinds that a query names, some by their beginning, as in ``pod.*``; sorted."""
+    begins = tuple(kind[:-1] for kind in wanted if kind.endswith("*"))
+    return sorted({*wanted, *(kind for kind in KINDS if begins and kind.startswith(begins))})

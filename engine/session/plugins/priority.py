@@ -33,13 +33,6 @@ class Priority:
         job_of = ssn.tasks.job
         job_priority: list[int] = jobs.priority.tolist()
 
-        def compared(candidate: int, preemptor: int) -> tuple[int, int]:
-            """Return both priorities: of the jobs or, within one job, of the tasks."""
-            theirs, ours = job_of.item(candidate), job_of.item(preemptor)
-            if theirs != ours:
-                return job_priority[theirs], job_priority[ours]
-            return tasks[candidate].priority, tasks[preemptor].priority
-
         def stays(candidate: int, has: int, limit: int) -> bool:
             """Return False; keep why a candidate stays, while the vote is explained."""
             if ssn.trace.staying is not None:
@@ -47,11 +40,16 @@ class Priority:
             return False
 
         def preemptable(preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
-            return [
-                task
-                for task in candidates
-                if (pair := compared(task, preemptor))[0] < pair[1] or stays(task, *pair)
-            ], PERMIT
+            """Choose tasks of less important jobs and, of the own job, less important tasks."""
+            own, victims = job_of.item(preemptor), []
+            for task in candidates:
+                job = job_of.item(task)
+                has, limit = job_priority[job], job_priority[own]
+                if job == own:
+                    has, limit = tasks[task].priority, tasks[preemptor].priority
+                if has < limit or stays(task, has, limit):
+                    victims.append(task)
+            return victims, PERMIT
 
         def may_yield(preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
             """Return which tasks may be preempted: less important jobs', and all of the own job."""

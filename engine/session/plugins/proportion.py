@@ -182,7 +182,9 @@ class Proportion:
         for task in candidates:
             queue = queue_of[tasks.job.item(task)]
             attr = self._attrs[queue]
-            allocated = left.setdefault(queue, attr.allocated.clone())
+            if queue not in left:
+                left[queue] = attr.allocated.clone()
+            allocated = left[queue]
             if skips_small and allocated.less_partly(request, ZERO):
                 if trace.staying is not None:
                     trace.spare(Spares.LESS_THAN_ASKED, queue, plain(allocated), plain(request))

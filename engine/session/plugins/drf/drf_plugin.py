@@ -7,6 +7,7 @@ Source: pkg/scheduler/plugins/drf/drf.go.
 
 from __future__ import annotations
 
+from operator import sub, truediv
 from typing import ClassVar
 
 import numpy as np
@@ -77,7 +78,8 @@ class Drf:
         return self._share_of(allocated.tolist())
 
     def _share_of(self, amounts: list[float]) -> float:
-        return max(0.0, *[amount / of for amount, of in zip(amounts, self._total, strict=True)])
+        share: float = max(0.0, *map(truediv, amounts, self._total))
+        return share
 
     def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
         """Choose tasks of jobs that without them still have as much as the preemptor with its own.
@@ -157,9 +159,8 @@ class Drf:
         :raises Panic: the account holds less, unless subtractions are checked.
         """
         request: list[float] = self._request[task].tolist()
-        pairs = list(zip(amounts, request, strict=True))
-        if max(asked - has for has, asked in pairs) < MIN_RESOURCE:
-            return [has - asked for has, asked in pairs]
+        if max(map(sub, request, amounts)) < MIN_RESOURCE:
+            return [*map(sub, amounts, request)]
         allocated = np.array(amounts)
         self._subtract(allocated, task)
         rest: list[float] = allocated.tolist()
