@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.vote_details import Amounts, QueueLevel, ReservationCheck
@@ -40,7 +41,11 @@ def releases_like(run: Run, behaviour: str) -> str:
 
     :param behaviour: the name of the behaviour.
     """
-    release = run.answer.release
+    return _range_like(run.answer.release, behaviour)
+
+
+@cache
+def _range_like(release: str, behaviour: str) -> str:
     own, names = getattr(resolve(release), behaviour), [str(one) for one in RELEASES]
     like = [getattr(resolve(name), behaviour) == own for name in names]
     if release not in names:

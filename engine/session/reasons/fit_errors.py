@@ -79,10 +79,10 @@ class FitErrors:
 
     def _objections(self) -> Iterator[tuple[Objection, int]]:
         """Yield the objections of each verdict, with how many nodes have that."""
-        counts = np.bincount(self.verdicts)
-        for verdict in np.flatnonzero(counts).tolist():
-            for objection in self._reasons.objections(verdict):
-                yield objection, int(counts[verdict])
+        counts: list[int] = np.bincount(self.verdicts).tolist()
+        for verdict, count in enumerate(counts):
+            for objection in self._reasons.objections(verdict) if count else ():
+                yield objection, count
 
     def codes(self) -> dict[str, int]:
         """Return how many nodes refuse the task for the reason of each code, by code."""
