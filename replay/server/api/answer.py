@@ -9,9 +9,11 @@ from urllib.parse import quote
 import msgspec
 
 from ....engine.kubernetes.units import format_time
+from ...answers.assumed_confs import unnamed
 from ...facade.documents import document
 from ...facade.log import Log
 from ...logs.assumptions import assumptions_at
+from ...logs.scheduler_release import release_at
 from ...moments.log_clock import when_is
 from ...moments.moment import Moment, remarks_on
 from ...questions.defaults import DEFAULT_RELEASE
@@ -142,7 +144,7 @@ def answered(asked: OperationRequest) -> Answer:
         releases=_releases(asked, result),
         configurations=_named(result, "conf"),
         not_known=withheld.document(_not_known(asked, result)),
-        assumed=[*_assumed(result), *withheld.document(filled_in)],
+        assumed=[*_assumed(asked, result), *withheld.document(filled_in)],
         evidence=EvidencePositions(positions=positions[:MOST_EVIDENCE], total=len(positions)),
         command=asked.operation.command_line(asked),
         links=_links(asked, positions),
@@ -242,12 +244,23 @@ def _releases(asked: OperationRequest, result: Any) -> list[str]:
     return [str(asked.keywords().get("release") or DEFAULT_RELEASE)]
 
 
-def _assumed(result: Any) -> list[str]:
-    if not isinstance(result, dict):
-        return []
-    asked = result.get("asked")
-    found = [result.get("assumed"), asked.get("assumed") if isinstance(asked, dict) else None]
-    return [str(one) for some in found if isinstance(some, list) for one in some]
+def _assumed(asked: OperationRequest, result: Any) -> list[str]:
+    """Return what a result says that was assumed, and the release that neither names."""
+    parts = [result, result.get("asked")] if isinstance(result, dict) else []
+    lists = [part.get("assumed") for part in parts if isinstance(part, dict)]
+    said = [str(text) for texts in lists if isinstance(texts, list) for text in texts]
+    return list(dict.fromkeys((*said, *_unnamed(asked, result))))
+
+
+def _unnamed(asked: OperationRequest, result: Any) -> Iterator[str]:
+    """Yield that the release of an answer is assumed: nobody named it, and no image does."""
+    is_named = asked.release is not None or "release" in asked.values
+    if not asked.operation.has_release or is_named:
+        return
+    read = None if asked.moment is None else release_at(asked.log, asked.moment)
+    used = _releases(asked, result)
+    if len(used) == 1 and used[0] != read:
+        yield unnamed(used[0])
 
 
 def _not_known(asked: OperationRequest, result: Any) -> list[dict[str, Any]]:

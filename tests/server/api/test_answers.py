@@ -50,6 +50,26 @@ def test_an_answer_is_as_documented_and_as_its_command_and_names_no_folder(
     assert [folder for folder in {*folders, str(server.place.parent)} if folder in text] == []
 
 
+WITHOUT_A_RELEASE = [
+    one.name for one in OPERATIONS if one.has_release and "release" in QUESTIONS[one.name]
+]
+
+
+def test_questions_of_one_release_are_asked_without_it() -> None:
+    assert {"session", "belief"} <= set(WITHOUT_A_RELEASE)
+
+
+@pytest.mark.parametrize("name", WITHOUT_A_RELEASE)
+def test_an_answer_of_the_usual_release_says_that_it_is_assumed(server: Running, name: str) -> None:
+    path, query = path_of(BY_NAME[name].url, QUESTIONS[name])
+    del query["release"]
+    said = "no release was named: the answer is that of v1.12.1"
+    unnamed = server.client.get(path, params={**query, **SIZE}).json()
+    assert unnamed["assumed"].count(said) == 1
+    named = server.client.get(path, params={**query, **SIZE, "release": "v1.12.1"}).json()
+    assert said not in named["assumed"]
+
+
 def _check_shape(found: Any, operation: Operation) -> None:
     jsonschema.validate(found, answer_schema(operation))
     jsonschema.validate(found, closed(answer_schema(operation)))
