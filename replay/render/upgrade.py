@@ -67,7 +67,8 @@ def verdict_text(judged: Verdict, upgrade: Upgrade) -> str:
         *(_effect_text(effect) for effect in noticed if effect.level in _DOES),
     ]
     only = "only " * (judged.level == verdict.PHASES)
-    return f"{only}{', '.join(said)}{_if_sure(upgrade)}"
+    sampled = f", {limit}" if (limit := _sampled(upgrade)) else ""
+    return f"{only}{', '.join(said)}{sampled}{_if_sure(upgrade)}"
 
 
 def _if_sure(upgrade: Upgrade) -> str:
@@ -91,9 +92,16 @@ def _why_unknown(upgrade: Upgrade) -> str:
     return "the log has no session to compare"
 
 
+def _sampled(upgrade: Upgrade) -> str:
+    """Return which part of the sessions was compared; empty if all were."""
+    if upgrade.sessions == upgrade.known:
+        return ""
+    return f"in the {upgrade.sessions:,} of {counted(upgrade.known, 'session')} that were compared"
+
+
 def _as_far(upgrade: Upgrade) -> str:
     """Return the limits of "nothing changes", if not all sessions could be checked."""
-    limits = []
+    limits = [limit] if (limit := _sampled(upgrade)) else []
     missed = upgrade.doubtful + upgrade.left_out
     if missed:
         whole = upgrade.sessions + upgrade.left_out

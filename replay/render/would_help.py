@@ -79,11 +79,11 @@ def _tried_text(found: WouldHelp) -> str:
         helps = "more job helps" if more == 1 else "more jobs help"
         rest = f"; {more} {helps}, too" if more else ""
         return f"Found by running the session with each of {tried}{rest}"
-    sooner = " sooner" if found.unchanged else ""
+    when = "sooner" if found.unchanged else "at once"
     faults = ", except by a fault of a release" if found.by_fault else ""
     if found.tried == 1:
-        return f"The one change that was tried does not make it start{sooner}{faults}"
-    return f"None of {tried} makes it start{sooner}{faults}"
+        return f"The one change that was tried does not make it start {when}{faults}"
+    return f"None of {tried} makes it start {when}{faults}"
 
 
 def _listed_in_vain(found: WouldHelp) -> Iterator[str]:

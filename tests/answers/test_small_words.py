@@ -109,9 +109,12 @@ def test_nothing_is_compared_with_what_a_scenario_does_not_record(scenario: str)
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"tried": 35}, "None of 35 changes makes it start"),
-        ({"tried": 39, "pairs": 4}, "None of 35 changes and 4 pairs of them makes it start"),
-        ({"tried": 1}, "The one change that was tried does not make it start"),
+        ({"tried": 35}, "None of 35 changes makes it start at once"),
+        (
+            {"tried": 39, "pairs": 4},
+            "None of 35 changes and 4 pairs of them makes it start at once",
+        ),
+        ({"tried": 1}, "The one change that was tried does not make it start at once"),
         ({"tried": 2, "unchanged": "enqueued"}, "None of 2 changes makes it start sooner"),
     ],
 )

@@ -355,6 +355,10 @@ def test_an_upgrade_begins_with_a_verdict(log: Path) -> None:
     assert (effect["level"], effect["objects"], effect["sessions"]) == ("phases", 2, 2)
     same = run(*check, "--from", NEW, "--to", NEW)
     assert same.stdout.startswith("Verdict: nothing changes\n")
+    sample = run(*check, "--from", NEW, "--to", NEW, "--sample", "1").stdout
+    assert sample.startswith("Verdict: nothing changes in the 1 of 2 sessions that were compared\n")
+    some = run(*check, "--from", OLD, "--to", LATER, "--sample", "1").stdout
+    assert some.splitlines()[0].endswith(", in the 1 of 2 sessions that were compared")
     assert told(*check, "--from", NEW, "--to", NEW)["verdict"] == "nothing"
 
 
