@@ -24,6 +24,11 @@ _OTHERS: Final = (
         _SEE,
     ),
     (
+        re.compile(rb"(?:panic|fatal error): (?:[^g]|g(?!oroutine \d))*\Z"),
+        "it is a panic without its stack, and only the stack says which program it was",
+        "copy the lines that follow it, too: those with goroutine, functions and files",
+    ),
+    (
         re.compile(rb"(?:panic|fatal error): |goroutine \d+ \["),
         "it is a panic of a program that is no component of Volcano: its stack names none",
         _SEE,

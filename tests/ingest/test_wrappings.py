@@ -339,6 +339,13 @@ def test_a_panic_of_another_program_is_named_as_such(tmp_path: Path) -> None:
         read(tmp_path, PANIC.replace("volcano.sh/volcano", "example.com/other"))
 
 
+def test_a_panic_without_its_stack_is_not_said_to_have_one(tmp_path: Path) -> None:
+    line = "panic: runtime error: invalid memory address or nil pointer dereference\n"
+    with pytest.raises(FormatUnknown, match="without its stack") as refused:
+        read(tmp_path, line)
+    assert "goroutine" in str(refused.value.now)
+
+
 def test_objects_on_a_page_are_read_without_what_surrounds_them(tmp_path: Path) -> None:
     text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ml, uid: u, "
     text += "resourceVersion: '7'}\nspec: {}\nstatus: {phase: Running}\n"

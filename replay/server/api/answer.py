@@ -253,7 +253,7 @@ def _assumed(asked: OperationRequest, result: Any) -> list[str]:
 
 
 def _unnamed(asked: OperationRequest, result: Any) -> Iterator[str]:
-    """Yield that the release of an answer is assumed: nobody named it, and no image does."""
+    """Yield that the release of an answer is assumed: neither the request nor an image names it."""
     is_named = asked.release is not None or "release" in asked.values
     if not asked.operation.has_release or is_named:
         return
