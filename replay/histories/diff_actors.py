@@ -59,7 +59,8 @@ UNKNOWN_MAKER = Maker()
 class Who(msgspec.Struct, frozen=True, kw_only=True):
     """The makers of a difference.
 
-    :param objects: makers of added and removed objects.
+    :param objects: makers of added and removed objects, and of accepted writes with an unknown
+        result to objects of which no field is known to differ.
     :param fields: makers of each change of the changed objects, in order.
     """
 
@@ -85,6 +86,7 @@ def who_made(store: LogStore, diff: Diff, before: Moment, after: Moment) -> Who:
     events = _Events(store, before, after, frozenset([*lone, *changed]), since)
     objects = {one.object: events.came(one.object) for one in diff.added}
     objects |= {one.object: events.went(one.object) for one in diff.removed}
+    objects |= {one.object: events.wrote(one.object) for one in diff.changed if not one.changes}
     fields = dict(_fields(store, diff, before, events))
     return Who(objects=objects, fields=fields)
 
@@ -125,7 +127,7 @@ class _Events:
         wanted: frozenset[Reference],
         since: int | None,
     ) -> None:
-        self._store = store
+        self._store, self._after = store, after
         self._clock = clock_of(store, branch=after.branch, cluster=after.cluster)
         self._versions: dict[Reference, list[Recorded]] = defaultdict(list)
         self._gone: dict[Reference, Recorded] = {}
@@ -179,6 +181,29 @@ class _Events:
         gone = self._gone.get(reference)
         maker = UNKNOWN_MAKER if gone is None else self._maker(gone)
         return maker if maker.actor else self._leaving(reference) or maker
+
+    def wrote(self, reference: Reference) -> Maker:
+        """Return who made the accepted request to write an object whose result is not known.
+
+        Only if the log holds one such request, and no deletion of a collection of the kind: else
+        any of them may be the one that counts.
+        """
+        asked = [
+            request
+            for request in self._asked[reference]
+            if KINDS[request.event.kind].effect is Effect.TOUCHED
+        ]
+        collection = Query(
+            branch=self._after.branch,
+            cluster=self._after.cluster,
+            until=self._after.known,
+            kinds=("collection.deleted",),
+            objects=((reference.group, reference.kind),),
+            limit=1,
+        )
+        if len(asked) != 1 or any(self._store.read(collection)):
+            return UNKNOWN_MAKER
+        return self._made(asked[0].event.actor, asked[0])
 
     def changed(self, reference: Reference, path: str, steps: Sequence[_Step]) -> Maker:
         """Return who last changed a field."""

@@ -77,6 +77,8 @@ def who_json(diff: Diff, who: Who) -> dict[str, Any]:
         makers = who.fields[changed.object]
         for change, maker in zip(document["changes"], makers, strict=True):
             change["who"] = _maker_json(maker)
+        if not makers:
+            document["who"] = _maker_json(who.objects.get(changed.object, UNKNOWN_MAKER))
     return whole
 
 

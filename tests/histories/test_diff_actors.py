@@ -60,3 +60,25 @@ def test_of_none_or_several_requests_nobody_is_named(
 ) -> None:
     take_audit(log, tmp_path / "audit.log", lines)
     assert maker(log).perhaps == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "actor"),
+    [([], "bob"), (["patch"], ""), (["deletecollection"], "")],
+    ids=["one", "another of the object", "one of the kind"],
+)
+def test_who_wrote_with_an_unknown_result_is_named_if_it_can_only_be_that_request(
+    tmp_path: Path, more: list[str], actor: str
+) -> None:
+    deletion = audited("delete", "nodes", "n1", AT, namespace="", user="bob")
+    others = [
+        audited(verb, "nodes", "n1" if verb == "patch" else "", LATER, namespace="", user="eve")
+        for verb in more
+    ]
+    with plinian.open(tmp_path / "a.db", create=True) as log:
+        take(log, tmp_path / "first.json", small_cluster(), FIRST)
+        take_audit(log, tmp_path / "audit.log", [deletion, *others])
+        difference = log.diff(FIRST)
+        (stale,) = [one for one in difference.changed if one.object.name == "n1"]
+        assert not stale.changes
+        assert log.who_made(difference, FIRST).objects[stale.object].actor == actor
