@@ -39,7 +39,7 @@ JOB: Pair = ("batch.volcano.sh", "Job")
 CLOSELY = 32
 """How many pending pods of a job are followed closely."""
 
-_PLACING = frozenset({"allocate", "backfill"})
+PLACING = ("allocate", "backfill")
 _TAKING = frozenset({"allocate", "pipeline"})
 
 Kind = TypeVar("Kind")
@@ -121,7 +121,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         return {
             step.about[0]: number
             for number, step in enumerate(self.trace.steps)
-            if step.what == "predicate" and len(step.about) == 1 and step.by in _PLACING
+            if step.what == "predicate" and len(step.about) == 1 and step.by in PLACING
         }
 
     @cached_property

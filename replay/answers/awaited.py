@@ -14,10 +14,10 @@ from ...engine.session.framework.vote_details import (
     ReservationCheck,
 )
 from .action_order import before, does_not_run, not_run
-from .answering_session import Run
+from .answering_session import PLACING, Run
 from .evicting import EVICTING, PREEMPTING, EvictingAction, NoRoom, asking_of, why_no_room
 from .finding import Blocked, causes_of
-from .placing_reasons import PLACING, placed
+from .placing_reasons import placed
 from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, on_nodes
 from .records import Note
 

@@ -23,7 +23,7 @@ from ...engine.session.nodes.node_selection import Purpose
 from ...engine.session.plugins.predicates.filters import UNPREPARED
 from ...engine.session.reasons.objections import NodeCode, Objection
 from .amounts import amounts_of, in_order, joined, word
-from .answering_session import CSI_NODE, NODE, NUMA, PODGROUP, Run
+from .answering_session import CSI_NODE, NODE, NUMA, PLACING, PODGROUP, Run
 from .carried import carries
 from .demands import Demands, demands_of, unbound_claim
 from .enqueueing import compares, refusal
@@ -36,7 +36,6 @@ from .requested_amounts import of_which
 from .undecoded import absence, undecoded_names, undecoded_nodes
 
 _PODS = "pods"
-PLACING = ("allocate", "backfill")
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
 NO_NODE = "no-node"
@@ -116,21 +115,20 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
     for pod in pods:
         if found and (own not in run.trace.fully or not run.trace.follows(pod)):
             break  # Nothing more is known of it than of the first.
-        if _queue_refuses(run, pod, queue, own) is None:
-            alike = _alike(run, pod)
-            if alike in seen:
-                continue  # Pods of a task differ in their names, and nodes refuse all for the same.
-            seen += [] if alike is None else [alike]
+        alike = _alike(run, pod, queue, own)
+        if alike is not None and alike in seen:
+            continue  # Pods of a task differ in their names, and nodes refuse all for the same.
+        seen.append(alike)
         blocked = not_placed(run, pod, queue, own)
         if blocked is not None:
             found.setdefault(_kind(blocked), (pod, blocked))
     return list(found.values())
 
 
-def _alike(run: Run, name: str) -> object:
+def _alike(run: Run, name: str, queue: str, own: str) -> object:
     """Return what is equal for pods that nodes refuse for one kind of reason; else None."""
     pod, seen = run.pod(name), _refusing(run, name)
-    if pod is None or seen is None:
+    if pod is None or seen is None or _queue_refuses(run, name, queue, own) is not None:
         return None
     return pod.spec, frozenset(reason for group in seen.groups for reason in group.reasons)
 

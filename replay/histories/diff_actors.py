@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import msgspec
 
 from ...engine.events import KINDS, Effect, Event, Recorded, Reference, kind_of_version
+from ...engine.kubernetes.resources import GroupKind
 from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import TimeSpan
@@ -182,6 +184,18 @@ class _Events:
         maker = UNKNOWN_MAKER if gone is None else self._maker(gone)
         return maker if maker.actor else self._leaving(reference) or maker
 
+    @cached_property
+    def _collected(self) -> frozenset[GroupKind]:
+        """The kinds of which a request deletes a collection."""
+        query = Query(
+            branch=self._after.branch,
+            cluster=self._after.cluster,
+            until=self._after.known,
+            kinds=("collection.deleted",),
+        )
+        references = (recorded.event.reference for recorded in self._store.read(query))
+        return frozenset((reference.group, reference.kind) for reference in references)
+
     def wrote(self, reference: Reference) -> Maker:
         """Return who made the accepted request to write an object whose result is not known.
 
@@ -193,15 +207,7 @@ class _Events:
             for request in self._asked[reference]
             if KINDS[request.event.kind].effect is Effect.TOUCHED
         ]
-        collection = Query(
-            branch=self._after.branch,
-            cluster=self._after.cluster,
-            until=self._after.known,
-            kinds=("collection.deleted",),
-            objects=((reference.group, reference.kind),),
-            limit=1,
-        )
-        if len(asked) != 1 or any(self._store.read(collection)):
+        if len(asked) != 1 or (reference.group, reference.kind) in self._collected:
             return UNKNOWN_MAKER
         return self._made(asked[0].event.actor, asked[0])
 

@@ -9,30 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from ...engine.log.store import LogStore
 from .moment import Moment
 from .read_coverage import DatedList, dated_lists
 
 
-class LaterList(msgspec.Struct, frozen=True):
-    """A list that was made after a moment, although its revision had happened by then."""
-
-    position: int
-    revision: int
-
-
-def later_lists(store: LogStore, moment: Moment) -> list[LaterList]:
+def later_lists(store: LogStore, moment: Moment) -> list[DatedList]:
     """Return the lists that are later than a moment and would count at its revision."""
     if moment.time is None and moment.revision is None:  # The end of the log.
         return []
     made = dated_lists(store, branch=moment.branch, cluster=moment.cluster, known=moment.known)
-    return [
-        LaterList(listed.position, listed.revision)
-        for listed in made
-        if _is_later(listed, moment, made)
-    ]
+    return [listed for listed in made if _is_later(listed, moment, made)]
 
 
 def _is_later(listed: DatedList, moment: Moment, made: Sequence[DatedList]) -> bool:

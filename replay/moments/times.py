@@ -89,11 +89,11 @@ def ends_of(span: TimeSpan) -> Ends:
 def _one_time(span: TimeSpan) -> str:
     """Return a time that is known as exactly as times are printed; empty if it is not."""
     low, high = span.earliest, span.latest
-    if low is None or high is None:
+    if low is None or high is None or not is_one_time(span):
         return ""
     if high - low <= _EXACT_US:
         return time_text(low if span.estimate is None else span.estimate)
-    return time_text(low - low % SECOND_US) if low // SECOND_US == high // SECOND_US else ""
+    return time_text(low - low % SECOND_US)
 
 
 def is_one_time(span: TimeSpan) -> bool:

@@ -257,9 +257,11 @@ def _unnamed(asked: OperationRequest, result: Any) -> Iterator[str]:
     is_named = asked.release is not None or "release" in asked.values
     if not asked.operation.has_release or is_named:
         return
-    read = None if asked.moment is None else release_at(asked.log, asked.moment)
     used = _releases(asked, result)
-    if len(used) == 1 and used[0] != read:
+    if len(used) != 1:
+        return
+    read = None if asked.moment is None else release_at(asked.log, asked.moment)
+    if used[0] != read:
         yield unnamed(used[0])
 
 
