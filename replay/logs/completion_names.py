@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from urllib.parse import unquote
 
 GroupKind = tuple[str, str]
 
@@ -107,7 +108,7 @@ class _Opened:
             for cluster in self._log.store.clusters()
             for reference in self._log.store.objects_of(*kind, cluster=cluster)
             if reference.uid
-            and namespace in {None, reference.namespace}
+            and (namespace is None or reference.namespace in {namespace, ""})
             and reference.name.startswith(begin)
         }
         return sorted(found)[: self._most]
@@ -138,7 +139,7 @@ def open_names(place: str, *, most: int = 500) -> Iterator[LogNames]:
         with closing(_Opened(place, most)) as log:
             yield log
         return
-    path = Path(rest[1:] if found else place)
+    path = Path(unquote(rest[1:]) if found else place)
     if not path.is_file():
         raise FileNotFoundError(path)
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:

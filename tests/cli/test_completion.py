@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copy
 
 import pytest
 from click.testing import Result
@@ -18,6 +19,8 @@ from plinian.replay.cli.main import app
 from plinian.replay.lint.lint_rules import RULES
 from plinian.replay.lint.rule_names import RULE_NAMES
 from plinian.replay.logs.completion_names import open_names
+from plinian.replay.logs.log import Log
+from plinian.replay.logs.log import opened as open_any
 
 Run = Callable[..., Result]
 
@@ -129,9 +132,30 @@ def test_completion_at_any_database_sees_the_same(run: Run, log_place: str, smal
         other.store.append([recorded.event for recorded in log.events()])
     with open_names(log_place) as seen:
         assert seen.names(("", "Pod"), "default", "tr") == [("default", "train-0")]
+        assert seen.names(("", "Node"), "default", "") == [("", "n1")]
         assert seen.branches() == ["main"]
         assert seen.clusters() == ["default"]
         assert "default" in seen.namespaces()
+
+
+def test_kinds_without_namespaces_are_completed_from_any_database(
+    monkeypatch: pytest.MonkeyPatch, small_log: str
+) -> None:
+    def opened(_place: str, *, read_only: bool) -> Log:
+        assert read_only
+        return open_any(small_log, read_only=True)
+
+    monkeypatch.setattr("plinian.replay.logs.log.opened", opened)
+    with open_names("postgresql://any/log") as seen:
+        assert seen.names(("", "Node"), "default", "") == [("", "n1")]
+        assert seen.names(("", "Pod"), "default", "tr") == [("default", "train-0")]
+        assert seen.names(("", "Pod"), "other", "") == []
+
+
+def test_a_url_with_escapes_is_completed(tmp_path: Path, small_log: str) -> None:
+    copy(small_log, tmp_path / "my log.db")
+    with open_names(f"sqlite:///{tmp_path}/my%20log.db") as seen:
+        assert seen.branches() == ["main"]
 
 
 def test_ids_of_invariants_are_completed() -> None:
