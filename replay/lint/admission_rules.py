@@ -40,6 +40,7 @@ def queue_refused_for_amounts(given: LintContext, how: Behaviours) -> Iterator[I
         spec = queue.spec
         guarantee = spec.guarantee.resource
         pairs = [("deserved", spec.deserved, "capability", spec.capability)]
+        # Since v1.14.2 the webhook compares only neighbours: guarantee, deserved, capability.
         if own is not OwnAmounts.BY_NAME:
             pairs.append(("guarantee", guarantee, "capability", spec.capability))
         pairs.append(("guarantee", guarantee, "deserved", spec.deserved))
@@ -120,6 +121,8 @@ def queue_before_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """
     if not webhook_of(how.release).parent_exists:
         return
+    # An object that is written again moves to its last place, so this is the order of `kubectl
+    # apply`.
     order = {key.name: at for at, key in enumerate(given.world.manifests) if key.kind == "Queue"}
     for subject, queue in _written(given):
         parent = queue.spec.parent
@@ -157,6 +160,7 @@ def _beyond(own: OwnAmounts, small: Quantities, large: Quantities, *, needed: bo
             if (needed and name not in large)
             or (name in large and parse_quantity(small[name]) > parse_quantity(large[name]))
         ]
+    # An empty list is no limit, except where a guarantee has to be deserved.
     if not large and not (needed and own is OwnAmounts.WHOLE_FOR_GUARANTEE):
         return []
     return lacking(Resource.of(large), Resource.of(small))
@@ -189,15 +193,17 @@ def _capabilities(
 
 def _nearest(given: LintContext, child: Queue, own: Resource) -> tuple[str, Resource, list[str]]:
     """Return the nearest queue above with less of a resource, its capability, and the resources."""
-    left = list(child.spec.capability)
+    unbounded = list(child.spec.capability)
     for name in list(given.queues.lineage(child.name))[1:]:
         above = given.world.queues[name].spec.capability if name != ROOT else {}
         limit = Resource.of(above)
-        here = [one for one in left if one in above and limit.get(one) > 0]
-        beyond = [one for one in here if own.get(one) > limit.get(one)]
+        # An ancestor limits a resource only with an amount above 0 (findNearestAncestorCapability),
+        # and hides those above it.
+        here = [resource for resource in unbounded if resource in above and limit.get(resource) > 0]
+        beyond = [resource for resource in here if own.get(resource) > limit.get(resource)]
         if beyond:
             return name, limit, beyond
-        left = [one for one in left if one not in here]
+        unbounded = [resource for resource in unbounded if resource not in here]
     return "", Resource(), []
 
 
@@ -205,9 +211,9 @@ def _sums(
     given: LintContext, kind: ParentAmounts, parent: Queue, children: list[Queue]
 ) -> Iterator[Issue]:
     for field in ("guarantee", "deserved"):
-        limit, what = _amounts_of(parent, field), field
+        limit, limited_by = _amounts_of(parent, field), field
         if kind is ParentAmounts.PARENT and not limit:
-            limit, what = parent.spec.capability, "capability"
+            limit, limited_by = parent.spec.capability, "capability"
             if not limit:
                 continue
         total = Resource()
@@ -221,7 +227,7 @@ def _sums(
                 f"spec.{_FIELDS[field]}.{names[0]}",
                 FaultEffect.REFUSED,
                 f"{REFUSED}: the children of {parent.name!r} have {field} "
-                f"{amounts(names, total)} together, more than its {what} "
+                f"{amounts(names, total)} together, more than its {limited_by} "
                 f"{_written_amounts(names, limit)}",
                 f"lower it in the children, or raise it in {parent.name!r}",
             )

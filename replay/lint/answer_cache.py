@@ -29,6 +29,8 @@ class ReadRecorder:
 
     def __getattr__(self, name: str) -> Any:
         """Return a field, and remember its value."""
+        # Not remembered: the effect of this field is fixed, so a result does not depend on the
+        # release's.
         if name in self._changed:
             return self._changed[name]
         answer = self._asked[name] = getattr(self._behaviours, name)
@@ -57,6 +59,7 @@ class AnswerCache(Generic[T]):
 
     def __call__(self, behaviours: Behaviours) -> T:
         """Return the function's result for a release."""
+        # A list is enough: releases differ in few of the fields that one check reads.
         for asked, answer in self._known:
             if all(getattr(behaviours, name) == value for name, value in asked.items()):
                 return answer

@@ -53,6 +53,7 @@ def argument_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         for name in owner.given:
             if any(argument.matches(name) for argument in known):
                 continue
+            # Of any release: the name is then known, only not in this one.
             elsewhere = any(a.owner == owner.name and a.matches(name) for a in ARGUMENTS)
             of = "in this release, " if elsewhere else ""
             like = get_close_matches(name, [argument.name for argument in known], n=1)
@@ -73,11 +74,11 @@ def argument_type(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         value = owner.given[name]
         if is_of(value, argument.kind, how):
             continue
-        what = "the scheduler ends" if argument.crashes else "it counts as not given"
+        then = "the scheduler ends" if argument.crashes else "it counts as not given"
         yield read.issue(
             (*owner.path, name),
             FaultEffect.CRASHES if argument.crashes else FaultEffect.IGNORED,
-            f"{go_text(value)!r} is not {argument.kind.value}: {what}",
+            f"{go_text(value)!r} is not {argument.kind.value}: {then}",
             f"write {argument.kind.value}",
         )
 
@@ -99,6 +100,7 @@ def argument_unlisted(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             names = owner.given.get(of, "")
             listed = [each.strip() for each in names.split(",")] if isinstance(names, str) else []
             resource = name.removeprefix(beginning)
+            # Without the prefix it is another argument, which no list has to name.
             if resource == name or any(_is_about(resource, each) for each in listed):
                 continue
             message = f"{of} does not list {resource!r}, so this is not read"
@@ -142,9 +144,9 @@ def _known(
     for read, owner in _owners(given, how):
         known = arguments_of(owner.name, how.release)
         for name in owner.given:
-            found = next((argument for argument in known if argument.matches(name)), None)
-            if found is not None:
-                yield read, owner, name, found
+            expected = next((argument for argument in known if argument.matches(name)), None)
+            if expected is not None:
+                yield read, owner, name, expected
 
 
 def _fault_of(argument: Argument, name: str, value: Any) -> str:
@@ -155,6 +157,7 @@ def _fault_of(argument: Argument, name: str, value: Any) -> str:
         return _fault_of_duration(name, value)
     if name.startswith(ZONE):
         fault = why_closed(name.removeprefix(ZONE), value, 0)
+        # A zone that is only closed at the time of this check is sound.
         if fault is not None and fault.code is not NodeCode.ZONE_CLOSED:
             return f"{fault.text}: the zone is never open"
     return ""

@@ -38,15 +38,15 @@ class Assumption(NamedTuple):
         """A sentence about what is assumed; empty if nothing is."""
         if not self.plugins:
             return ""
-        what = "the built-in configuration, with proportion"
+        subject = "the built-in configuration, with proportion"
         if LimitingPlugin.CAPACITY in self.plugins:
-            what = "capacity, with the queues as a tree"
+            subject = "capacity, with the queues as a tree"
             if LimitingPlugin.PROPORTION in self.plugins:
-                what += ", and for proportion; a finding for only one of them says so"
+                subject += ", and for proportion; a finding for only one of them says so"
         elif self.because:
-            what = "proportion"
+            subject = "proportion"
         because = f": {self.because}" if self.because else ""
-        return f"no scheduler configuration was given (--conf); checked as for {what}{because}"
+        return f"no scheduler configuration was given (--conf); checked as for {subject}{because}"
 
 
 def assumption(world: LintInputs) -> Assumption:
@@ -61,6 +61,7 @@ def assumption(world: LintInputs) -> Assumption:
     if signs:
         plugins = tuple(plugin for plugin in LimitingPlugin if plugin in signs)
         return Assumption(plugins, ", and ".join(signs[plugin] for plugin in plugins))
+    # Both plugins read a guarantee, so it decides nothing: both are checked for.
     reserving = _guaranteed(queues)
     if reserving:
         because = f"queue {reserving} has guarantee, which both read"
@@ -73,6 +74,7 @@ def _read_by_one(queue: Queue) -> Iterator[tuple[LimitingPlugin, str]]:
     spec = queue.spec
     if spec.parent not in ("", ROOT):
         yield LimitingPlugin.CAPACITY, "parent"
+    # Only without a parent: one sign for capacity is enough to say.
     elif spec.deserved:
         yield LimitingPlugin.CAPACITY, "deserved"
     if queue_weight(spec.weight) != DEFAULT_WEIGHT:

@@ -10,6 +10,7 @@ def circles(waits: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
 
     :param waits: for which others each name waits.
     """
+    # A name in a circle that is known would find that circle again from another begin.
     in_circles: set[str] = set()
     for start in waits:
         circle = () if start in in_circles else _circle(start, waits)
@@ -22,6 +23,7 @@ def _circle(start: str, waits: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the shortest way from a name back to itself; empty if there is none."""
     paths: list[tuple[str, ...]] = [(start,)]
     seen: set[str] = set()
+    # Breadth first, so the first way back is the shortest.
     while paths:
         path = paths.pop(0)
         for target in waits.get(path[-1], ()):

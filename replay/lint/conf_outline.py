@@ -73,6 +73,8 @@ class _Walk:
 
     def enter(self, node: yaml.Node, shape: Any, path: Path) -> None:
         """Visit a value that should have a given structure."""
+        # A key's line is known already, and is where a person looks for it; else it is that of the
+        # value.
         self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(node, yaml.SequenceNode):
             inner = shape[0] if isinstance(shape, list) else None
@@ -91,6 +93,7 @@ class _Walk:
                 self.repeated.append(OddKey(here, line))
             seen[name] = None
             self.lines[here] = line
+            # A merge key of YAML is no key of the configuration: the decoder resolves it.
             if fields is not None and name not in fields and name != "<<":
                 like = get_close_matches(name, fields, n=1)
                 self.unknown.append(OddKey(here, line, like[0] if like else ""))

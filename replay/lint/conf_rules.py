@@ -74,6 +74,7 @@ def conf_rejected(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             parse_scheduler_conf(conf.text, how)
         except ConfInvalid as fault:
             message = str(fault)
+            # The rule action-unknown reports this one.
             if message.startswith(_NO_ACTION):
                 continue
             for line in message.splitlines():
@@ -100,6 +101,7 @@ def conf_key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             message = f"the key {key.path[-1]!r} occurs twice; the last one counts"
             yield Issue(conf.place(key.line), shown(key.path), FaultEffect.DIFFERS, message)
         place = conf.subject.place
+        # Only Helm's values, which are in a file, have keys around the configuration.
         for line, name in conf.repeated if place is not None else ():
             assert place is not None
             message = f"the key {name[:60]!r} occurs twice in these values; the last one counts"
@@ -215,6 +217,7 @@ def plugin_repeated(given: LintContext, how: Behaviours) -> Iterator[Issue]:
                 yield read.issue(
                     (*placed.path, "name"), FaultEffect.DIFFERS, message, "keep one of them"
                 )
+            # The last place stays: a third entry names the one before it.
             seen[name] = shown(placed.path)
 
 

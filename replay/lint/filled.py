@@ -27,6 +27,7 @@ def filled(manifest: Manifest, namespace: str, context: Context) -> dict[str, An
 
     :param namespace: that of objects that name none.
     """
+    # An object of a log went through an API server already.
     if manifest.place is None or manifest.group_kind == _JOB:
         return manifest.document
     document: dict[str, Any] = copied(manifest.document)

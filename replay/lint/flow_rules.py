@@ -26,9 +26,9 @@ _POLICIES = ("retain", "delete")
 def flow_dependency_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A flow that waits for one that its JobFlow does not have: it never starts."""
     for key, flow in given.world.flows.items():
-        names = [one.name for one in flow.spec.flows]
-        for number, one in enumerate(flow.spec.flows):
-            for target in one.depends_on.targets if one.depends_on else ():
+        names = [part.name for part in flow.spec.flows]
+        for number, part in enumerate(flow.spec.flows):
+            for target in part.depends_on.targets if part.depends_on else ():
                 if target not in names:
                     like = get_close_matches(target, names, n=1)
                     effect, then = _unmet(how)
@@ -36,7 +36,7 @@ def flow_dependency_missing(given: LintContext, how: Behaviours) -> Iterator[Iss
                         given.world.subject("JobFlow", key),
                         f"spec.flows[{number}].dependsOn.targets",
                         effect,
-                        f"flow {one.name!r} waits for {target!r}, which is none of its flows "
+                        f"flow {part.name!r} waits for {target!r}, which is none of its flows "
                         f"({', '.join(names)}): {then}",
                         f"write {like[0]}" if like else "name one of its flows",
                     )
@@ -46,12 +46,12 @@ def flow_cycle(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A flow that waits for itself, perhaps through others: none of them ever starts."""
     for key, flow in given.world.flows.items():
         waits = {
-            one.name: tuple(one.depends_on.targets if one.depends_on else ())
-            for one in flow.spec.flows
+            part.name: tuple(part.depends_on.targets if part.depends_on else ())
+            for part in flow.spec.flows
         }
         effect, then = _unmet(how)
         for circle in circles(waits):
-            number = next(at for at, one in enumerate(flow.spec.flows) if one.name == circle[0])
+            number = next(at for at, part in enumerate(flow.spec.flows) if part.name == circle[0])
             yield Issue(
                 given.world.subject("JobFlow", key),
                 f"spec.flows[{number}].dependsOn.targets",
@@ -66,13 +66,13 @@ def flow_template_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     world = given.world
     for key, flow in world.flows.items() if world.templates else ():
         namespace = key.rpartition("/")[0]
-        for number, one in enumerate(flow.spec.flows):
-            if f"{namespace}/{one.name}" not in world.templates:
+        for number, part in enumerate(flow.spec.flows):
+            if f"{namespace}/{part.name}" not in world.templates:
                 yield Issue(
                     world.subject("JobFlow", key),
                     f"spec.flows[{number}].name",
                     FaultEffect.NEVER,
-                    f"there is no JobTemplate {namespace}/{one.name}: neither its job is created "
+                    f"there is no JobTemplate {namespace}/{part.name}: neither its job is created "
                     "nor those of the flows after it",
                     world.or_where("apply the JobTemplate first, or correct the name"),
                 )
@@ -81,7 +81,7 @@ def flow_template_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
 def flow_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """Two flows of one name: they share one job."""
     for key, flow in given.world.flows.items():
-        names = [one.name for one in flow.spec.flows]
+        names = [part.name for part in flow.spec.flows]
         for name in sorted({name for name in names if names.count(name) > 1}):
             message = f"{names.count(name)} flows have the name {name!r}: they share one job"
             subject = given.world.subject("JobFlow", key)

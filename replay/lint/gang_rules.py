@@ -56,41 +56,42 @@ class Gangs:
 
     def _wanted(self, how: Behaviours) -> tuple[GangRequest, ...]:
         world = self._world
-        found = []
+        requests = []
         for members in world.members:
             job = world.jobs.get(members.key) if members.subject.kind == "Job" else None
+            # Pods that have run need no room any more.
             if members.ended:
                 continue
             if job is not None:
                 least = self._least(job, how)
                 if least is not None:
-                    found.append(
+                    requests.append(
                         GangRequest(members.subject, members.queue, "spec.minAvailable", least)
                     )
                 continue
             named = world.pod_groups[members.key].spec.min_resources
             if named:
                 amounts = Resource.of(named)
-                found.append(
+                requests.append(
                     GangRequest(members.subject, members.queue, "spec.minResources", amounts)
                 )
-        return tuple(found)
+        return tuple(requests)
 
     def _singles(self, how: Behaviours) -> tuple[SinglePod, ...]:
         requests = self._requests(how)
-        found = []
+        singles = []
         for key, job in self._world.jobs.items():
             for number, task in enumerate(job.spec.tasks):
                 amounts = requests.of(task.template.spec)
                 if task.replicas > 0 and amounts is not None:
                     subject = self._world.subject("Job", key)
-                    found.append(SinglePod(subject, f"spec.tasks[{number}].template", amounts))
+                    singles.append(SinglePod(subject, f"spec.tasks[{number}].template", amounts))
         for key, pod in self._world.pods.items():
             amounts = requests.of(pod.spec) if waits(pod) else None
             if amounts is not None:
                 subject = self._world.subject("Pod", key)
-                found.append(SinglePod(subject, "spec.containers", amounts))
-        return tuple(found)
+                singles.append(SinglePod(subject, "spec.containers", amounts))
+        return tuple(singles)
 
     def _least(self, job: Job, how: Behaviours) -> Resource | None:
         """Return what any ``minAvailable`` pods of a job request at least, if it can be read."""
@@ -101,6 +102,7 @@ class Gangs:
             if request is None:
                 return None
             pods.append((task.least(how), task.replicas, request))
+        # A minimum above the number of pods is another rule's finding.
         needed = min(job.min_available(how), sum(max(count, 0) for _, count, _ in pods))
         total = Resource()
         for name in sorted({name for _, _, request in pods for name in _names(request)}):
@@ -131,6 +133,7 @@ class _Requests:
         """
         known = self._known.get(id(spec))
         if known is None:
+            # With the specification itself: while it lives, no other object can have its id.
             known = self._known[id(spec)] = (spec, self._read(spec))
         return known[1]
 
@@ -183,6 +186,7 @@ def _least_of(name: str, needed: int, pods: list[tuple[int, int, Resource]]) -> 
         count * request.get(name) for count, (_, _, request) in zip(must, pods, strict=True)
     )
     rest = needed - sum(must)
+    # The cheapest pods come first: the job may run with them.
     spare = sorted(
         (request.get(name), replicas - count)
         for count, (_, replicas, request) in zip(must, pods, strict=True)
@@ -201,9 +205,9 @@ def _names(amounts: Resource) -> Iterator[str]:
 
 def by_amounts(singles: tuple[SinglePod, ...]) -> Mapping[tuple[object, ...], list[SinglePod]]:
     """Return pods grouped by requests: most are alike."""
-    found: dict[tuple[object, ...], list[SinglePod]] = {}
+    groups: dict[tuple[object, ...], list[SinglePod]] = {}
     for single in singles:
         amounts = single.amounts
         key = (amounts.cpu, amounts.memory, *sorted((amounts.scalars or {}).items()))
-        found.setdefault(key, []).append(single)
-    return found
+        groups.setdefault(key, []).append(single)
+    return groups

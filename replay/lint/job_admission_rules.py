@@ -139,6 +139,7 @@ def job_refused_for_name(given: LintContext, _: Behaviours) -> Iterator[Issue]:
         name = job.metadata.name
         if is_object_name(name) and not _is_name(name):
             message = f"the name {name[:80]!r} is no name of an object of 63 characters at most"
+            # What no API server accepts is the finding of object-name-refused.
             yield _refused(subject, "metadata.name", message)
         for number, task in enumerate(job.spec.tasks):
             own = task_name(task.name, number)
@@ -147,6 +148,7 @@ def job_refused_for_name(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                 message = f"the name {own[:80]!r} of a task is no label of DNS"
                 now = "write lower-case letters, digits and -, 63 at most"
                 yield _refused(subject, field, message, now)
+            # The webhook puts the number of the task where each pod has its own.
             elif name and _is_name(name) and not _is_name(f"{name}-{own}-{number}"):
                 length = len(f"{name}-{own}-{number}")
                 message = f"the name of its pods, {name}-{own}-{number}, has {length} characters"
@@ -248,12 +250,12 @@ def _one_of(name: str, known: Sequence[str]) -> str:
 
 def _known_one(name: str, rows: Sequence[tuple[DatedChange, tuple[str, ...]]]) -> str:
     """Return what to write instead of a name, with the release that added it if not all have it."""
-    since = {one: change.landed[-1] for change, names in rows for one in names}
+    since = {known: change.landed[-1] for change, names in rows for known in names}
     if name in since:
         return f"use {since[name]} or a later release, or another name"
     marked = {
-        one: one if first == FIRST.landed[-1] else f"{one} (since {first})"
-        for one, first in since.items()
+        known: known if first == FIRST.landed[-1] else f"{known} (since {first})"
+        for known, first in since.items()
     }
     like = get_close_matches(name, since, n=1)
     return f"write {marked[like[0]]}" if like else f"there are {', '.join(marked.values())}"
@@ -277,6 +279,7 @@ def _policy_faults(
             yield at, "has neither an event nor an exit code", "write one of them"
         for fault, now in _event_faults(named, policy.action, events, how):
             yield at, fault, now
+        # Only now: within one policy an event may stand twice.
         events += named
         if policy.exit_code == 0:
             yield at, "has the exit code 0, which is no error", "write another code"
@@ -305,12 +308,13 @@ def _event_faults(
 
 def _argument(arguments: Sequence[str], name: str) -> str:
     """Return the value of a flag as Go's package ``flag`` reads it; the name itself by default."""
-    found = name
+    value_of = name
     for number, argument in enumerate(arguments):
         flag, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and flag == name:
-            found = value if equals else "".join(arguments[number + 1 : number + 2])
-    return found
+            # Go reads -worker=w and --worker w alike, and the last one counts.
+            value_of = value if equals else "".join(arguments[number + 1 : number + 2])
+    return value_of
 
 
 def _volume_faults(volume: VolumeSpec, before: Sequence[str]) -> Iterator[str]:
@@ -358,6 +362,8 @@ def _template_faults(spec: PodSpec) -> Iterator[tuple[str, str]]:
     ):
         for number, container in enumerate(containers):
             path = f".{field}[{number}]"
+            # One list for both kinds: the API server wants unique names among all containers of a
+            # pod.
             if not container.name or container.name in names:
                 has = f"the name {container.name!r} of another one" if container.name else "no name"
                 yield f"{path}.name", f"a container has {has}"
@@ -369,9 +375,9 @@ def _template_faults(spec: PodSpec) -> Iterator[tuple[str, str]]:
                     yield f"{path}.resources.requests.{name}", message
 
 
-def _above(one: str | float, other: str | float) -> bool:
+def _above(asked: str | float, limit: str | float) -> bool:
     try:
-        return parse_quantity(one) > parse_quantity(other)
+        return parse_quantity(asked) > parse_quantity(limit)
     except ValueError:
         return False  # That is quantity-malformed.
 
@@ -382,6 +388,7 @@ def _broken_cpus(spec: PodSpec, policy: str) -> Iterator[tuple[str, str]]:
         ("initContainers", spec.init_containers),
     ):
         for number, container in enumerate(containers):
+            # As the webhook: limits stand for requests only where there are no requests at all.
             asked = container.resources.requests or container.resources.limits
             cpus = asked.get("cpu", 0)
             try:

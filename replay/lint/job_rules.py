@@ -73,6 +73,7 @@ def task_behind_its_gang(given: LintContext, how: Behaviours) -> Iterator[Issue]
         exist, least = sum(task.replicas for task in first), job.min_available(how)
         total = sum(task.least(how) for task in job.spec.tasks)
         needed = [task for task in later if task.least(how) > 0]
+        # A gang that can never be complete is reported by the rules about minAvailable.
         if not later or not first or not _fits(job, how) or least > exist + _replicas(later):
             continue
         if least > exist:
@@ -80,6 +81,7 @@ def task_behind_its_gang(given: LintContext, how: Behaviours) -> Iterator[Issue]
                 f"its gang needs {counted(least, 'pod')} at once, and only {exist} "
                 f"{'exists' if exist == 1 else 'exist'} before {_awaited(later)} runs"
             )
+        # Minima of tasks count only where the gang's minimum is at least their sum.
         elif needed and least >= total:
             message = (
                 f"its gang needs {counted(needed[0].least(how), 'pod')} of task "
@@ -127,6 +129,7 @@ def task_minima_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             yield _minima(subject, "spec.minAvailable", job.min_available(how), total)
     for key, group in given.world.pod_groups.items():
         total = sum(group.spec.min_task_member.values())
+        # A group of a Job that is checked has the Job's own finding.
         if group.spec.min_member < total and given.world.job_of(group) is None:
             subject = given.world.subject("PodGroup", key)
             yield _minima(subject, "spec.minTaskMember", group.spec.min_member, total)
@@ -191,10 +194,12 @@ def job_queue_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
 
 def job_queue_closed(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job in a queue that is not open."""
+    # Without a plugin for queues the scheduler does not look at their state.
     if given.queues.mode(how) is Mode.NOTHING:
         return
     for members in given.world.members:
         queue = given.world.queues.get(members.queue)
+        # A job that ended needs no open queue.
         if queue is None or queue.status.state not in CLOSED or members.ended:
             continue
         still = how.closed_queues_schedule
@@ -227,6 +232,8 @@ def min_resources_above_queue(given: LintContext, how: Behaviours) -> Iterator[I
             wanted.subject,
             wanted.field,
             FaultEffect.NEVER
+            # Without enqueue nothing compares minResources, and only a Job's gang waits for all of
+            # it.
             if enqueues or _waits_for_all(given, wanted, how)
             else FaultEffect.DIFFERS,
             f"needs {amounts(names, wanted.amounts)} at once, but queue {limit.queue!r} may use "
@@ -260,6 +267,7 @@ def min_resources_above_cluster(given: LintContext, how: Behaviours) -> Iterator
 
 def pod_above_every_node(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A pod that would not fit on any node even if empty. Only if nodes are known."""
+    # Most nodes are alike: each size is compared once.
     nodes = {
         tuple(sorted(node.status.allocatable.items(), key=str)): Resource.of(
             node.status.allocatable
@@ -312,6 +320,7 @@ def priority_class_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]
     ]
     for subject, field, name in named:
         if name and name not in BUILT_IN_CLASSES and not given.world.has("PriorityClass", name):
+            # Admission of pods rejects an unknown class; a PodGroup has no such check.
             alone = subject.kind == "PodGroup"
             message = f"the priority class {name!r} does not exist"
             message += ": it gets the default priority" if alone else ": its pods are rejected"
@@ -328,6 +337,7 @@ def priority_class_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]
 def gang_unheeded(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job whose pods must run together, under a configuration without the plugin ``gang``."""
     conf = given.world.in_force
+    # Without a configuration the default one is assumed, which has gang.
     if conf is None or any(o.name == "gang" for o in options_of(given.world.conf(how))):
         return
     for key, group in given.world.pod_groups.items():
@@ -384,13 +394,15 @@ def _fits(job: Job, how: Behaviours) -> bool:
 
 
 def _pods_by_group(given: LintContext, *, waiting: bool = False) -> dict[str, list[FindingSubject]]:
-    found: dict[str, list[FindingSubject]] = {}
+    pods_by_group: dict[str, list[FindingSubject]] = {}
     for key, pod in given.world.pods.items():
         group = pod.annotations.get(GROUP_NAME)
         if group and (not waiting or waits(pod)):
             namespace = key.rpartition("/")[0]
-            found.setdefault(f"{namespace}/{group}", []).append(given.world.subject("Pod", key))
-    return found
+            pods_by_group.setdefault(f"{namespace}/{group}", []).append(
+                given.world.subject("Pod", key)
+            )
+    return pods_by_group
 
 
 def _amount_or_none(name: str, values: Resource) -> str:

@@ -28,7 +28,9 @@ def background_at(log: Log, moment: Moment) -> Background:
     manifests = [
         Manifest(document, None) for kind in TYPES for document in log.get(kind, at=moment)
     ]
-    templates = [Manifest(one, None).subject().name for one in log.get(TEMPLATE, at=moment)]
+    templates = [
+        Manifest(template, None).subject().name for template in log.get(TEMPLATE, at=moment)
+    ]
     conf_text, conf = conf_at(log.store, moment), None
     if conf_text is not None:
         subject = FindingSubject("", "SchedulerConfiguration", conf_text.source)

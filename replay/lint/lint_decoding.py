@@ -66,16 +66,18 @@ def decoded(made: type[O], manifest: Manifest, stand: Stand) -> Decoded[O]:
         for name, value in amounts.items()
         if not is_amount(value)
     }
+    # Wrong amounts are replaced first: they are findings of quantity-malformed, not of the decoder.
     if not wrong:
         try:
             return Decoded(decode(made, manifest.document))
+        # The fields are looked at one by one below.
         except (Undecodable, AttributeError, TypeError):
             pass
     document = copied(manifest.document)
     for path, amounts in amounts_in(manifest._replace(document=document)):
         amounts.update({name: stand.value[0] for name in amounts if f"{path}.{name}" in wrong})
-    found = _mended(made, document, stand)
-    return found._replace(unread=(*sorted(wrong), *found.unread))
+    mended = _mended(made, document, stand)
+    return mended._replace(unread=(*sorted(wrong), *mended.unread))
 
 
 def _mended(made: type[O], document: dict[str, Any], stand: Stand) -> Decoded[O]:
@@ -89,17 +91,19 @@ def _mended(made: type[O], document: dict[str, Any], stand: Stand) -> Decoded[O]
         except Undecodable as fault:
             misfit = fault.misfit
             field = "" if misfit is None else path_text(misfit.place)
-            if misfit is None or any(one.field == field for one in faults):
+            # The same field again would not end; a decoder that names none cannot be helped.
+            if misfit is None or any(fault.field == field for fault in faults):
                 faults += [TypeFault("", fault.fault)] if misfit is None else []
                 break
             faults.append(TypeFault(field, fault.fault, _advice(misfit)))
             if not _put(document, misfit, stand):
                 break
+            # An empty mapping in place of another value says nothing about the object.
             whole = whole and misfit.says not in _SOUND
         except (AttributeError, TypeError) as fault:
             faults.append(TypeFault("", str(fault)))
             break
-    return Decoded(item if whole else None, tuple(faults), tuple(one.field for one in faults))
+    return Decoded(item if whole else None, tuple(faults), tuple(fault.field for fault in faults))
 
 
 def _put(document: Any, misfit: Misfit, stand: Stand) -> bool:

@@ -82,6 +82,7 @@ def odd_fields(manifest: Manifest) -> Iterator[OddField]:
     if first != _FIRST:
         yield OddField("kind", since=first)
     of_pods = (group, kind) == ("", "Pod")
+    # What came with the kind itself is said once, of the kind.
     yield from (
         odd_field
         for odd_field in _walk(document, tree, "", of_pods=of_pods)
@@ -125,6 +126,7 @@ def _field(value: Any, tree: Tree, path: str, name: str, *, of_pods: bool) -> It
         yield OddField(path, _similar(name, there), there=there)
         return
     since = known.get("@", _FIRST)
+    # Inside of a field of a later release, only what is later still is reported.
     if since not in (_FIRST, tree.get("@")) and not of_pods:
         yield OddField(path, since=since)
     if isinstance(value, dict | list) and path not in _KEPT:
@@ -149,8 +151,8 @@ def _similar(name: str, known: Any) -> str:
 
 @cache
 def _all() -> Tree:
-    found = msgspec.json.decode(files(__package__).joinpath("crd_fields.json").read_bytes())
-    return MappingProxyType(found)
+    fields = msgspec.json.decode(files(__package__).joinpath("crd_fields.json").read_bytes())
+    return MappingProxyType(fields)
 
 
 @cache
@@ -169,5 +171,5 @@ def _tree(group: str, kind: str) -> Tree | None:
         return MappingProxyType({**_pod_template(), **top, "status": {}})
     if (group, kind) == ("scheduling.k8s.io", "PriorityClass"):
         return MappingProxyType({**top, **{name: {} for name in _CLASS}})
-    found: Tree | None = _all().get(f"{group}/{kind}")
-    return found
+    fields: Tree | None = _all().get(f"{group}/{kind}")
+    return fields

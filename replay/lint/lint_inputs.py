@@ -127,6 +127,8 @@ class LintInputs:
         unread: Sequence[UnreadInput] = (),
         stand: Stand = Stand.LEAST,
     ) -> None:
+        # A tuple: the same objects are read again with other values in place of the unreadable
+        # ones.
         self._again = partial(
             LintInputs,
             manifests := tuple(manifests),
@@ -162,6 +164,7 @@ class LintInputs:
         self.subjects: dict[tuple[str, str], FindingSubject] = {}
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
         self._decode()
+        # Where any object of a kind is known, a name that is not among them is probably wrong.
         self.complete = complete | {kind for kind, _ in self.subjects}
         self.conf = AnswerCache(self._conf)
 
@@ -185,17 +188,19 @@ class LintInputs:
         context = Context(source="")
         for key, manifest in self.manifests.items():
             subject = key._replace(place=manifest.place)
-            made = TYPES.get((key.group, key.kind))
-            if made is None:
+            type_ = TYPES.get((key.group, key.kind))
+            if type_ is None:
                 continue
             self.subjects[key.kind, key.name] = subject
             document = filled(manifest, self.namespace, context)
-            one = decoded(made, manifest._replace(document=document), self._stand)
-            if one.item is not None and (manifest.place is not None or not one.unread):
-                self._objects[key.kind][key.name] = one.item
-            self.faults += [(subject, fault) for fault in one.faults]
-            if one.unread and manifest.place is not None:
-                self.malformed[subject] = one.unread
+            read = decoded(type_, manifest._replace(document=document), self._stand)
+            # A scheduler skips an object of a log that it cannot decode; one of a file can still be
+            # corrected.
+            if read.item is not None and (manifest.place is not None or not read.unread):
+                self._objects[key.kind][key.name] = read.item
+            self.faults += [(subject, fault) for fault in read.faults]
+            if read.unread and manifest.place is not None:
+                self.malformed[subject] = read.unread
         self.assumed: tuple[AssumedField, ...] = context.assumed_fields()
         """What was filled in of objects of files, as an API server does."""
 
@@ -205,17 +210,18 @@ class LintInputs:
         return self._again(stand=Stand.MOST) if self.malformed else None
 
     def _of(self, kind: str, made: type[O]) -> Mapping[str, O]:
-        found = self._objects[kind]
+        objects = self._objects[kind]
         return MappingProxyType(
-            {name: item for name, item in found.items() if isinstance(item, made)}
+            {name: item for name, item in objects.items() if isinstance(item, made)}
         )
 
     @cached_property
     def queues(self) -> Mapping[str, Queue]:
         """The queues by name, with those that the scheduler creates when it starts."""
         given = self._of("Queue", Queue)
-        made = {name: item for name, item in _created().items() if not self.has("Queue", name)}
-        return MappingProxyType({**made, **given})
+        # A malformed queue exists all the same, so the scheduler does not create it.
+        created = {name: item for name, item in _created().items() if not self.has("Queue", name)}
+        return MappingProxyType({**created, **given})
 
     @cached_property
     def pod_groups(self) -> Mapping[str, PodGroup]:
@@ -269,8 +275,10 @@ class LintInputs:
     @cached_property
     def odd_versions(self) -> tuple[tuple[FindingSubject, OddVersion], ...]:
         """The objects of files whose API version, or kind, does not exist."""
-        found = ((manifest, odd_version(manifest)) for manifest in self.written)
-        return tuple((one.subject(self.namespace), odd) for one, odd in found if odd is not None)
+        versions = ((manifest, odd_version(manifest)) for manifest in self.written)
+        return tuple(
+            (manifest.subject(self.namespace), odd) for manifest, odd in versions if odd is not None
+        )
 
     @property
     def count(self) -> int:
@@ -314,7 +322,7 @@ class LintInputs:
     @cached_property
     def members(self) -> tuple[GangMembers, ...]:
         """The jobs, and the PodGroups that no included Job created."""
-        found = [
+        members = [
             GangMembers(
                 self.subject("Job", key),
                 key,
@@ -324,7 +332,7 @@ class LintInputs:
             )
             for key, job in self.jobs.items()
         ]
-        found += [
+        members += [
             GangMembers(
                 self.subject("PodGroup", key),
                 key,
@@ -335,7 +343,7 @@ class LintInputs:
             for key, group in self.pod_groups.items()
             if self.job_of(group) is None
         ]
-        return tuple(found)
+        return tuple(members)
 
     def job_of(self, group: PodGroup) -> Job | None:
         """Return the Job that created a PodGroup, if it is included."""

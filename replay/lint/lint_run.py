@@ -58,13 +58,13 @@ def checked(
         return Checked(findings)
     first, other = _by_issue(findings), _by_issue(_found(world.otherwise, releases, rules))
     agreed = [
-        _agreed(one, other[key])._replace(releases=both)
-        for key, one in first.items()
-        if key in other and (both := _both(one.releases, other[key].releases))
+        _agreed(finding, other[key])._replace(releases=both)
+        for key, finding in first.items()
+        if key in other and (both := _both(finding.releases, other[key].releases))
     ]
     undecided = {
-        (one.rule, one.issue.subject): None
-        for key, one in (*first.items(), *other.items())
+        (finding.rule, finding.issue.subject): None
+        for key, finding in (*first.items(), *other.items())
         if key not in first or key not in other or first[key].releases != other[key].releases
     }
     return Checked(agreed, tuple(undecided))
@@ -76,12 +76,13 @@ def _both(first: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 
 def _by_issue(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     """Return findings by all but releases, numbers, and what is to be done about them."""
-    found: dict[Finding, Finding] = {}
+    by_issue: dict[Finding, Finding] = {}
     for finding in findings:
         issue = finding.issue._replace(now="", message=_NUMBER.sub("0", finding.issue.message))
         key = finding._replace(issue=issue, releases=())
-        found[finding._replace(releases=()) if key in found else key] = finding
-    return found
+        # Two findings that differ only in their numbers must not replace each other.
+        by_issue[finding._replace(releases=()) if key in by_issue else key] = finding
+    return by_issue
 
 
 def _agreed(one: Finding, other: Finding) -> Finding:
@@ -96,19 +97,21 @@ def _found(
     world: LintInputs, releases: Sequence[Behaviours], rules: Sequence[Rule]
 ) -> list[Finding]:
     plugins = assumption(world).plugins or (None,)
-    found: dict[tuple[str, Issue, bool], dict[LimitingPlugin | None, dict[str, str]]] = {}
+    issues: dict[tuple[str, Issue, bool], dict[LimitingPlugin | None, dict[str, str]]] = {}
     for plugin in plugins:
         given = LintContext.of(world, plugin)
         for rule in rules:
             memory = AnswerCache(partial(_issues, rule.check, given))
             for how in releases:
                 for issue in memory(how):
+                    # Releases with different advice share a finding, but not those with advice and
+                    # those without.
                     key = rule.name, issue._replace(now=""), bool(issue.now)
-                    named = found.setdefault(key, {each: {} for each in plugins})
+                    named = issues.setdefault(key, {each: {} for each in plugins})
                     named[plugin].setdefault(how.release, issue.now)
     findings = [
         finding
-        for (rule, issue, _), named in found.items()
+        for (rule, issue, _), named in issues.items()
         for finding in _joined(rule, issue, named)
     ]
     return sorted(findings, key=_rank)
@@ -122,11 +125,13 @@ def _joined(
     :param named: what to do about it, by plugin and release.
     """
     first = next(iter(named.values()))
-    always = [one for one in first if all(one in releases for releases in named.values())]
+    always = [
+        release for release in first if all(release in releases for releases in named.values())
+    ]
     if always:
-        yield _finding(rule, issue, {one: first[one] for one in always})
+        yield _finding(rule, issue, {release: first[release] for release in always})
     for plugin, releases in named.items():
-        rest = {one: now for one, now in releases.items() if one not in always}
+        rest = {release: now for release, now in releases.items() if release not in always}
         if rest:
             yield _finding(rule, issue, rest, "" if plugin is None else plugin.value)
 

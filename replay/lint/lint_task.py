@@ -138,13 +138,15 @@ class Report(Tabular):
         """The files that it names, as they were given."""
         places = (finding.issue.subject.place for finding in self.findings)
         named = [place.file for place in places if place is not None]
-        return tuple(dict.fromkeys([*named, *(one.file for one in self.not_rendered), self.conf]))
+        return tuple(
+            dict.fromkeys([*named, *(holder.file for holder in self.not_rendered), self.conf])
+        )
 
     @property
     def counts(self) -> dict[str, int]:
         """How many findings have each severity."""
-        found = Counter(finding.severity for finding in self.findings)
-        return {severity.value: found[severity] for severity in FindingSeverity}
+        counted = Counter(finding.severity for finding in self.findings)
+        return {severity.value: counted[severity] for severity in FindingSeverity}
 
     @property
     def document(self) -> LintDocument:
@@ -157,8 +159,8 @@ class Report(Tabular):
             conf=files[self.conf] or None,
             conf_assumed=self.remark or None,
             not_rendered=[
-                shown_as(NotRenderedDocument, one, file=files[one.file])
-                for one in self.not_rendered
+                shown_as(NotRenderedDocument, holder, file=files[holder.file])
+                for holder in self.not_rendered
             ],
             findings=[
                 document
@@ -200,11 +202,13 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
     world = _world(task)
     written = (*task.written.manifests, *task.written.inner)
     unrendered = tuple(not_rendered(task.written.holders))
+    # The configuration of the log comes with --at: alone it is no task, unless no files are given.
     given = bool(task.written.confs) or task.conf is not None or not written
     if not (any(map(is_checked, written)) or (given and (world.confs or world.subjects))):
         now = str(unrendered[0].now) if unrendered else _NOW
         raise UsageError(f"nothing to check: {_others(written)}", now=now)
     findings, undecided = checked(world, behaviours, rules)
+    # Findings that the log has without the files are not the files' fault.
     if task.background is not None and written:
         before = lint(_world(task._replace(written=EMPTY)), behaviours, rules)
         findings = list(brought(findings, before))
@@ -254,6 +258,7 @@ def _world(task: LintTask) -> LintInputs:
     behind = task.background or Background((), None)
     confs = [*task.written.confs, *([] if task.conf is None else [task.conf])]
     in_force = task.conf or (confs[-1] if confs else behind.conf)
+    # The log's configuration is checked only where the files replace none.
     if not confs and behind.conf is not None:
         confs = [behind.conf]
     return LintInputs(

@@ -147,15 +147,16 @@ class LintedQueues:
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
         """The children of each queue, by name."""
-        found: dict[str, tuple[str, ...]] = {}
+        children: dict[str, tuple[str, ...]] = {}
         for name in sorted(self.parents):
             parent = self.parents[name]
-            found[parent] = (*found.get(parent, ()), name)
-        return found
+            children[parent] = (*children.get(parent, ()), name)
+        return children
 
     def lineage(self, name: str) -> Iterator[str]:
         """Yield a queue and its ancestors; a cycle ends where it began."""
         seen: dict[str, None] = {}
+        # Queues may name each other in a circle; a stop at the first repetition ends it.
         while name in self.world.queues and name not in seen:
             seen[name] = None
             yield name
@@ -186,6 +187,7 @@ class LintedQueues:
             amounts["memory"] = str(ENDLESS * BYTES_PER_UNIT)
         else:
             amounts = {"cpu": f"{total.cpu:.0f}m", "memory": f"{total.memory:.0f}"}
+            # Resources count in thousandths, and pods as they are.
             for name, amount in (total.scalars or {}).items():
                 amounts[name] = f"{amount:.0f}" if name == PODS else f"{amount:.0f}m"
         return decode(Node, {"metadata": {"name": "all"}, "status": {"allocatable": amounts}})
@@ -205,6 +207,7 @@ class LintedQueues:
         return sorted(named)
 
     def _tree(self, how: Behaviours) -> LintedQueueTree:
+        # This session has no jobs: capped by their requests, no queue would deserve anything.
         tree = self._built(changed(how, deserved_capped_by_request=False))
         if how.children_may_exceed_parent:
             return tree
@@ -271,6 +274,7 @@ class LintedQueues:
             name: Limits.of(
                 QueueLimit(queue_attr.name, queue_attr.real_capability)
                 for queue_attr in attr.lineage
+                # After a panic some queues have no limit yet.
                 if queue_attr.real_capability is not None
             )
             for name, attr in self.tree(how).attrs.items()

@@ -91,6 +91,7 @@ class _Reader:
                 self._read_part(part)
             except InputError as fault:
                 self.faults.append((part.source, fault))
+                # At least one line further, so that a fault without a line ends, too.
                 rest = after_fault(part, max(_line_of(part.source, fault) - 1, begin + 1))
             else:
                 return
@@ -103,19 +104,20 @@ class _Reader:
             self._read_item(item)
 
     def _read_item(self, item: Item) -> None:
-        held = Inside((), ())
+        contents = Inside((), ())
         try:
             if _is_bare(item.value):
-                held = _inside_bare(item)
+                contents = _inside_bare(item)
             else:
+                # Before what is inside: a fault in there takes nothing from the object itself.
                 self.manifests.append(Manifest(_object(item), item.place, item.repeated))
                 if not is_checked(self.manifests[-1]):
-                    held = _inside(item)
-                    self.holders.append(UnruledObject(self.manifests[-1], held))
+                    contents = _inside(item)
+                    self.holders.append(UnruledObject(self.manifests[-1], contents))
         except InputError as fault:
             self.faults.append((item.place.file, fault))
-        self.inner += held.manifests
-        self.confs += held.confs
+        self.inner += contents.manifests
+        self.confs += contents.confs
 
     def found(self) -> WrittenFiles:
         """Return what was read."""
@@ -154,8 +156,8 @@ def _first(faults: Sequence[tuple[str, InputError]]) -> InputError:
     first, others = faults[0][1], len(faults) - 1
     if not others:
         return first
-    what = f"{first.what} (and {others} more cannot be read)"
-    return InputError(what, where=first.where, now=first.now)
+    message = f"{first.what} (and {others} more cannot be read)"
+    return InputError(message, where=first.where, now=first.now)
 
 
 def _unread(source: str, fault: InputError) -> UnreadInput:
@@ -176,6 +178,7 @@ def read_conf(path: str) -> Configuration:
     for file in find_files([path]):
         for document in documents(file):
             head = document.head
+            # The file was named as a configuration, whatever its suffix, so its content decides.
             if scheduler_conf.FORMAT.sniff(head, "any.conf"):
                 return _conf(document)
             if head.lstrip().startswith(JSON) or _HOLDER.search(head):
@@ -183,6 +186,7 @@ def read_conf(path: str) -> Configuration:
                     conf for item in written_items(document) for conf in _confs_of(item)
                 ]
                 if configurations:
+                    # The last of several is in force, as for files.
                     return configurations[-1]
             else:
                 return _conf(document)
@@ -224,26 +228,29 @@ def _object(item: Item) -> dict[str, Any]:
     """
     value, where = item.value, str(item.place)
     if not isinstance(value, dict):
-        what = f"expected a Kubernetes object, found {value_words(value)}"
-        raise InputError(what, where=where, now=_NOW)
+        message = f"expected a Kubernetes object, found {value_words(value)}"
+        raise InputError(message, where=where, now=_NOW)
     if value.keys() >= _CHART and "kind" not in value:
-        what = "the description of a chart of Helm, not a manifest"
-        raise InputError(what, where=where, now=RENDER)
+        message = "the description of a chart of Helm, not a manifest"
+        raise InputError(message, where=where, now=RENDER)
     for field in ("apiVersion", "kind"):
         if not isinstance(value.get(field), str):
-            what = f"one without {field}"
+            lack = f"one without {field}"
             if field in value:
-                what = f"one whose {field} is {value_words(value[field])}, not text"
+                lack = f"one whose {field} is {value_words(value[field])}, not text"
             now = missing_field(field, value) or _NOW
-            raise InputError(f"expected a Kubernetes object, found {what}", where=where, now=now)
+            raise InputError(f"expected a Kubernetes object, found {lack}", where=where, now=now)
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     texts = [("the name", name)]
+    # Objects of other tools, such as Argo's workflows, have braces for those tools.
     if is_checked(Manifest(value, item.place)):
         texts += _texts(value.get("spec"), "spec")
-    for what, text in texts:
+    for place_of_text, text in texts:
         if isinstance(text, str) and TEMPLATE.search(text.encode("utf-8", "replace")):
-            raise InputError(f"{what} {text[:60]!r} is a template's", where=where, now=RENDER)
+            raise InputError(
+                f"{place_of_text} {text[:60]!r} is a template's", where=where, now=RENDER
+            )
     return value
 
 
@@ -276,33 +283,34 @@ def _inside_bare(item: Item) -> Inside:
 
     :raises InputError: nothing is.
     """
-    found = inside(item)
-    if not any(found):
+    contents = inside(item)
+    if not any(contents):
         where, keys = str(item.place), ", ".join(list(item.value)[:_SHOWN]) or "no keys"
         raise InputError(
             f"neither a Kubernetes object nor a scheduler configuration in it ({keys})",
             where=where,
             now=f"if these are values of Helm, {RENDER}; else {_NOW}",
         )
-    first, *rest = found.confs or (None,)
+    # Keys of values stand around all their configurations; the first one reports them.
+    first, *rest = contents.confs or (None,)
     if first is None:
-        return found
-    return found._replace(confs=(first._replace(repeated=item.repeated), *rest))
+        return contents
+    return contents._replace(confs=(first._replace(repeated=item.repeated), *rest))
 
 
 def _inside(item: Item) -> Inside:
     """Return what is in an object: of a ConfigMap, its files are configurations first."""
-    manifest, found = Manifest(item.value, item.place), inside(item)
+    manifest, contents = Manifest(item.value, item.place), inside(item)
     if manifest.group_kind != ("", "ConfigMap"):
-        return found
+        return contents
     data = manifest.document.get("data")
     for name, value in data.items() if isinstance(data, dict) else ():
         if name.endswith(_CONF) and not isinstance(value, str):
-            what = f"data.{name} of a ConfigMap is {value_words(value)}, not text"
+            message = f"data.{name} of a ConfigMap is {value_words(value)}, not text"
             now = f"write it as a block of text, which begins with {name}: |"
-            raise InputError(what, where=str(item.place), now=now)
+            raise InputError(message, where=str(item.place), now=now)
     confs = tuple(
         Configuration(text, manifest.subject(), item.blocks.get(text, -1))
         for _, text, _ in configs_in(manifest.document)
     )
-    return found._replace(confs=confs or found.confs)
+    return contents._replace(confs=confs or contents.confs)

@@ -28,20 +28,20 @@ def few(names: Sequence[str]) -> str:
 
 def names_of(values: Resource) -> list[str]:
     """Return the named resources: cpu and memory unless zero, and every scalar."""
-    found = [name for name in ("cpu", "memory") if values.get(name)]
-    return [*found, *sorted(values.scalars or ())]
+    names = [name for name in ("cpu", "memory") if values.get(name)]
+    return [*names, *sorted(values.scalars or ())]
 
 
 def lacking(own: Resource, theirs: Resource) -> list[str]:
     """Return the resources of which ``own`` has less, or scalars that it does not name."""
-    found = [name for name in ("cpu", "memory") if own.get(name) < theirs.get(name)]
+    names = [name for name in ("cpu", "memory") if own.get(name) < theirs.get(name)]
     mine = own.scalars or {}
-    found += [
+    names += [
         name
         for name, value in sorted((theirs.scalars or {}).items())
         if name not in mine or mine[name] < value
     ]
-    return found
+    return names
 
 
 def is_amount(value: object) -> bool:

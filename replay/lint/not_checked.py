@@ -68,14 +68,16 @@ def malformed(
     every = tuple(world.malformed)
     unchecked: dict[RuleNotChecked, None] = {}
     for rule, subject in undecided:
-        for one in [subject] if subject in world.malformed else every:
-            unchecked[RuleNotChecked(rule, _unread(world, one))] = None
-    for one in every:
-        if world.is_read(one):
+        # The object itself can be read: the finding rests on one that cannot, and which is not
+        # known.
+        for unread in [subject] if subject in world.malformed else every:
+            unchecked[RuleNotChecked(rule, _unread(world, unread))] = None
+    for unread in every:
+        if world.is_read(unread):
             continue
         for each in rules:
-            if each.name.startswith(_STEMS.get(one.kind, ())):
-                unchecked[RuleNotChecked(each.name, _unread(world, one))] = None
+            if each.name.startswith(_STEMS.get(unread.kind, ())):
+                unchecked[RuleNotChecked(each.name, _unread(world, unread))] = None
     yield from unchecked
 
 

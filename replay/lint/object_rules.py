@@ -40,10 +40,10 @@ def file_unreadable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
 
     ``lint`` then exits with 2. If nothing else is to be checked, that is its only message.
     """
-    for one in given.world.unread:
-        name = one.place.file.rpartition("/")[2]
-        subject = FindingSubject("", FILE, name, one.place)
-        yield Issue(subject, "", FaultEffect.UNREAD, one.what, one.now)
+    for input_ in given.world.unread:
+        name = input_.place.file.rpartition("/")[2]
+        subject = FindingSubject("", FILE, name, input_.place)
+        yield Issue(subject, "", FaultEffect.UNREAD, input_.what, input_.now)
 
 
 def api_version_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -134,8 +134,8 @@ def field_of_later_release(given: LintContext, how: Behaviours) -> Iterator[Issu
     """A field, or a kind, that only later releases have: older ones drop or refuse it."""
     for subject, field in given.world.odd_fields:
         if field.since and not _has(how, field.since):
-            what = f"the field {field.path}" if field.path != "kind" else f"a {subject.kind}"
-            message = f"there is {what} since {field.since}"
+            thing = f"the field {field.path}" if field.path != "kind" else f"a {subject.kind}"
+            message = f"there is {thing} since {field.since}"
             path = "" if field.path == "kind" else field.path
             yield Issue(subject, path, FaultEffect.LATER, message, "leave it out of older releases")
 
@@ -184,6 +184,7 @@ def resource_not_counted(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             continue
         for path, amounts in amounts_in(manifest):
             for name in amounts:
+                # Volcano writes what pods use as quotas count it (GetPodQuotaUsage).
                 if key.kind == "PodGroup" and name.startswith(QUOTAS):
                     continue
                 if name not in COUNTED and not is_scalar_name(name):

@@ -33,6 +33,8 @@ def odd_version(manifest: Manifest) -> OddVersion | None:
     version, kind = (manifest.document.get(name) for name in ("apiVersion", "kind"))
     if not (isinstance(version, str) and isinstance(kind, str)):
         return None
+    # A version without a slash is of the core group, unless it is a group whose slash was
+    # forgotten.
     group = version.partition("/")[0] if "/" in version or _NAME in version else ""
     if group in VOLCANO_VERSIONS:
         return _of_volcano(group, version, kind)
@@ -97,7 +99,7 @@ def _has_tasks(spec: object) -> bool:
         return False
     template = spec.get("jobTemplate")
     inner = template.get("spec") if isinstance(template, dict) else None
-    return any(isinstance(one, dict) and "tasks" in one for one in (spec, inner))
+    return any(isinstance(part, dict) and "tasks" in part for part in (spec, inner))
 
 
 def _like(kind: str, kinds: Iterable[str]) -> str:

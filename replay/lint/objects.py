@@ -108,6 +108,7 @@ class TaskSpec(ObjectPart, frozen=True, gc=False):
     def least(self, how: Behaviours) -> int:
         """Return how many of its pods the job needs in a release: all by default."""
         policy = self.partition_policy
+        # A minimum that is written counts, whatever the partitions need.
         if policy is None or self.min_available is not None:
             return task_minimum(self.min_available, self.replicas)
         partitions = policy.min_partitions, policy.partition_size
@@ -325,17 +326,17 @@ def _of_pod(spec: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, An
 
 
 def _part(holder: Any, field: str) -> dict[str, Any]:
-    found = holder.get(field) if isinstance(holder, dict) else None
-    return found if isinstance(found, dict) else {}
+    part = holder.get(field) if isinstance(holder, dict) else None
+    return part if isinstance(part, dict) else {}
 
 
 def _parts(holder: dict[str, Any], field: str) -> list[Any]:
-    found = holder.get(field)
-    return found if isinstance(found, list) else []
+    parts = holder.get(field)
+    return parts if isinstance(parts, list) else []
 
 
 def _lists(holder: dict[str, Any], path: str, *fields: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for field in fields:
-        found = holder.get(field)
-        if isinstance(found, dict):
-            yield f"{path}.{field}", found
+        amounts = holder.get(field)
+        if isinstance(amounts, dict):
+            yield f"{path}.{field}", amounts

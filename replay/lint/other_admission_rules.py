@@ -99,16 +99,17 @@ def queue_refused_for_hierarchy(given: LintContext, how: Behaviours) -> Iterator
     So ``root/eng/dev`` must be applied after ``root/eng``. In releases before v1.11.0 a path must
     also not begin another step of it: ``root/eng`` after ``root/engine``.
     """
+    # Before v1.11.0 the webhook compared the beginning of the text, not whole steps.
     slash = "/" if _WHOLE_STEPS.reached(final_release(how.release)) else ""
     before: list[tuple[str, str]] = []
     for name, queue in given.world.queues.items():
         subject = given.world.subject("Queue", name)
         path = queue.annotations.get(HIERARCHY, "")
         if subject.place is not None and (path or queue.annotations.get(HIERARCHY_WEIGHTS)):
-            for other, below in before:
+            for earlier, below in before:
                 if below.startswith(f"{path}{slash}"):
-                    message = f"its path {path!r} leads to {below!r} of queue {other!r}"
-                    now = f"apply it before {other!r}, or choose another path"
+                    message = f"its path {path!r} leads to {below!r} of queue {earlier!r}"
+                    now = f"apply it before {earlier!r}, or choose another path"
                     yield _refused(subject, f"metadata.annotations[{HIERARCHY}]", message, now)
                     break
         if path:
@@ -133,6 +134,7 @@ def _schedule_faults(schedule: Any) -> Iterator[str]:
     if not isinstance(schedule, str) or not schedule:
         yield "it has no schedule"
         return
+    # As the webhook: the letters anywhere, as CRON_TZ= and TZ= begin a schedule with its zone.
     if "TZ" in schedule:
         yield "the schedule has a time zone, which belongs into timeZone"
         return
@@ -144,9 +146,9 @@ def _schedule_faults(schedule: Any) -> Iterator[str]:
     if len(parts) != len(_FIELDS):
         yield f"the schedule {schedule!r:.60} has {counted(len(parts), 'field')}, and not five"
         return
-    for part, (what, least, most, names) in zip(parts, _FIELDS, strict=True):
-        if not all(_is_range(one, least, most, names) for one in part.split(",")):
-            yield f"the {what} {part!r:.40} of the schedule is not within {least} to {most}"
+    for part, (unit, least, most, names) in zip(parts, _FIELDS, strict=True):
+        if not all(_is_range(range_, least, most, names) for range_ in part.split(",")):
+            yield f"the {unit} {part!r:.40} of the schedule is not within {least} to {most}"
 
 
 def _is_range(text: str, least: int, most: int, names: Mapping[str, int]) -> bool:
@@ -156,9 +158,9 @@ def _is_range(text: str, least: int, most: int, names: Mapping[str, int]) -> boo
         return False
     if span in {"*", "?"}:
         return True
-    numbers = [_number(one, names) for one in span.split("-")]
+    numbers = [_number(end, names) for end in span.split("-")]
     known = [number for number in numbers if number is not None and least <= number <= most]
-    rises = all(one <= other for one, other in pairwise(known))
+    rises = all(low <= high for low, high in pairwise(known))
     return len(known) == len(numbers) <= len(("from", "to")) and rises
 
 

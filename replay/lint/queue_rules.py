@@ -66,8 +66,8 @@ def queue_guarantee_above_capability(given: LintContext, _: Behaviours) -> Itera
     This holds for ``proportion`` and for ``capacity``.
     """
     for name, queue in given.world.queues.items():
-        found = _exceeding(queue.spec.guarantee.resource, queue.spec.capability)
-        for resource, high, low in found:
+        excess = _exceeding(queue.spec.guarantee.resource, queue.spec.capability)
+        for resource, high, low in excess:
             yield Issue(
                 given.world.subject("Queue", name),
                 f"spec.guarantee.resource.{resource}",
@@ -90,7 +90,7 @@ def guarantees_exceed_cluster(given: LintContext, how: Behaviours) -> Iterator[I
         return
     names = lacking(given.world.total, given.queues.guarantees)
     crashes = how.excess_guarantees_crash
-    what = "the scheduler panics" if crashes else "nothing is left for the other queues"
+    then = "the scheduler panics" if crashes else "nothing is left for the other queues"
     for name, queue in given.world.queues.items():
         if any(resource in queue.spec.guarantee.resource for resource in names):
             yield Issue(
@@ -98,7 +98,7 @@ def guarantees_exceed_cluster(given: LintContext, how: Behaviours) -> Iterator[I
                 "spec.guarantee",
                 FaultEffect.CRASHES if crashes else FaultEffect.DIFFERS,
                 f"all queues are guaranteed {amounts(names, given.queues.guarantees)} together, "
-                f"but the nodes have {amounts(names, given.world.total)}: {what}",
+                f"but the nodes have {amounts(names, given.world.total)}: {then}",
                 "guarantee less",
             )
 
@@ -137,7 +137,7 @@ def _too_much(crash: Panic) -> str:
     if not crash.short:
         return crash.message
     taken = ", ".join(amount(shortage.resource, round(shortage.taken)) for shortage in crash.short)
-    has = ", ".join(amount(one.resource, round(one.has)) for one in crash.short)
+    has = ", ".join(amount(shortage.resource, round(shortage.has)) for shortage in crash.short)
     return f"it divides {taken}, but {has} is left"
 
 
@@ -227,6 +227,7 @@ def queue_beside_hierarchy(given: LintContext, how: Behaviours) -> Iterator[Issu
     if not _by_annotations(given, how):
         return
     annotated = [q for q in given.world.queues.values() if q.annotations.get(HIERARCHY)]
+    # A queue that only the scheduler creates is in no file and no log, and cannot be corrected.
     for name, queue in given.world.queues.items() if annotated else ():
         if not queue.annotations.get(HIERARCHY) and given.world.has("Queue", name):
             message = "it has no place in the hierarchy that other queues' annotations define"

@@ -87,6 +87,7 @@ def _step(node: yaml.Node, field: str) -> tuple[yaml.Mark, yaml.Node, str] | Non
         return item.start_mark, item, rest.removeprefix(".")
     if not isinstance(node, yaml.MappingNode):
         return None
+    # The longest key first: annotations have dots, and one key may begin another.
     for key, value in sorted(node.value, key=lambda pair: -len(str(pair[0].value))):
         rest = field.removeprefix(f"[{key.value}]" if field.startswith("[") else str(key.value))
         if rest != field and rest[:1] in {"", ".", "["}:

@@ -144,6 +144,7 @@ def hypernode_cycle(given: LintContext, _: Behaviours) -> Iterator[Issue]:
 
 def _path_to(start: str, end: str, children: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return the names on a way down from one HyperNode to another; empty if there is none."""
+    # Breadth first, and each name once: members may go round in a circle.
     waiting: list[tuple[str, ...]] = [(child,) for child in children.get(start, ())]
     seen: dict[str, None] = {}
     while waiting:
@@ -163,12 +164,12 @@ def hypernode_with_two_parents(given: LintContext, _: Behaviours) -> Iterator[Is
         for member in members:
             parents.setdefault(member, []).append(name)
     for member, names in parents.items():
-        for other in names[1:]:
+        for second in names[1:]:
             message = (
                 f"its member {member!r} is also a member of {names[0]!r}: the tree is not built"
             )
             now = "a HyperNode has one parent"
-            subject = given.world.subject("HyperNode", other)
+            subject = given.world.subject("HyperNode", second)
             yield Issue(subject, "spec.members", FaultEffect.NEVER, message, now)
 
 
@@ -225,15 +226,22 @@ def node_in_two_hypernodes(given: LintContext, _: Behaviours) -> Iterator[Issue]
         for member in hyper.spec.members:
             if member.type.lower() == NODE.lower():
                 chosen.update(dict.fromkeys(sorted(tree.members(member))))
-                chosen.update(dict.fromkeys(one for one in known if _by_pattern(one, member)))
+                # A node that only a HyperNode names is not among the log's nodes, so patterns are
+                # tried on names.
+                chosen.update(
+                    dict.fromkeys(
+                        node_name for node_name in known if _by_pattern(node_name, member)
+                    )
+                )
         twice: dict[str, list[str]] = {}
         for node in chosen:
-            other = first.setdefault(node, name)
-            apart = not (_path_to(other, name, children) or _path_to(name, other, children))
-            if other != name and apart:
-                twice.setdefault(other, []).append(node)
-        for other, nodes in twice.items():
-            message = f"{few(nodes)} {'is' if len(nodes) == 1 else 'are'} also in {other!r}"
+            earlier = first.setdefault(node, name)
+            # A node is rightly below a HyperNode and below the one above it.
+            apart = not (_path_to(earlier, name, children) or _path_to(name, earlier, children))
+            if earlier != name and apart:
+                twice.setdefault(earlier, []).append(node)
+        for earlier, nodes in twice.items():
+            message = f"{few(nodes)} {'is' if len(nodes) == 1 else 'are'} also in {earlier!r}"
             subject = world.subject("HyperNode", name)
             yield Issue(
                 subject, "spec.members", FaultEffect.INVALID, message, "a node is in one of them"

@@ -137,11 +137,12 @@ def queue_below_busy_queue(given: LintContext, how: Behaviours) -> Iterator[Issu
     """A queue below one that has jobs: only a queue without children may have jobs."""
     if given.queues.mode(how) is not Mode.TREE:
         return
-    found: dict[str, list[FindingSubject]] = {}
+    busy: dict[str, list[FindingSubject]] = {}
     for members in given.world.members:
+        # Jobs of the log are there before the files; those of files are job-in-parent-queue.
         if members.subject.place is None and given.queues.children.get(members.queue):
-            found.setdefault(members.queue, []).append(members.subject)
-    for queue, jobs in found.items():
+            busy.setdefault(members.queue, []).append(members.subject)
+    for queue, jobs in busy.items():
         below = few(given.queues.children[queue])
         shown = few([str(job) for job in jobs])
         yield Issue(
@@ -207,6 +208,8 @@ def _sums(given: LintContext, how: Behaviours, what: str, verb: str) -> Iterator
         names = lacking(complaint.own, complaint.theirs)
         attr = given.queues.tree(how).attrs[complaint.queue]
         stops = how.invalid_tree_stops_scheduling
+        # In these releases deserved is first cut to what jobs request, so an idle tree passes the
+        # check.
         if stops and what == "deserved" and how.deserved_capped_by_request:
             when = f"as soon as jobs request it, {STOPPED}"
         else:

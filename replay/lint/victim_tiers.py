@@ -66,7 +66,7 @@ def blind_actions(conf: SchedulerConf, how: Behaviours) -> Iterator[Blind]:
             for placed in placed_plugins(conf)
             if exists(placed.option.name, how) and _votes(placed.option, action)
         ]
-        knows = next((one for one in voters if knows_deserved(one.option)), None)
+        knows = next((voter for voter in voters if knows_deserved(voter.option)), None)
         above = [plugin for plugin in voters if knows is not None and plugin.tier < knows.tier]
         if knows is not None and above:
             yield Blind(action, knows, above)

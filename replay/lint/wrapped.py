@@ -62,7 +62,7 @@ class _Within(NamedTuple):
 def inside(item: Item) -> Inside:
     """Return the objects that rules check, and the configurations, inside of a value."""
     configurations = list(_found(item.value, _Within(item.place, item.blocks)))
-    manifests = tuple(one for one in configurations if isinstance(one, Manifest))
+    manifests = tuple(content for content in configurations if isinstance(content, Manifest))
     confs = tuple(
         configuration
         for configuration in configurations
@@ -78,6 +78,7 @@ def is_kustomization(value: Any) -> bool:
     group = str(value.get("apiVersion") or "").rpartition("/")[0]
     if "kind" in value or "apiVersion" in value:
         return group == _KUSTOMIZE
+    # Other values have resources and images, too: these two alone prove nothing.
     own, lists = _OF_KUSTOMIZE & value.keys() - _OFTEN, isinstance(value.get("resources"), list)
     return bool(own) or (lists and value.keys() <= {*_OF_KUSTOMIZE, *_BESIDE})
 
@@ -101,12 +102,14 @@ def _found(value: Any, where: _Within) -> Iterator[Manifest | Configuration]:
 
 def _in_mapping(value: dict[str, Any], where: _Within) -> Iterator[Manifest | Configuration]:
     manifest = Manifest(value, where.place)
+    # The value itself is no part of itself; without a path it is what was given.
     if where.path and _is_object(value) and is_checked(manifest):
         yield manifest
     elif where.path and _is_conf_mapping(value):
         yield _conf(json.dumps(value), where)
     else:
         for key, inner in value.items():
+            # kubectl's note repeats the object: its content would be found twice.
             if key != _APPLIED:
                 yield from _found(inner, where.under(key))
 
@@ -131,6 +134,7 @@ def _conf(text: str, where: _Within) -> Configuration:
 
 def _in_text(text: str, where: _Within) -> Iterator[Manifest | Configuration]:
     """Yield what is in a text: it may be a configuration, or YAML or JSON itself."""
+    # A text of one line is a name or a command, unless it is JSON.
     if len(text) > _MOST_TEXT or ("\n" not in text and not text.lstrip().startswith("{")):
         if where.path[-1] == CONF_FILE:
             yield _conf(text, where)
@@ -139,6 +143,7 @@ def _in_text(text: str, where: _Within) -> Iterator[Manifest | Configuration]:
     if where.path[-1] == CONF_FILE or scheduler_conf.FORMAT.sniff(data, where.path[-1]):
         yield _conf(text, where)
         return
+    # To parse every block of text takes long, and few hold anything of Volcano's.
     if "kind" not in text and "tiers" not in text and ".conf" not in text:
         return
     document = Document(where.place.file, "", data[:HEAD], io.BytesIO(data), named=True)
@@ -157,6 +162,7 @@ def _moved(item: Item, where: _Within, line: int) -> _Within:
     :param line: the line before the text; -1 if it is not known.
     """
     if line < 0:
+        # In a text that was folded or quoted, lines are not those of the file.
         return where._replace(blocks=NOTHING)
     place = where.place._replace(line=line + item.place.line)
     blocks = {text: line + before for text, before in item.blocks.items()}

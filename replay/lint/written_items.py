@@ -48,9 +48,11 @@ def repeated_keys(text: bytes | bytearray, line: int) -> Iterator[tuple[int, Rep
         if token == b"\n":
             line += 1
             continue
+        # Only a key stands before a colon; colons in strings are inside of their token.
         if token == b":" and stack:
             key = json.loads(before)
             if key in stack[-1].keys:
+                # An object that is no list is item 0.
                 yield max(item, 0), RepeatedKey(line, key)
             stack[-1].keys.add(key)
         elif token in b"{[":
@@ -132,6 +134,7 @@ def after_fault(document: Document, begin: int) -> tuple[Document, int] | None:
     :param begin: their first line is not before this one; both count from 0.
     """
     head = document.head
+    # Only the head is in memory: of a longer text the rest cannot be blanked.
     if len(head) > _WHOLE or TEMPLATE.search(head) or head.lstrip().startswith(JSON):
         return None
     lines = head.splitlines(keepends=True)
@@ -139,6 +142,7 @@ def after_fault(document: Document, begin: int) -> tuple[Document, int] | None:
         begin += 1
     if begin >= len(lines):
         return None
+    # Each document before keeps its mark, so that later ones keep their numbers.
     before = [_NEXT + b"\n" if line.startswith(_NEXT) else b"\n" for line in lines[:begin]]
     if not lines[0].startswith(_NEXT):
         before[0] = _NEXT + b"\n"  # The first document counts, too.
@@ -219,6 +223,7 @@ class _Notes:
     def item(self, value: Any, place: FilePlace) -> Item:
         """Return a value with what was noted since the last item."""
         repeated = tuple(RepeatedKey(line, name) for line, name in self.repeated)
+        # Equal texts: the first one gives the line.
         blocks = {text: line for line, text in reversed(self.blocks)}
         self.repeated.clear()
         self.blocks.clear()
@@ -248,6 +253,7 @@ def _yaml_document(reader: YamlReader, notes: _Notes, source: str, number: int) 
     items: list[Item] | None = None
     while not isinstance(key := reader.next(), yaml.MappingEndEvent):
         name = reader.key(key)
+        # Before the value is entered: a key counts as repeated only if it was there.
         again = name in fields
         event, line = reader.next(), reader.line
         if name == "items" and isinstance(event, yaml.SequenceStartEvent):
