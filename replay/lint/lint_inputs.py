@@ -127,7 +127,6 @@ class LintInputs:
         unread: Sequence[UnreadInput] = (),
         stand: Stand = Stand.LEAST,
     ) -> None:
-        # A tuple: the same objects are read again with other values in place of the unreadable
         # ones.
         self._again = partial(
             LintInputs,
@@ -164,7 +163,6 @@ class LintInputs:
         self.subjects: dict[tuple[str, str], FindingSubject] = {}
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
         self._decode()
-        # Where any object of a kind is known, a name that is not among them is probably wrong.
         self.complete = complete | {kind for kind, _ in self.subjects}
         self.conf = AnswerCache(self._conf)
 
