@@ -103,19 +103,22 @@ class Advancing:
 
         That is where it is, or a belief in memory or in the log if that saves enough events.
         """
-        held = NO_REVISION if self._recent is None else self._recent.last(until)
+        in_memory = NO_REVISION if self._recent is None else self._recent.last(until)
         if self._projector is None:
-            is_near = held > NO_REVISION and not self._is_after(held, STRETCH, until)
-            opened = self._open(held) if is_near else None
+            # If one in memory is that near, a stored one could save hardly anything, so none is
+            # read.
+            is_near = in_memory > NO_REVISION and not self._is_after(in_memory, STRETCH, until)
+            opened = self._open(in_memory) if is_near else None
             projector = opened or self._set(*begin_before(self._store, moment, self._behaviours))
         else:
             projector = self._skipped(self._projector, moment, until)
-        return (self._saves(projector, held) and self._open(held)) or projector
+        return (self._saves(projector, in_memory) and self._open(in_memory)) or projector
 
     def _skipped(self, projector: Projector, moment: Moment, until: int) -> Projector:
         """Continue from the last stored belief up to a moment, if that saves enough events."""
         if not self._saves(projector, until):
             return projector
+        # The cheap question first: to decode a belief takes as long as many events.
         if not self._saves(projector, last_stored(self._store, moment, self._behaviours)):
             return projector
         start = start_of(self._store, moment, self._behaviours)
@@ -192,8 +195,8 @@ class _Remembered:
 
     def at(self, revision: int) -> Projector | None:
         """Return the belief at a revision, if there still is one; it is the caller's own."""
-        found = self._recent.get(self._course, revision)
-        return None if found is None else decode_belief(found, self._behaviours, self._payloads)
+        belief = self._recent.get(self._course, revision)
+        return None if belief is None else decode_belief(belief, self._behaviours, self._payloads)
 
     def keep(self, revision: int, projector: Projector) -> None:
         """Hold the belief at a revision."""
@@ -202,15 +205,16 @@ class _Remembered:
 
 def _payloads_of(store: LogStore, branch: str) -> Callable[[Sequence[int]], Mapping[int, bytes]]:
     """Return what reads payloads, each of them once: beliefs share most objects."""
-    held: dict[int, bytes] = {}
+    by_position: dict[int, bytes] = {}
 
     def read(positions: Sequence[int]) -> Mapping[int, bytes]:
-        new = [position for position in positions if position not in held]
-        if len(held) + len(new) > MOST_HELD:
-            held.clear()
+        new = [position for position in positions if position not in by_position]
+        # All of them: the ones dropped just now may be among them.
+        if len(by_position) + len(new) > MOST_HELD:
+            by_position.clear()
             new = list(positions)
         if new:
-            held.update(store.payloads(new, branch))
-        return held
+            by_position.update(store.payloads(new, branch))
+        return by_position
 
     return read

@@ -92,6 +92,7 @@ def beliefs_along(
     """
     if not moments:
         return
+    # The first moment as the last one knows it: all are of one position.
     first = msgspec.structs.replace(moments[-1], revision=moments[0].revision)
     bases = [believed(behaviours) for behaviours in several]
     starts = {
@@ -105,6 +106,8 @@ def beliefs_along(
         before = {basis: len(projector.crashes) for basis, (projector, _) in starts.items()}
         while step is not None and had_happened(step, moment.revision):
             for projector, after in starts.values():
+                # The caches begin at different revisions; one that began later has processed these
+                # events.
                 if after < 0 or not had_happened(step, after):
                     projector.apply(step.event, position=step.position, lives_on=events.lives_on)
             step = next(steps, None)
@@ -112,6 +115,7 @@ def beliefs_along(
             if number and len(projector.crashes) > before[basis]:
                 projector.cache.crash = projector.crashes[-1]
         yield moment, [starts[basis][0].cache for basis in bases]
+        # What happened between two moments is reported at the second one only.
         for projector, _ in starts.values():
             projector.cache.crash = projector.crashes[-1] if projector.driver.is_down else None
 
@@ -154,12 +158,12 @@ class Beliefs:
 
     def of(self, moment: Moment, behaviours: Behaviours) -> SchedulerCache:
         """Return the cache of a release; releases with the same cache behaviour share one."""
-        way = moment, believed(behaviours)
-        if way not in self._held:
+        basis = moment, believed(behaviours)
+        if basis not in self._held:
             if sum(len(cache.stores.of("Pod")) for cache in self._held.values()) > HELD_PODS:
                 self._held.clear()
-            self._held[way] = belief_at(self._store, moment, behaviours, recent=self._recent)
-        return self._held[way]
+            self._held[basis] = belief_at(self._store, moment, behaviours, recent=self._recent)
+        return self._held[basis]
 
 
 def play(

@@ -49,16 +49,16 @@ class RecentBeliefs:
     def last(self, course: BeliefBasis, until: int, default: int) -> int:
         """Return the last revision up to one at which there is a belief."""
         with self._lock:
-            found = [at for of, at in self._held if at <= until and of == course]
-        return max(found, default=default)
+            revisions = [at for of, at in self._held if at <= until and of == course]
+        return max(revisions, default=default)
 
     def get(self, course: BeliefBasis, revision: int) -> bytes | None:
         """Return the belief at a revision, if there still is one."""
         with self._lock:
-            found = self._held.get((course, revision))
-            if found is not None:
+            belief = self._held.get((course, revision))
+            if belief is not None:
                 self._held.move_to_end((course, revision))
-            return found
+            return belief
 
     def keep(self, course: BeliefBasis, revision: int, belief: bytes) -> None:
         """Hold a belief, and drop others if they are too many."""

@@ -95,7 +95,9 @@ class BeliefStart(msgspec.Struct, frozen=True):
         history = DriftHistory(self.projector)
         history.go_on(
             {
-                (kind, name): [(CacheMismatch(*one[:5]), one[5]) for one in parted]
+                (kind, name): [
+                    (CacheMismatch(*difference[:5]), difference[5]) for difference in parted
+                ]
                 for kind, name, parted in self.differing
             }
         )
@@ -148,7 +150,7 @@ def _code() -> str:
 
 def _python(place: Traversable) -> Iterator[Traversable]:
     if place.is_dir():
-        for entry in sorted(place.iterdir(), key=lambda one: one.name):
+        for entry in sorted(place.iterdir(), key=lambda child: child.name):
             yield from _python(entry)
     elif place.name.endswith(".py"):
         yield place
@@ -159,8 +161,8 @@ def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> BeliefS
 
     :param behaviours: those of the scheduler's release.
     """
-    for checkpoint, kept in _candidates(store, moment, behaviours):
-        start = _start(store, moment, behaviours, checkpoint, kept)
+    for checkpoint, stored in _candidates(store, moment, behaviours):
+        start = _start(store, moment, behaviours, checkpoint, stored)
         if start is not None:
             return start
     return None
@@ -177,8 +179,8 @@ def last_stored(store: LogStore, moment: Moment, behaviours: Behaviours) -> int:
 
     Later events may change what a list deleted: then :func:`start_of` returns an earlier one.
     """
-    found = _candidates(store, moment, behaviours)
-    return next((checkpoint.revision for checkpoint, _ in found), NO_REVISION)
+    candidates = _candidates(store, moment, behaviours)
+    return next((checkpoint.revision for checkpoint, _ in candidates), NO_REVISION)
 
 
 def _candidates(
@@ -194,14 +196,14 @@ def _candidates(
         checkpoint = store.nearest_checkpoint(window, version)
         if checkpoint is None or checkpoint.revision <= NO_REVISION:
             return
-        kept = _opened(checkpoint)
-        if kept is None:
+        stored = _opened(checkpoint)
+        if stored is None:
             until = checkpoint.revision - 1
             continue
         if steps is None:
             steps = steering(store, moment, clock)
-        if (kept.mark, kept.steering) == _placing(clock, steps, checkpoint.revision):
-            yield checkpoint, kept
+        if (stored.mark, stored.steering) == _placing(clock, steps, checkpoint.revision):
+            yield checkpoint, stored
         until = checkpoint.revision // 2
 
 
@@ -217,21 +219,23 @@ def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tupl
 
 
 def _start(
-    store: LogStore, moment: Moment, behaviours: Behaviours, checkpoint: Checkpoint, kept: _Kept
+    store: LogStore, moment: Moment, behaviours: Behaviours, checkpoint: Checkpoint, stored: _Kept
 ) -> BeliefStart | None:
     """Return the content of a checkpoint, unless later events change what a list deleted."""
     try:
         projector = decode_belief(
-            kept.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
+            stored.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
         )
     except LogCorrupt:
         return None
     then = msgspec.structs.replace(moment, revision=checkpoint.revision, time=None)
+    # A doomed object is in the belief because a later event shows it; if this moment does not know
+    # of that event, its cache lacks the object.
     if not all(has_later_event(store, then, reference) for reference in projector.lists.doomed):
         return None
     if _came_back(store, moment, projector, checkpoint):
         return None
-    return BeliefStart(projector, checkpoint.revision, kept.drift)
+    return BeliefStart(projector, checkpoint.revision, stored.drift)
 
 
 def _came_back(
@@ -244,6 +248,7 @@ def _came_back(
     window = FoldWindow(branch=moment.branch, cluster=moment.cluster, known=moment.known)
     stores = projector.cache.stores
     for chunk in store.scan(window, after_position=until):
+        # A greater number is that of an object which was new since then: no list had deleted it.
         changing = np.isin(chunk.effects, _CHANGING) & (chunk.objects <= objects)
         numbers = np.unique(chunk.objects[changing & (chunk.revisions >= 0)]).tolist()
         for reference in store.references(numbers).values():
@@ -277,6 +282,7 @@ def _looked_for(store: LogStore, moment: Moment, checkpoint: Checkpoint) -> tupl
     checked = store.nearest_checkpoint(window, checkpoint.version)
     body = None if checked is None else _verified(checked)
     if checked is None or body is None:
+        # It was never checked, so all objects count.
         return checkpoint.known, 2**62
     known, branch = checked.known, moment.branch
     forks = {info.name: info for info in store.branches()}
@@ -328,6 +334,7 @@ def build_beliefs(
     version = version_of(behaviours)
     start = start_of(store, end, behaviours)
     if start is None:
+        # Later events made them invalid, and new ones may be stored at other revisions.
         store.drop_checkpoints(branch=branch, cluster=cluster, version=version)
         start = BeliefStart(Projector(behaviours), NO_REVISION, [])
     objects = store.info().objects
@@ -354,7 +361,7 @@ def build_all(
 
     :param progress: called with (position reached, last position) for each, from time to time.
     """
-    for behaviours in {believed(one): one for one in several}.values():
+    for behaviours in {believed(release): release for release in several}.values():
         build_beliefs(store, behaviours, branch=branch, cluster=cluster, progress=progress)
 
 
@@ -384,8 +391,8 @@ def _play_on(
             continue
         passed = 0
         mark, steered = _placing(clock, steps, until)
-        kept = _Kept(mark, steered, encode_belief(projector), _drift(history))
-        _put(store, place, until, known, _ENCODE(kept))
+        stored = _Kept(mark, steered, encode_belief(projector), _drift(history))
+        _put(store, place, until, known, _ENCODE(stored))
         if progress is not None:
             progress(min(known, end.known), end.known)
 

@@ -189,9 +189,11 @@ class Diff(msgspec.Struct, Tabular, frozen=True, kw_only=True, tag_field="kind",
 
     def _fields(self) -> Iterator[FieldRow]:
         lone = {"added": self.added, "removed": self.removed, "first seen": self.first_seen}
-        for change, some in lone.items():
-            for one in some:
-                yield FieldRow(change=change, position=one.position, **_named(one.object))
+        for change, objects in lone.items():
+            for object_then in objects:
+                yield FieldRow(
+                    change=change, position=object_then.position, **_named(object_then.object)
+                )
         for each in self.changed:
             for field in each.changes:
                 yield FieldRow(
@@ -216,13 +218,13 @@ def _named(reference: Reference) -> dict[str, str]:
 
 def _rows_of(changed: Iterable[HoldingChanged]) -> Iterator[HoldingRow]:
     """Yield a row for each resource of what nodes or queues hold, and one for their pods."""
-    for one in changed:
-        before, after = one.before, one.after
+    for holding in changed:
+        before, after = holding.before, holding.after
         sides = [side for side in (before, after) if side is not None]
         names = {name for side in sides for name in (*side.used, *side.allocatable)}
         for name in ("pods", *sorted(names)):
             yield HoldingRow(
-                name=one.name,
+                name=holding.name,
                 resource=name,
                 before=_held(before, name),
                 after=_held(after, name),
@@ -300,9 +302,9 @@ def diff(
     suspects.sort(key=lambda pair: pair.new.reference)
     added, removed = _only(news, olds), _only(olds, news)
     changed = [
-        found
+        difference
         for start in range(0, len(suspects), _BATCH)
-        for found in _compared(store, suspects[start : start + _BATCH], branches, scope.ignore)
+        for difference in _compared(store, suspects[start : start + _BATCH], branches, scope.ignore)
     ]
     return Diff(
         before=_side(store, *before),
@@ -358,24 +360,27 @@ def _may_differ(pair: _Pair, shared: int) -> bool:
         old.position != new.position
         or old.position > shared
         or nodes[0] != nodes[1]
+        # After the fork, the same position is another event on each branch.
         or old.stale != new.stale
     )
 
 
-def _shared_until(store: LogStore, one: str, other: str) -> int:
+def _shared_until(store: LogStore, first: str, second: str) -> int:
     """Return the last position that is the same event on both branches."""
-    if one == other:
-        return store.last(one)
+    if first == second:
+        return store.last(first)
     by_name = {info.name: info for info in store.branches()}
-    reach = {one: by_name[one].last}
-    name = one
+    reach = {first: by_name[first].last}
+    name = first
+    # How much of each branch above the first one is also the first one's past.
     while (parent := by_name[name].parent) is not None:
         reach[parent] = min(reach[name], by_name[name].fork)
         name = parent
-    limit, name = by_name[other].last, other
+    limit, name = by_name[second].last, second
+    # All branches come from the first of the log, so the way up meets one of those.
     while name not in reach:
         limit = min(limit, by_name[name].fork)
-        name = by_name[name].parent or one
+        name = by_name[name].parent or first
     return min(limit, reach[name])
 
 
@@ -407,12 +412,12 @@ def _payloads(
     store: LogStore, pairs: Sequence[_Pair], branches: tuple[str, str]
 ) -> tuple[Mapping[int, bytes], Mapping[int, bytes]]:
     """Read the payloads of both sides, one branch at a time."""
-    one, other = branches
+    old_branch, new_branch = branches
     olds, news = [pair.old.position for pair in pairs], [pair.new.position for pair in pairs]
-    if one == other:
-        found = store.payloads([*olds, *news], one)
-        return found, found
-    return store.payloads(olds, one), store.payloads(news, other)
+    if old_branch == new_branch:
+        by_position = store.payloads([*olds, *news], old_branch)
+        return by_position, by_position
+    return store.payloads(olds, old_branch), store.payloads(news, new_branch)
 
 
 def _only(

@@ -82,13 +82,17 @@ def who_made(store: LogStore, diff: Diff, before: Moment, after: Moment) -> Who:
     For a field it is the last version that changed it; for an added object its first version, for a
     removed one its deletion. The log is read once, between the moments.
     """
-    lone = {one.object: one for one in (*diff.added, *diff.removed)}
-    changed = {one.object: one for one in diff.changed}
+    lone = {lone_object.object: lone_object for lone_object in (*diff.added, *diff.removed)}
+    changed = {changed_object.object: changed_object for changed_object in diff.changed}
     since = None if diff.before.time is None else parse_time(diff.before.time)
     events = _Events(store, before, after, frozenset([*lone, *changed]), since)
-    objects = {one.object: events.came(one.object) for one in diff.added}
-    objects |= {one.object: events.went(one.object) for one in diff.removed}
-    objects |= {one.object: events.wrote(one.object) for one in diff.changed if not one.changes}
+    objects = {added.object: events.came(added.object) for added in diff.added}
+    objects |= {removed.object: events.went(removed.object) for removed in diff.removed}
+    objects |= {
+        changed_object.object: events.wrote(changed_object.object)
+        for changed_object in diff.changed
+        if not changed_object.changes
+    }
     fields = dict(_fields(store, diff, before, events))
     return Who(objects=objects, fields=fields)
 
@@ -96,10 +100,12 @@ def who_made(store: LogStore, diff: Diff, before: Moment, after: Moment) -> Who:
 def _fields(
     store: LogStore, diff: Diff, before: Moment, events: _Events
 ) -> Iterator[tuple[Reference, list[Maker]]]:
-    for one in diff.changed:
-        first = store.payloads([one.positions[0]], before.branch)[one.positions[0]]
-        steps = list(_steps(first, events.versions_of(one)))
-        yield one.object, [events.changed(one.object, change.path, steps) for change in one.changes]
+    for changed in diff.changed:
+        position = changed.positions[0]
+        first = store.payloads([position], before.branch)[position]
+        steps = list(_steps(first, events.versions_of(changed)))
+        makers = [events.changed(changed.object, change.path, steps) for change in changed.changes]
+        yield changed.object, makers
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -155,12 +161,12 @@ class _Events:
         elif effect is Effect.DELETED:
             self._gone[event.reference] = recorded
 
-    def versions_of(self, one: ObjectChanged) -> list[Recorded]:
+    def versions_of(self, changed_object: ObjectChanged) -> list[Recorded]:
         """Return the versions of an object after the first compared one, up to the second."""
-        low, high = map(_number, one.versions)
+        low, high = map(_number, changed_object.versions)
         inside = [
             recorded
-            for recorded in self._versions[one.object]
+            for recorded in self._versions[changed_object.object]
             if _within(recorded.event.revision, low, high)
         ]
         return sorted(inside, key=lambda recorded: recorded.event.revision or 0)
@@ -230,9 +236,9 @@ class _Events:
         if low is None or high is None:
             return maker
         inside = [
-            one
-            for one in self._asked[reference]
-            if _may_write(one.event, path) and _meets(one.event, low, high)
+            request
+            for request in self._asked[reference]
+            if _may_write(request.event, path) and _meets(request.event, low, high)
         ]
         if len(inside) != 1 or not inside[0].event.actor:
             return maker
@@ -243,6 +249,7 @@ class _Events:
         return self._last_asked(
             reference,
             lambda event: (
+                # Payloads are canonical JSON, so these bytes stand for the verb in all of them.
                 event.kind.endswith((".evicted", ".deleted")) or b'"verb":"delete"' in event.payload
             ),
         )
@@ -279,10 +286,12 @@ def _between(before: Moment, after: Moment, wanted: Iterable[Reference]) -> Quer
         objects=tuple(sorted(kinds)),
     )
     if before.branch != after.branch:
+        # On another branch, what the first moment lacks may have any position and revision.
         return query
     if before.revision is None:
         # Everything known counts as having happened.
         return msgspec.structs.replace(query, after=before.known)
+    # Both moments know the same events, so what is between their revisions came between them.
     if before.known >= after.known:
         return msgspec.structs.replace(query, revisions=(before.revision + 1, after.revision))
     return query
@@ -332,8 +341,8 @@ def _within(revision: int | None, low: int | None, high: int | None) -> bool:
 def _touches(paths: Iterable[str], path: str) -> bool:
     """Return whether any change affects a field, a field below it, or one above it."""
     return any(
-        one == path
-        or one.startswith((f"{path}.", f"{path}["))
-        or path.startswith((f"{one}.", f"{one}["))
-        for one in paths
+        changed_path == path
+        or changed_path.startswith((f"{path}.", f"{path}["))
+        or path.startswith((f"{changed_path}.", f"{changed_path}["))
+        for changed_path in paths
     )

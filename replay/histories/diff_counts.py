@@ -39,11 +39,11 @@ def counted_by_kind(diff: Diff) -> list[KindCount]:
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     fields: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for side in _SIDES:
-        for one in getattr(diff, side):
-            counts[one.object.group, one.object.kind][side] += 1
-    for one in diff.changed:
-        key = (one.object.group, one.object.kind)
-        fields[key].update({change.path for change in one.changes})
+        for object_then in getattr(diff, side):
+            counts[object_then.object.group, object_then.object.kind][side] += 1
+    for changed_object in diff.changed:
+        key = (changed_object.object.group, changed_object.object.kind)
+        fields[key].update({change.path for change in changed_object.changes})
     return [
         KindCount(
             group=group,

@@ -67,12 +67,12 @@ def diff_at(
     """
     before, after = ((moment, log.truth(moment)) for moment in ends)
     known = [kind for _, truth in (before, after) for kind in truth.kinds()]
-    some = tuple(kind_named(kind, known) for kind in kinds)
-    scope = Scope(kinds=some, namespace=namespace, ignore=tuple(ignore))
+    pairs = tuple(kind_named(kind, known) for kind in kinds)
+    scope = Scope(kinds=pairs, namespace=namespace, ignore=tuple(ignore))
     asked = scope.kinds or usual_kinds(log, after[0])
-    found = diff_of_known(log, before, after, scope, asked)
+    difference = diff_of_known(log, before, after, scope, asked)
     unknown = unknown_at_ends(log, ends, asked, namespace)
-    return msgspec.structs.replace(found, not_known=tuple(unknown))
+    return msgspec.structs.replace(difference, not_known=tuple(unknown))
 
 
 def diff_of_known(
@@ -85,10 +85,11 @@ def diff_of_known(
     """
     begins = dict(_begins(log, before[0], after[0], asked, scope.namespace))
     totals = dict(_begins(log, before[0], after[0], sorted({*_NODE_READS, *_QUEUE_READS}), None))
-    kept = tuple(pair for pair in scope.kinds if pair not in begins)
-    rest = msgspec.structs.replace(scope, kinds=kept, without=tuple(begins))
+    known_kinds = tuple(pair for pair in scope.kinds if pair not in begins)
+    rest = msgspec.structs.replace(scope, kinds=known_kinds, without=tuple(begins))
     parts = []
-    if kept or not scope.kinds:
+    # If each of the requested kinds begins later, nothing is compared from the first moment on.
+    if known_kinds or not scope.kinds:
         parts.append(_judged(log, before, after, rest))
     for pair, moment in begins.items():
         only = msgspec.structs.replace(scope, kinds=(pair,))
@@ -126,19 +127,19 @@ def _begins(
 
 def _judged(log: LogStates, before: Side, after: Side, scope: Scope) -> Diff:
     """Return a difference that separates objects that are first seen from added ones."""
-    found = diff(log.store, before, after, scope=scope)
+    difference = diff(log.store, before, after, scope=scope)
     if before[0].branch != after[0].branch:
-        return found
-    doubtful = _where_unknown(
-        log, before[0], [one.object for one in found.added if not one.replaced]
-    )
+        return difference
+    # Where another object had the name before, this one is certainly newer.
+    candidates = [added.object for added in difference.added if not added.replaced]
+    doubtful = _where_unknown(log, before[0], candidates)
     if not doubtful:
-        return found
+        return difference
     seen = set(doubtful) - _came_later(log, before, after, doubtful)
     return msgspec.structs.replace(
-        found,
-        added=[one for one in found.added if one.object not in seen],
-        first_seen=[one for one in found.added if one.object in seen],
+        difference,
+        added=[added for added in difference.added if added.object not in seen],
+        first_seen=[added for added in difference.added if added.object in seen],
     )
 
 
@@ -152,7 +153,11 @@ def _where_unknown(log: LogStates, moment: Moment, objects: Sequence[Reference])
         for namespace, pairs in places.items()
         for each in gaps_at(log, moment, pairs, namespace or None)
     }
-    return [one for one in objects if ((one.group, one.kind), one.namespace) in unknown]
+    return [
+        reference
+        for reference in objects
+        if ((reference.group, reference.kind), reference.namespace) in unknown
+    ]
 
 
 def _came_later(
@@ -160,7 +165,7 @@ def _came_later(
 ) -> set[Reference]:
     """Return the objects of the second moment that were created after the first."""
     wanted = set(objects)
-    records = [one for one in after[1].records() if one.reference in wanted]
+    records = [record for record in after[1].records() if record.reference in wanted]
     entries = zip(records, after[1].entries_of(records), strict=True)
     time = before[0].time if before[0].time is not None else before[1].time
     later = {
@@ -168,8 +173,8 @@ def _came_later(
         for record, entry in entries
         if time is not None and (entry.fact.created_at or 0) > time
     }
-    made = _made_between(log, before[0], after[0], records)
-    return later | {record.reference for record in records if record.object in made}
+    made_ids = _made_between(log, before[0], after[0], records)
+    return later | {record.reference for record in records if record.object in made_ids}
 
 
 def _made_between(
@@ -183,21 +188,22 @@ def _made_between(
     window = after.window(first)
     by_id = {record.object: record.reference for record in records}
     ids = list(by_id)
-    found: set[int] = set()
+    created: set[int] = set()
     seen: dict[VersionPlace, int] = {}
     for chunk in log.store.scan(window):
         rows = np.flatnonzero(np.isin(chunk.objects, ids) & (chunk.revisions > first))
         for row in rows.tolist():
             number = int(chunk.objects[row])
             if chunk.kinds[row].endswith(_CREATED):
-                found.add(number)
+                created.add(number)
             elif is_only_seen(chunk.kinds[row]):
                 seen[place_of(by_id[number], int(chunk.revisions[row]))] = number
+    # A list may have been the first to show a version that another input calls a creation.
     known_verbs = verbs_at(log.store, after, seen)
-    return frozenset(found) | {
+    return frozenset(created) | {
         seen[place]
-        for place, some in known_verbs.items()
-        if any(verb.verb == _CREATED[1:] for verb in some)
+        for place, verbs in known_verbs.items()
+        if any(verb.verb == _CREATED[1:] for verb in verbs)
     }
 
 
@@ -214,10 +220,12 @@ def _joined(
     """
     whole = parts[0]
     if whole.before.point != sides[0][0].label:  # All kinds begin later: no part has the sides.
+        # No kind has this name: only the sides are wanted, without any object.
         whole = diff(log.store, *sides, scope=Scope(kinds=(("", ""),)))
     lists = {
         name: sorted(
-            chain.from_iterable(getattr(part, name) for part in parts), key=lambda one: one.object
+            chain.from_iterable(getattr(part, name) for part in parts),
+            key=lambda change: change.object,
         )
         for name in ("added", "first_seen", "removed", "changed")
     }
@@ -226,7 +234,7 @@ def _joined(
         whole,
         **lists,
         summary=DiffSummary(
-            **{name: len(some) for name, some in lists.items()},
+            **{name: len(objects) for name, objects in lists.items()},
             same=sum(part.summary.same for part in parts),
             rewritten=sum(part.summary.rewritten for part in parts),
         ),
@@ -243,7 +251,11 @@ def _unsure(
     holdings: Sequence[HoldingChanged], pair: Pair, first_seen: Iterable[ObjectThen]
 ) -> list[HoldingChanged]:
     """Return the resources of nodes or queues, marked where the earlier state is not known."""
-    names = {one.object.name for one in first_seen if (one.object.group, one.object.kind) == pair}
+    names = {
+        object_then.object.name
+        for object_then in first_seen
+        if (object_then.object.group, object_then.object.kind) == pair
+    }
     return [
         msgspec.structs.replace(holding, first_seen=True)
         if holding.before is None and holding.name in names
@@ -273,7 +285,7 @@ def _tables(
 def _latest(log: LogStates, before: Side, begins: Sequence[Moment]) -> Side:
     if not begins:
         return before
-    moment = max(begins, key=lambda one: one.revision or 0)
+    moment = max(begins, key=lambda begin: begin.revision or 0)
     return moment, log.truth(moment)
 
 

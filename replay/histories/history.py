@@ -158,9 +158,9 @@ def history_at(
     :param namespace: ignored for kinds without namespaces.
     """
     place = "" if (named.group, named.kind) in CLUSTER_SCOPED else named.namespace or namespace
-    found = history(log.store, named, namespace=place, moment=moment, ignore=ignore)
-    unknown = tuple(unknown_of_history(log, found, moment))
-    return msgspec.structs.replace(found, not_known=unknown)
+    without_gaps = history(log.store, named, namespace=place, moment=moment, ignore=ignore)
+    unknown = tuple(unknown_of_history(log, without_gaps, moment))
+    return msgspec.structs.replace(without_gaps, not_known=unknown)
 
 
 def history(
@@ -207,16 +207,19 @@ class _Joined(msgspec.Struct, frozen=True, kw_only=True):
 
 def _joined(events: Sequence[PlacedEvent]) -> Iterator[_Joined]:
     """Join each version with the event that names its actor: an attribution or a request."""
-    positions = {one.recorded.position for one in events}
-    versions = {_version(one.recorded) for one in events if effect_of(one.recorded) in SHOWING}
-    attributed = {
-        _version(one.recorded): one.recorded
-        for one in events
-        if effect_of(one.recorded) is Effect.ATTRIBUTED
+    positions = {event.recorded.position for event in events}
+    versions = {
+        _version(event.recorded) for event in events if effect_of(event.recorded) in SHOWING
     }
-    requests = {one.made: one.recorded for one in events if one.made in positions}
+    attributed = {
+        _version(event.recorded): event.recorded
+        for event in events
+        if effect_of(event.recorded) is Effect.ATTRIBUTED
+    }
+    requests = {event.made: event.recorded for event in events if event.made in positions}
     for event in events:
         effect, version = effect_of(event.recorded), _version(event.recorded)
+        # What is known through these is in the line of the version that they are about.
         if event.made in positions or effect is Effect.TIMED:
             continue
         if effect is Effect.ATTRIBUTED and version in versions:
@@ -236,6 +239,8 @@ def _lines(events: Iterable[_Joined], compare: Comparison) -> Iterator[Happening
     for item in events:
         recorded = item.placed.recorded
         uid, fields = recorded.event.reference.uid, list[FieldDifference]()
+        # A deletion without the last version has nothing to compare, and its empty object is no
+        # state.
         if item.placed.effect in SHOWING and recorded.event.payload != NO_OBJECT:
             if uid in last:
                 fields = compare(last[uid], recorded)
@@ -249,7 +254,7 @@ def _happening(item: _Joined, fields: list[FieldDifference]) -> Happening:
     by_binding = by is not None and by.event.kind in _BINDING_KINDS
     deleted = placed.effect is Effect.DELETED  # An eviction deletes a pod at once if nothing runs.
     own = actor_of(recorded, span)
-    other = "" if by is None else actor_of(by, span)
+    by_actor = "" if by is None else actor_of(by, span)
     return Happening(
         position=recorded.position,
         kind=by.event.kind if by is not None and by_binding and not deleted else event.kind,
@@ -260,8 +265,8 @@ def _happening(item: _Joined, fields: list[FieldDifference]) -> Happening:
         latest=Time.of(span.latest),
         time=Time.of(span.estimate),
         recorded_at=Time(recorded.recorded_at),
-        actor=own or other,
-        attributed_at=by.position if by is not None and other and not own else 0,
+        actor=own or by_actor,
+        attributed_at=by.position if by is not None and by_actor and not own else 0,
         source=without_folders(event.source),
         line=event.line,
         changes=fields,
@@ -280,8 +285,8 @@ def _contents_text(contents: Contents | None) -> str:
 
 def _node_of(fields: Iterable[FieldDifference]) -> str:
     """Return the node of a pod in a version."""
-    found = (change.new for change in fields if change.path == "spec.nodeName")
-    return next((node for node in found if isinstance(node, str)), "")
+    nodes = (change.new for change in fields if change.path == "spec.nodeName")
+    return next((node for node in nodes if isinstance(node, str)), "")
 
 
 def _note(recorded: Recorded, node: str = "") -> str:
@@ -331,10 +336,12 @@ def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[U
         if gap.before is None:
             return True
         end = gap.before
-        by_then = takewhile(lambda one: (one.revision or 0) <= end, found.happenings)
-        shown = [one for one in by_then if one.revision is not None or one.ends]
+        by_then = takewhile(lambda happening: (happening.revision or 0) <= end, found.happenings)
+        shown = [
+            happening for happening in by_then if happening.revision is not None or happening.ends
+        ]
         since = dated[0] if gap.after is None else max(dated[0], gap.after)
         return shown[-1].ends or (shown[-1].revision or 0) > since
 
-    some = unknown_between(log, dated[0], moment, [pair], namespace)
-    return [unknown for unknown in some if matters(unknown.gap)]
+    unknowns = unknown_between(log, dated[0], moment, [pair], namespace)
+    return [unknown for unknown in unknowns if matters(unknown.gap)]

@@ -91,21 +91,24 @@ class Life:
 
     def steps(self) -> Iterator[LifeStep]:
         """Yield what is known from each position on that changes it, by position."""
-        events = [one for one in self._events.events if effect_of(one) in _CHANGING]
-        placed = {one.position: one for one in placed_of(events, self._events.clock)}
+        events = [recorded for recorded in self._events.events if effect_of(recorded) in _CHANGING]
+        placed = {event.position: event for event in placed_of(events, self._events.clock)}
         lists = self._lists()
-        spans = {at: one.span for at, one in placed.items()} | lists
-        chosen = any(one.contents for one in self._events.by(self._moment))
+        spans = {at: event.span for at, event in placed.items()} | lists
+        chosen = any(event.contents for event in self._events.by(self._moment))
         folded, last, before = _Folded(), (-1, 0, 0, 0), NameState()
         for position, span in sorted(spans.items()):
             event = placed.get(position)
             plain = not chosen and min(lists, default=position) >= position
+            # Only an event that comes last in order adds to the state. Contradictions, and lists
+            # that lack an object, change what earlier events mean: then all are folded again.
             if event is not None and plain and in_order(event) > last:
                 folded = self._after(folded, event)
             else:
                 folded = self._folded(position)
             if event is not None:
                 last = max(last, in_order(event))
+            # A new version alone is no step: what people see of the name is the same.
             if folded.state._replace(version=0) != before._replace(version=0):
                 yield LifeStep(position, span, folded.state)
             before = folded.state
@@ -121,10 +124,10 @@ class Life:
 
     def _folded(self, position: int) -> _Folded:
         """Return what follows from the events by a position."""
-        found = _Folded()
+        folded = _Folded()
         for event in self._events.by(self._at(position)):
-            found = self._after(found, event)
-        return found
+            folded = self._after(folded, event)
+        return folded
 
     def _after(self, before: _Folded, event: PlacedEvent) -> _Folded:
         """Return what follows from the next event, by the rules of the fold."""

@@ -63,29 +63,36 @@ def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) ->
         for reference in known
         if (reference.group, reference.kind) == (named.group, named.kind)
     ]
-    here = [one for one in of_kind if one.namespace == namespace]
-    begin = [one for one in here if one.name.startswith(named.name) and one.name != named.name]
+    here = [reference for reference in of_kind if reference.namespace == namespace]
+    begin = [
+        reference
+        for reference in here
+        if reference.name.startswith(named.name) and reference.name != named.name
+    ]
     owned: list[Reference] = []
     if not begin and (named.group, named.kind) in _OWNED:
         owned = list(_of_owner(store, moment, named, here))
     near: list[Reference] = []
     if not begin and not owned:
-        names = sorted({one.name for one in here})
+        names = sorted({reference.name for reference in here})
         close = {*get_close_matches(named.name, names, n=4, cutoff=0.7)} - {named.name}
-        near = [one for one in here if one.name in close]
+        near = [reference for reference in here if reference.name in close]
     return NameSuggestions(
         begin=_one_each(begin),
         owned=_one_each(owned),
         elsewhere=_one_each(
-            one for one in of_kind if one.name == named.name and one.namespace != namespace
+            reference
+            for reference in of_kind
+            if reference.name == named.name and reference.namespace != namespace
         ),
         others=_one_each(
-            one
-            for one in known
-            if one.name == named.name
-            and (one.group, one.kind) != (named.group, named.kind)
-            and one.namespace in {"", namespace or one.namespace}
-            and one.kind != "Event"
+            reference
+            for reference in known
+            if reference.name == named.name
+            and (reference.group, reference.kind) != (named.group, named.kind)
+            # Objects without a namespace always count, and all others if the question names none.
+            and reference.namespace in {"", namespace or reference.namespace}
+            and reference.kind != "Event"
         ),
         near=_one_each(near),
     )
@@ -97,8 +104,8 @@ def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
     numbers: set[int] = set()
     for chunk in store.scan(window):
         numbers.update(distinct(chunk.objects).tolist())
-    found = store.references(sorted(numbers)).values()
-    return sorted(reference for reference in found if reference.kind and reference.name)
+    references = store.references(sorted(numbers)).values()
+    return sorted(reference for reference in references if reference.kind and reference.name)
 
 
 def belonging(
@@ -127,10 +134,11 @@ def belonging(
     owners = {reference: _named(refs) for reference, refs in _owners(store, moment, candidates)}
     known = [msgspec.structs.replace(owner, uid=uid) for uid in uids]
     rest, references = candidates, list[Reference]()
-    while new := [one for one in rest if _has_owner(owners.get(one, ()), known)]:
+    # One level of owners a round: a Deployment owns pods only through its ReplicaSets.
+    while new := [reference for reference in rest if _has_owner(owners.get(reference, ()), known)]:
         known += new
         references += new
-        rest = [one for one in rest if one not in new]
+        rest = [reference for reference in rest if reference not in new]
     return sorted(references)
 
 
@@ -141,29 +149,29 @@ def _named(references: Iterable[Mapping[str, Any]]) -> list[OwnerName]:
     ]
 
 
-def _has_owner(named: Iterable[OwnerName], some: Sequence[Reference]) -> bool:
-    return any(is_owner(reference, each) for each in named for reference in some)
+def _has_owner(named: Iterable[OwnerName], owners: Sequence[Reference]) -> bool:
+    return any(is_owner(reference, each) for each in named for reference in owners)
 
 
 def _of_owner(
-    store: LogStore, moment: Moment, named: ObjectName, some: Sequence[Reference]
+    store: LogStore, moment: Moment, named: ObjectName, objects: Sequence[Reference]
 ) -> Iterator[Reference]:
     """Yield the objects that have an owner with this name."""
-    for reference, refs in _owners(store, moment, some):
+    for reference, refs in _owners(store, moment, objects):
         if any(each.get("name") == named.name for each in refs):
             yield reference
 
 
 def _owners(
-    store: LogStore, moment: Moment, some: Iterable[Reference]
+    store: LogStore, moment: Moment, objects: Iterable[Reference]
 ) -> Iterator[tuple[Reference, list[Mapping[str, Any]]]]:
     """Yield the ownerReferences of objects, from one of their versions."""
-    wanted = set(some)
+    wanted = set(objects)
     query = Query(
         branch=moment.branch,
         cluster=moment.cluster,
         until=moment.known,
-        objects=tuple(sorted({(one.group, one.kind) for one in wanted})),
+        objects=tuple(sorted({(reference.group, reference.kind) for reference in wanted})),
     )
     if not wanted:
         return
@@ -179,13 +187,15 @@ def _owners(
 def _owner_references(payload: bytes) -> list[Mapping[str, Any]]:
     document = msgspec.json.decode(payload)
     metadata = document.get("metadata") if isinstance(document, dict) else None
-    found = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    if not isinstance(found, list):
+    owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    if not isinstance(owners, list):
         return []
-    return [one for one in found if isinstance(one, dict) and isinstance(one.get("uid"), str)]
+    return [
+        owner for owner in owners if isinstance(owner, dict) and isinstance(owner.get("uid"), str)
+    ]
 
 
-def _one_each(some: Iterable[Reference]) -> list[Reference]:
+def _one_each(references: Iterable[Reference]) -> list[Reference]:
     """Return objects without uids, each name once."""
-    names = {msgspec.structs.replace(reference, uid="") for reference in some}
+    names = {msgspec.structs.replace(reference, uid="") for reference in references}
     return sorted(names)

@@ -40,14 +40,18 @@ def attributed(
     :param at_once: how many are held in memory; 1 for events that are waited for.
     """
     source = iter(events)
-    while some := list(islice(source, at_once)):
-        writes = _writes(store, clock, some, branch)
-        made = clock.loose_spans([event.position for event in some if event.event.revision is None])
-        for recorded, span in with_spans(some, clock):
+    while block := list(islice(source, at_once)):
+        writes = _writes(store, clock, block, branch)
+        loose_spans = clock.loose_spans(
+            [event.position for event in block if event.event.revision is None]
+        )
+        for recorded, span in with_spans(block, clock):
             actor = actor_of(recorded, span)
             if not actor and recorded.position in writes:
                 actor = actor_of(writes[recorded.position], span)
-            yield _attributed(recorded, span, actor, made.get(recorded.position, (span, 0))[1])
+            yield _attributed(
+                recorded, span, actor, loose_spans.get(recorded.position, (span, 0))[1]
+            )
 
 
 def self_attributed(recorded: Recorded) -> AttributedEvent:
@@ -97,6 +101,7 @@ def _writes(
         for each in (store.read(Query(branch=branch, positions=wanted)) if wanted else ())
     }
     writes = {version: by_position[request] for version, request in requests.items()}
+    # An audit log names the version that it is about; the clock only infers which request made it.
     return writes | _audited_writes(store, open_, branch)
 
 
@@ -116,9 +121,9 @@ def _audited_writes(
         kinds=("version.attributed",),
         revisions=(min(revisions), max(revisions)),
     )
-    found: dict[int, Recorded] = {}
+    writes: dict[int, Recorded] = {}
     for recorded in store.read(query):
         version = (recorded.event.reference.uid, recorded.event.revision)
         if version in versions:
-            found[versions[version]] = recorded
-    return found
+            writes[versions[version]] = recorded
+    return writes

@@ -33,21 +33,24 @@ def collection_deletions(
         until=moment.known,
         kinds=("collection.deleted",),
         objects=((named.group, named.kind),),
+        # An event about a whole collection names no object.
         name="",
     )
-    versions = [one for one in events if KINDS[one.event.kind].effect is Effect.VERSION]
+    versions = [event for event in events if KINDS[event.event.kind].effect is Effect.VERSION]
     payloads = {version.position: version.event.payload for version in versions}
-    uids = {one.event.reference.uid for one in versions}
+    uids = {event.event.reference.uid for event in versions}
+    # With several objects of the name, nothing says which of them the collection had.
     uid = uids.pop() if len(uids) == 1 else ""
     about = Reference(named.group, named.kind, namespace, named.name, uid)
-    found = []
+    deletions = []
     for recorded in _inside(store, query, namespace):
         chosen = collection_of(recorded.event.payload)
         selects = [chosen.may_select(position, payloads.__getitem__) for position in payloads]
+        # Without a version to compare, the selector excludes nothing.
         if any(selects) or not selects:
             event = msgspec.structs.replace(recorded.event, reference=about)
-            found.append(msgspec.structs.replace(recorded, event=event))
-    return found
+            deletions.append(msgspec.structs.replace(recorded, event=event))
+    return deletions
 
 
 def _inside(store: LogStore, query: Query, namespace: str) -> Iterator[Recorded]:

@@ -47,7 +47,7 @@ def _found(opened: StoreKey, branch: str, cluster: str, known: int) -> Mapping[V
         event = recorded.event
         version = (event.reference, int(event.resource_version))
         payloads.setdefault(version, {})[recorded.position] = event.payload
-    for (reference, revision), some in payloads.items():
+    for (reference, revision), by_position in payloads.items():
         first = Query(
             branch=branch,
             cluster=cluster,
@@ -58,27 +58,32 @@ def _found(opened: StoreKey, branch: str, cluster: str, known: int) -> Mapping[V
             uid=reference.uid,
             revisions=(revision, revision),
         )
+        # The content that came first is stored as an ordinary version, with no event that
+        # contradicts.
         for recorded in store.read(first):
             if KINDS[recorded.event.kind].effect is Effect.VERSION:
-                some[recorded.position] = recorded.event.payload
+                by_position[recorded.position] = recorded.event.payload
     return MappingProxyType(
         {
-            version: Contents(tuple(sorted(some)), max(some, key=lambda at: (some[at], -at)))
-            for version, some in payloads.items()
+            version: Contents(
+                tuple(sorted(by_position)), max(by_position, key=lambda at: (by_position[at], -at))
+            )
+            for version, by_position in payloads.items()
         }
     )
 
 
 def with_chosen(store: LogStore, moment: Moment, records: Iterable[FoldRecord]) -> list[FoldRecord]:
     """Return records whose versions have the content that counts."""
-    found = contradictions(store, moment)
-    return [_chosen(record, found) for record in records] if found else [*records]
+    contents = contradictions(store, moment)
+    return [_chosen(record, contents) for record in records] if contents else [*records]
 
 
-def _chosen(record: FoldRecord, found: Mapping[Version, Contents]) -> FoldRecord:
-    contents = found.get((record.reference, record.revision))
+def _chosen(record: FoldRecord, contents_of: Mapping[Version, Contents]) -> FoldRecord:
+    contents = contents_of.get((record.reference, record.revision))
     if contents is None or contents.chosen == record.position:
         return record
+    # Origin and fact were read from the content that does not count.
     return msgspec.structs.replace(record, position=contents.chosen, origin=NO_ORIGIN, fact=b"")
 
 

@@ -18,19 +18,19 @@ def later_lists(store: LogStore, moment: Moment) -> list[DatedList]:
     """Return the lists that are later than a moment and would count at its revision."""
     if moment.time is None and moment.revision is None:  # The end of the log.
         return []
-    made = dated_lists(store, branch=moment.branch, cluster=moment.cluster, known=moment.known)
-    return [listed for listed in made if _is_later(listed, moment, made)]
+    lists = dated_lists(store, branch=moment.branch, cluster=moment.cluster, known=moment.known)
+    return [listed for listed in lists if _is_later(listed, moment, lists)]
 
 
-def _is_later(listed: DatedList, moment: Moment, made: Sequence[DatedList]) -> bool:
+def _is_later(listed: DatedList, moment: Moment, lists: Sequence[DatedList]) -> bool:
     time, revision = moment.time, moment.revision
     if time is not None:
         return listed.answered > time and (revision is None or listed.revision <= revision)
     if revision is None or listed.revision > revision:
         return False
     return any(
-        other.revision == revision
-        and other.scope == listed.scope
-        and other.answered < listed.answered
-        for other in made
+        earlier.revision == revision
+        and earlier.scope == listed.scope
+        and earlier.answered < listed.answered
+        for earlier in lists
     )

@@ -88,6 +88,7 @@ def span_of_end(clock: Clock) -> TimeSpan:
     last = clock.last()
     if last is None:
         return UNDATED
+    # If the last thing known is an event and no read of an input, the event has bounds.
     stamped = clock.span_of(None)
     if last != clock.vouched() and last == stamped.estimate:
         return stamped
@@ -131,13 +132,14 @@ def _clock(opened: StoreKey, branch: str, cluster: str, last: int) -> Clock:
         return {(part, number): data for part, number, data in blocks}
 
     def load(part: int, number: int) -> bytes:
-        found = store.clock(
+        blocks = store.clock(
             branch=branch, cluster=cluster, version=CLOCK_VERSION, part=part, number=number
         )
         # A damaged block is left out; rebuilt from the same events it is the same.
-        return found[0].data if found else built()[part, number]
+        return blocks[0].data if blocks else built()[part, number]
 
     index = store.clock(branch=branch, cluster=cluster, version=CLOCK_VERSION, part=0)
+    # A clock from before the last events is out of date: they may narrow the times of earlier ones.
     if index and index[0].known == last:
         return Clock(load)
     return Clock(lambda part, number: built()[part, number])
@@ -172,7 +174,7 @@ def _build(
     decisions = _decisions(store, branch, cluster, last)
     query = Query(branch=branch, cluster=cluster, until=last, kinds=COVERING, about_kinds=True)
     streams = list(store.read(query))
-    lists = [found for stream in streams if (found := asked_list(stream)) is not None]
+    lists = [listed for stream in streams if (listed := asked_list(stream)) is not None]
     tables = build_clock(columns, times, store.references, decisions, lists)
     noted = store.last_noted(known=last, cluster=cluster, branch=branch)
     ends = [reached_at(columns, times), *map(vouched_by, streams), noted or NO_TIME]
@@ -182,8 +184,8 @@ def _build(
 def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[LoggedDecision]:
     """Read what schedulers logged about pods that they bind or evict."""
     query = Query(branch=branch, cluster=cluster, until=last, kinds=("decision.logged",))
-    found = (decision_of(recorded.event) for recorded in store.read(query))
-    return [decision for decision in found if decision is not None]
+    decisions = (decision_of(recorded.event) for recorded in store.read(query))
+    return [decision for decision in decisions if decision is not None]
 
 
 def _evidence(
@@ -232,7 +234,7 @@ def columns_of(chunk: Chunk) -> EventColumns:
 def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
     """Return the facts of a chunk's versions; None for all other events."""
     references = store.references(distinct(chunk.objects).tolist())
-    found: list[Fact | None] = []
+    facts: list[Fact | None] = []
     for row, (number, effect) in enumerate(
         zip(chunk.objects.tolist(), chunk.effects.tolist(), strict=True)
     ):
@@ -240,8 +242,8 @@ def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
         if effect == Effect.VERSION:
             reference = references[number]
             fact = extract_fact(reference.group, reference.kind, chunk.load(row))
-        found.append(fact)
-    return found
+        facts.append(fact)
+    return facts
 
 
 def times_of(chunk: Chunk, facts: Sequence[Fact | None]) -> EventTimes:
@@ -274,7 +276,9 @@ def placed(
         following = clock.next_revision(until)
         beyond = END_KEY if following is None else following * 2 - 1
     loose = clock.loose(after * 2 if after >= 0 else -2, beyond)
+    # A version that the log has by then stands for the request that made it.
     keep = (loose.partners == 0) | (loose.partners > moment.known)
+    # Between this revision and the next, only its time says whether an event had happened.
     if beyond > limit and moment.time is not None:
         keep &= (loose.keys <= limit) | (loose.estimates <= moment.time)
     order = np.argsort(loose.positions[keep], kind="stable")

@@ -46,14 +46,14 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 def remarks_on(moment: Moment) -> list[str]:
     """Return remarks on a moment, one per line."""
-    found = [moment.note] if moment.note else []
+    remarks = [moment.note] if moment.note else []
     unsure = moment.unsure
     if unsure is not None:
         where = f"rv:{unsure.first}"
         if unsure.count > 1:
             where += f" … rv:{unsure.last}"
         changes = "1 change" if unsure.count == 1 else f"{unsure.count} changes"
-        found.append(
+        remarks.append(
             f"{moment.label}: {changes} ({where}) may have happened before or after this moment"
         )
-    return found
+    return remarks

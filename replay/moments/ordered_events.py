@@ -98,11 +98,13 @@ class OrderedEvents:
         after, references, last = self._after, dict[int, Reference](), False
         while not last:
             end = self._end(after)
+            # Only the last stretch ends at the moment itself, so only there a time counts.
             last = end is None
             moment = self._moment if end is None else _until(self._moment, end)
             until = moment.revision
             loose = placed(self._clock, moment, after=after, until=until, last=last)
             self._stretch = _Stretch(
+                # Neighbouring stretches share most objects: their names are read once.
                 self._store,
                 moment,
                 after,
@@ -200,9 +202,11 @@ class _Stretch:
     def _named(
         self, numbers: Sequence[int], known: Mapping[int, Reference]
     ) -> dict[int, Reference]:
-        found = {number: known[number] for number in numbers if number in known}
-        found.update(self._store.references([one for one in numbers if one not in found]))
-        return found
+        references = {number: known[number] for number in numbers if number in known}
+        references.update(
+            self._store.references([number for number in numbers if number not in references])
+        )
+        return references
 
     def _watched(self, columns: EventColumns) -> NDArray[np.bool_]:
         known = [
@@ -227,7 +231,7 @@ class _Stretch:
             stop = min(start + PAYLOADS_AT_ONCE, len(rows))
             positions = rows.positions[start:stop].tolist()
             payloads = self._store.payloads(positions, self._moment.branch)
-            some = zip(
+            steps = zip(
                 range(start, stop),
                 self._keys[start:stop].tolist(),
                 positions,
@@ -236,7 +240,7 @@ class _Stretch:
                 rows.revisions[start:stop].tolist(),
                 strict=True,
             )
-            for row, key, own, number, effect, revision in some:
+            for row, key, own, number, effect, revision in steps:
                 self._row = row
                 position, payload = self._content(own, number, revision, payloads[own])
                 event = self._event(number, effect, revision, payload)

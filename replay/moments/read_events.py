@@ -36,6 +36,7 @@ def read_events(
     elif not _tells(store, moment):
         yield from store.read(query)
         return
+    # No limit here: events that turn out to be of another kind are dropped below, and do not count.
     wider = msgspec.structs.replace(query, kinds=_with_observed(query.kinds), limit=None)
     read = store.follow(wider) if follow else store.read(wider)
     at_once = 1 if follow else min(AT_ONCE, query.limit or AT_ONCE)

@@ -41,6 +41,7 @@ def _begin(opened: StoreKey) -> SliceBegin | None:
         event = recorded.event
         if event.kind == BEGAN and event.revision is not None:
             began = msgspec.json.decode(event.payload, type=SliceBegan)
+            # The event itself has position 1; one version of each object follows it.
             return SliceBegin(event.revision, 1 + began.objects, began)
     return None
 

@@ -37,6 +37,7 @@ def _span(recorded: Recorded, clock: Clock, undated: dict[int, tuple[TimeSpan, i
     event = recorded.event
     if recorded.position in undated:
         return undated[recorded.position][0]
+    # The clock was built before an event that is waited for, and knows nothing of its revision.
     if event.revision is not None and recorded.position <= clock.known:
         span = clock.spans([event.revision])[0]
         if span.estimate is not None:

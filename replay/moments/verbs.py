@@ -63,9 +63,9 @@ def with_verbs(
     :param at_once: how many are held in memory; 1 for events that are waited for.
     """
     source = iter(events)
-    while some := list(islice(source, at_once)):
-        by_place = verbs_told(store, moment, some)
-        yield from (called(event, by_place, moment.known) for event in some)
+    while block := list(islice(source, at_once)):
+        by_place = verbs_told(store, moment, block)
+        yield from (called(event, by_place, moment.known) for event in block)
 
 
 def is_only_seen(kind: str) -> bool:
@@ -87,7 +87,7 @@ def verbs_at(
 ) -> Mapping[VersionPlace, Sequence[VersionVerb]]:
     """Return what the log says that happened at some versions."""
     revisions = sorted({place[-1] for place in places if place[-1] is not None})
-    found: dict[VersionPlace, list[VersionVerb]] = {}
+    verbs: dict[VersionPlace, list[VersionVerb]] = {}
     for low, high in _ranges(revisions):
         query = Query(
             branch=moment.branch,
@@ -99,8 +99,8 @@ def verbs_at(
         for recorded in store.read(query):
             verb = verb_of_version(recorded)
             if verb in VERBS and _place(recorded) in places:
-                found.setdefault(_place(recorded), []).append(VersionVerb(recorded.position, verb))
-    return found
+                verbs.setdefault(_place(recorded), []).append(VersionVerb(recorded.position, verb))
+    return verbs
 
 
 def verb_of_version(telling: Recorded) -> str:
@@ -118,6 +118,7 @@ def called(
     verbs = [verb.verb for verb in by_place.get(_place(recorded), ()) if verb.position <= known]
     if not verbs:
         return recorded
+    # If inputs say both, "created" counts: the choice must not depend on their order.
     event = msgspec.structs.replace(
         recorded.event, kind=f"{kind.removesuffix(OBSERVED)}.{min(verbs)}"
     )
@@ -135,6 +136,7 @@ def _place(recorded: Recorded) -> VersionPlace:
 
 def _ranges(revisions: Sequence[int]) -> list[tuple[int, int]]:
     """Return the ranges of revisions to read: each alone, or from the first to the last."""
+    # Few revisions may be far apart; of many, one range costs less than so many queries.
     if len(revisions) <= _FEW:
         return [(revision, revision) for revision in revisions]
     return [(revisions[0], revisions[-1])]

@@ -70,16 +70,18 @@ def absences(
     if not look.alive:
         return
     later = {later_list.position for later_list in later_lists(store, moment)}
-    found = lists_of(store, moment, (named.group, named.kind))
-    by_position = {event.position: event for event in found}
+    events_of_lists = lists_of(store, moment, (named.group, named.kind))
+    by_position = {event.position: event for event in events_of_lists}
     lists, waiting = CompleteLists(), dict(look.alive)
     shown: dict[str, Recorded] = {}
-    for recorded in found:
+    for recorded in events_of_lists:
         payload = recorded.event.payload
         # A list of a large cluster has megabytes of uids, usually with this one among them.
-        held = [uid for uid in waiting if uid.encode() in payload]
-        if recorded.position in later or (len(held) == len(waiting) and _INEXACT not in payload):
-            shown |= dict.fromkeys(held, recorded)
+        shown_here = [uid for uid in waiting if uid.encode() in payload]
+        if recorded.position in later or (
+            len(shown_here) == len(waiting) and _INEXACT not in payload
+        ):
+            shown |= dict.fromkeys(shown_here, recorded)
             continue
         listing = msgspec.json.decode(payload, type=ListObserved)
         lacked = lists.lacked(listing, recorded.position)
@@ -92,11 +94,12 @@ def absences(
             if not rest:
                 del waiting[uid]
             without = recorded
-            if uid in held and youngest is not None:  # The younger list came first, by its bound.
+            # The younger list came first, by its bound.
+            if uid in shown_here and youngest is not None:
                 without = by_position[youngest.position]
                 shown[uid] = recorded
             yield _absence(without, look, (uid, gone[-1]), clock, shown.get(uid))
-        shown |= dict.fromkeys([uid for uid in held if uid in waiting], recorded)
+        shown |= dict.fromkeys([uid for uid in shown_here if uid in waiting], recorded)
 
 
 def _divided(
@@ -124,9 +127,9 @@ def lists_without(
     wanted = [uid.encode() for uid in uids]
     events = lists_of(store, moment, (named.group, named.kind))
     lacking = [event for event in events if any(uid not in event.event.payload for uid in wanted)]
-    inexact = any(_INEXACT in one.event.payload for one in lacking)
-    younger = [one for one in events if inexact and _INEXACT in one.event.payload]
-    return list({one.position: one for one in (*lacking, *younger)}.values())
+    inexact = any(_INEXACT in event.event.payload for event in lacking)
+    younger = [event for event in events if inexact and _INEXACT in event.event.payload]
+    return list({event.position: event for event in (*lacking, *younger)}.values())
 
 
 def _alive(
@@ -149,8 +152,8 @@ def _alive(
             alive.setdefault(uid, []).append(revision)
         elif effect is Effect.DELETED:
             alive.pop(uid, None)
-    kept = {uid: tuple(found) for uid, found in sorted(alive.items())}
-    return namespace, kept, tuple(sorted(firsts.values()))
+    by_uid = {uid: tuple(revisions) for uid, revisions in sorted(alive.items())}
+    return namespace, by_uid, tuple(sorted(firsts.values()))
 
 
 def _happened(recorded: Recorded) -> tuple[bool, int, int]:
@@ -174,17 +177,20 @@ def _absence(
     span, version = clock.spans([listed, last])
     lows = [version.earliest, None if shown is None else shown.event.earliest]
     if replaced is not None and replaced <= listed:
+        # The list is younger than the next object of the name, so that one bounds the time better.
         (next_one,) = clock.spans([replaced])
         return Absence(recorded, replaced * 2 - 1, _between(lows, next_one.latest, None))
+    # An exact revision after the last version: the object was gone when the list was made.
     if listed > last and _INEXACT not in event.payload:
         return Absence(recorded, listed * 2 + 1, _between(lows, span.latest, span.estimate))
+    # A revision that is only a lower bound dates nothing; the time of the answer does.
     high = span.latest if event.latest is None else event.latest
     return Absence(recorded, max(listed, last) * 2 + 1, _between(lows, high, span.estimate))
 
 
 def _between(lows: Sequence[int | None], high: int | None, estimate: int | None) -> TimeSpan:
     """Return the time between the last that shows an object and what lacks it."""
-    low = max((one for one in lows if one is not None), default=None)
+    low = max((low for low in lows if low is not None), default=None)
     if high is None:
         return TimeSpan(low, None, estimate if low is None else low)
     if low is None or low > high:  # The inputs' clocks disagree.
@@ -196,8 +202,8 @@ def lists_of(store: LogStore, moment: Moment, pair: tuple[str, str]) -> list[Rec
     """Return the complete lists of a kind that have a revision, in order of these."""
     lists = _lists(StoreKey(store), moment.branch, moment.cluster, moment.known, pair)
     query = Query(branch=moment.branch, cluster=moment.cluster, positions=lists)
-    found = store.read(query) if lists else ()
-    return sorted(found, key=_order)
+    events = store.read(query) if lists else ()
+    return sorted(events, key=_order)
 
 
 def _order(recorded: Recorded) -> tuple[int, bool, int, int, bytes]:

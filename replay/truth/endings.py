@@ -43,10 +43,10 @@ def ending_of(store: LogStore, moment: Moment, about: Reference) -> Ending | Non
     if not places:
         return None
     rest = events[places[-1] + 1 :]
-    end = next((one for one in rest if _ends(one, about.uid)), None)
+    end = next((event for event in rest if _ends(event, about.uid)), None)
     if end is None:
         return None
-    asked = [one.recorded for one in rest if _asks(one, end, about.uid)]
+    asked = [event.recorded for event in rest if _asks(event, end, about.uid)]
     seen = end.effect is Effect.DELETED
     return Ending(end.recorded, end.key, end.span, None if seen or not asked else asked[-1])
 

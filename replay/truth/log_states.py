@@ -64,12 +64,13 @@ class KeptTruths:
                 self._kept.move_to_end(moment)
                 return truth
             before = self._last_on(moment.branch)
-        made = self._make(moment, before)
+        # Without the lock, as it takes long: at worst two threads make the same truth.
+        new = self._make(moment, before)
         with self._lock:
-            self._kept[moment] = made
+            self._kept[moment] = new
             while self._is_too_much():
                 self._kept.popitem(last=False)
-        return made
+        return new
 
     def forget(self) -> None:
         """Keep none."""
@@ -79,13 +80,16 @@ class KeptTruths:
     def forget_large(self) -> None:
         """Keep none that is large; one that is in use lives on until that ends."""
         with self._lock:
-            for moment in [one for one, kept in self._kept.items() if len(kept) >= LARGE]:
+            for moment in [moment for moment, truth in self._kept.items() if len(truth) >= LARGE]:
                 del self._kept[moment]
 
     def _last_on(self, branch: str) -> Truth | None:
-        some = (kept for moment, kept in reversed(self._kept.items()) if moment.branch == branch)
-        return next(some, None)
+        truths = (
+            truth for moment, truth in reversed(self._kept.items()) if moment.branch == branch
+        )
+        return next(truths, None)
 
+    # A single one stays however large: else each question about its moment would fold it again.
     def _is_too_much(self) -> bool:
         if len(self._kept) < 2:
             return False
@@ -183,8 +187,8 @@ class LogStates:
 
         A command asks what the log lacks for its warning, and again for its answer.
         """
-        found: T = self._kept(find, moment, about, self.store.last(moment.branch))
-        return found
+        result: T = self._kept(find, moment, about, self.store.last(moment.branch))
+        return result
 
     def may_delete(self, kinds: Collection[GroupKind], at: Point = "end") -> bool:
         """Return whether a request known by a moment's position may delete objects of some kinds.
@@ -250,7 +254,7 @@ class LogStates:
         if isinstance(fields, str):
             fields = parse_field_selector(fields)
         branch = self.moment(at).branch
-        return fields.select(entries, lambda some: self.documents(some, branch=branch))
+        return fields.select(entries, lambda block: self.documents(block, branch=branch))
 
     def documents(
         self, entries: Sequence[Entry], *, branch: str | None = None
@@ -260,8 +264,8 @@ class LogStates:
         :param branch: the branch of the entries' moment; None is the log's own.
         """
         for start in range(0, len(entries), _DOCUMENTS_AT_ONCE):
-            some = entries[start : start + _DOCUMENTS_AT_ONCE]
-            yield from documents(self.store, some, branch or self.branch)
+            block = entries[start : start + _DOCUMENTS_AT_ONCE]
+            yield from documents(self.store, block, branch or self.branch)
 
     def forget(self) -> None:
         """Drop cached states: after an append they may be outdated."""

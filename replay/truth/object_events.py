@@ -88,8 +88,8 @@ class ObjectEvents(msgspec.Struct, frozen=True):
         events += collection_deletions(*about, self.namespace, events)
         absent = self._absent(moment, events)
         placed = sorted([*placed_of(events, self.clock), *absent], key=in_order)
-        kept = [one for one in placed if _had_happened(one, moment)]
-        return _with_chosen(self.store, kept, contradictions(self.store, moment))
+        happened = [event for event in placed if _had_happened(event, moment)]
+        return _with_chosen(self.store, happened, contradictions(self.store, moment))
 
     def _absent(self, moment: Moment, events: Sequence[Recorded]) -> Iterator[PlacedEvent]:
         for absence in absences(self.store, moment, self.named, events, self.clock):
@@ -124,13 +124,14 @@ def effect_of(recorded: Recorded) -> Effect:
 def placed_of(events: Sequence[Recorded], clock: Clock) -> Iterator[PlacedEvent]:
     """Yield events with their places in the order of happening."""
     undated = [each.position for each in events if each.event.revision is None]
-    made, keys = clock.loose_spans(undated), clock.loose_keys(undated)
+    loose_spans, keys = clock.loose_spans(undated), clock.loose_keys(undated)
     for recorded, span in with_spans(events, clock):
         at, revision, version = recorded.position, recorded.event.revision, 0
         if revision is not None:
+            # A list at a revision was made after the change that has it.
             key = revision * 2 + (effect_of(recorded) is Effect.LISTED)
         else:
-            version = made.get(at, (span, 0))[1]
+            version = loose_spans.get(at, (span, 0))[1]
             key = keys[at] if at in keys else _key_at(span.estimate, clock)
         yield PlacedEvent(recorded, key, span, version)
 
@@ -168,9 +169,9 @@ def _with_chosen(
     store: LogStore, events: Sequence[PlacedEvent], contents: Mapping[Version, Contents]
 ) -> list[PlacedEvent]:
     """Return events with the content that counts of each version, without the other contents."""
-    found = []
-    for one in events:
-        recorded, event = one.recorded, one.recorded.event
+    chosen = []
+    for placed in events:
+        recorded, event = placed.recorded, placed.recorded.event
         if event.kind == _CONTRADICTED:
             continue
         several = contents.get((event.reference, -1 if event.revision is None else event.revision))
@@ -178,7 +179,7 @@ def _with_chosen(
             payload = store.payloads([several.chosen], recorded.branch)[several.chosen]
             event = msgspec.structs.replace(event, payload=payload)
             recorded = msgspec.structs.replace(recorded, event=event)
-            found.append(msgspec.structs.replace(one, recorded=recorded, contents=several))
+            chosen.append(msgspec.structs.replace(placed, recorded=recorded, contents=several))
         else:
-            found.append(one)
-    return found
+            chosen.append(placed)
+    return chosen

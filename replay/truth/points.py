@@ -81,6 +81,8 @@ def resolve(
     """
     text = text.strip()
     branches = {info.name: info.last for info in store.branches()}
+    # The name of a branch alone means its end. "end" is a word of its form, whatever a branch is
+    # called.
     if text in branches and text != "end":
         branch, text = text, "end"
     position = _POSITION.fullmatch(text)
@@ -134,6 +136,8 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
     digits = text.removeprefix("rv:")
     if not _DECIMAL.fullmatch(digits):
         raise PointMalformed(f"{text!r}: a resourceVersion is a decimal number", now=_FORMS)
+    # Positions and revisions have 64 bits in the log's tables; what is greater is past the end
+    # anyway.
     revision = min(int(digits), _LAST_REVISION)
     extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     if extent.first_revision is not None and revision < extent.first_revision:
@@ -195,11 +199,12 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
         if _CLOCK.fullmatch(text):
             return _on_a_day(text, first, last)
         minutes = _MINUTES.fullmatch(text)
-        found = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
-        format_time(found)
+        time = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
+        # Only to check: what is read here may be too far away to be printed.
+        format_time(time)
     except (ValueError, OverflowError, OSError) as fault:
         raise PointMalformed(f"invalid point {text!r}", now=_FORMS) from fault
-    return found, ""
+    return time, ""
 
 
 def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
@@ -207,6 +212,8 @@ def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
     seconds = text if text.count(":") > 1 else f"{text}:00"
     own = parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
     days = range(last // _DAY_US, first // _DAY_US - 1, -1)
+    # On the last day, the time may be after the end of the log; then that of the day before is
+    # meant.
     inside = [day for day in (days[0], *days[1:2]) if first <= day * _DAY_US + own <= last]
     time = (inside or [days[0]])[0] * _DAY_US + own
     return time, f"{text} is read as {format_time(time)}, the last such time in the log"

@@ -98,12 +98,12 @@ def _listed_at(store: LogStore, moment: Moment) -> Mapping[str, int]:
         about_kinds=True,
     )
     later = {later_list.position for later_list in later_lists(store, moment)}
-    found: dict[str, int] = {}
+    asked_for: dict[str, int] = {}
     for recorded in store.read(query):
         event = recorded.event
         beyond = moment.revision is not None and (event.revision or 0) > moment.revision
         if event.earliest is None or recorded.position in later or beyond:
             continue
         for uid in msgspec.json.decode(event.payload, type=ListObserved).uids:
-            found[uid] = max(found.get(uid, event.earliest), event.earliest)
-    return found
+            asked_for[uid] = max(asked_for.get(uid, event.earliest), event.earliest)
+    return asked_for

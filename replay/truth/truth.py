@@ -79,12 +79,13 @@ def truth_at(
             branch=moment.branch,
             cluster=moment.cluster,
             known=moment.known,
+            # Checkpoints hold all lists, also those that do not count here.
             after=after,
             until=until,
         )
         columns = _columns(store, window, reader, sidecar=use_checkpoints)
         if unmade:
-            columns = columns.without([one.position for one in unmade])
+            columns = columns.without([later_list.position for later_list in unmade])
         last = until == moment.revision
         fold.advance(columns, placed(clock, moment, after=after, until=until, last=last))
         after = until if until is not None else after
@@ -134,12 +135,12 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
         return has_later_event(store, moment, record.reference)
 
     def raw_facts(records: Sequence[FoldRecord]) -> list[bytes | None]:
-        found: list[bytes | None] = [record.fact or None for record in records]
+        facts: list[bytes | None] = [record.fact or None for record in records]
         stored = [row for row, record in enumerate(records) if record.origin != NO_ORIGIN]
         raws = reader.raw_facts([records[row].origin for row in stored])
         for row, raw in zip(stored, raws, strict=True):
-            found[row] = raw
-        return found
+            facts[row] = raw
+        return facts
 
     def fetch(positions: Sequence[int]) -> dict[int, bytes]:
         return dict(store.payloads(positions, moment.branch))
@@ -184,6 +185,8 @@ def _nearest(
             references=store.references,
             payload=_payload_of(store, moment.branch),
         )
+        # A later event may have moved one without a revision across this place: the state is
+        # another.
         if mark == clock.mark(checkpoint.revision * 2):
             return _Start(fold, checkpoint.revision, checkpoint.known)
         until = checkpoint.revision // 2
@@ -245,8 +248,8 @@ def state_digest(store: LogStore, truth: Truth, branch: str = MAIN) -> str:
         for group, kind in truth.kinds():
             entries = truth.of(group, kind)
             for start in range(0, len(entries), BLOCK_ROWS):
-                some = entries[start : start + BLOCK_ROWS]
-                for entry, document in zip(some, documents(store, some, branch), strict=True):
+                block = entries[start : start + BLOCK_ROWS]
+                for entry, document in zip(block, documents(store, block, branch), strict=True):
                     yield entry.reference, document, entry.stale
 
     return digest_of(parts())
@@ -287,11 +290,11 @@ def _build_facts(
         columns, facts = columns_of(chunk), facts_of(store, chunk)
         times = times_of(chunk, facts)
         for start in range(0, len(columns), rows):
-            some = np.arange(start, min(start + rows, len(columns)))
-            part = columns.select(some)
+            chunk_rows = np.arange(start, min(start + rows, len(columns)))
+            part = columns.select(chunk_rows)
             end = int(part.positions[-1])
             own = facts[start : start + rows]
-            pending.append(_block(part, times.select(some), own, begin + 1, end))
+            pending.append(_block(part, times.select(chunk_rows), own, begin + 1, end))
             begin = end
         if len(pending) >= 32:
             store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
@@ -330,6 +333,7 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
         window = FoldWindow(branch=branch, cluster=cluster, known=last, after=after, until=until)
         columns = _columns(store, window, reader)
         fold.advance(columns, placed(clock, end, after=after, until=until))
+        # Only moments that know all events in a checkpoint may start from it.
         after, known = until, max(known, int(columns.positions.max(initial=0)))
         _settle_facts(store, fold, reader, branch)
         checkpoint = Checkpoint(
