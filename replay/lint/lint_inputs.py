@@ -127,7 +127,6 @@ class LintInputs:
         unread: Sequence[UnreadInput] = (),
         stand: Stand = Stand.LEAST,
     ) -> None:
-        # ones.
         self._again = partial(
             LintInputs,
             manifests := tuple(manifests),
