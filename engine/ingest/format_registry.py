@@ -34,7 +34,7 @@ def recognise(head: bytes, name: str) -> Format | None:
 
     :param name: the document's file name, a hint only.
     """
-    for one in FORMATS:
-        if one.sniff(head, name):
-            return one
+    for reader in FORMATS:
+        if reader.sniff(head, name):
+            return reader
     return None

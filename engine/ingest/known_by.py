@@ -31,6 +31,7 @@ class KnownBy:
         revisions, times = self._revisions, self._times
         if len(revisions) > self._begin and revisions[-1] >= revision and times[-1] <= time:
             return
+        # This one follows them, so they existed by its time as well: they say nothing new.
         while len(revisions) > self._begin and revisions[-1] <= revision and times[-1] >= time:
             revisions.pop()
             times.pop()
@@ -42,6 +43,7 @@ class KnownBy:
         steps = sorted(zip(self._revisions, self._times, strict=True))
         self._revisions, self._times = array("q"), array("q")
         soonest = None
+        # From the end: a revision says something only if it was seen before all that follow it.
         for revision, time in reversed(steps):
             if soonest is None or time < soonest:
                 self._revisions.append(revision)

@@ -109,9 +109,11 @@ class EventOrder:
         revision, time = event.revision, event.latest
         if time is None:
             time = event.earliest
+        # Time in a source does not go back: a late line counts as of the latest before it.
         if time is not None and time > self._time:
             self._time = time
         if revision is None:
+            # Nothing before it in its source has a revision, so only its time gives it a place.
             if self._revision == FIRST:
                 self._timed.add((0, 0, self._time, self._number, event))
                 return
@@ -139,6 +141,7 @@ class EventOrder:
         timed = self._timed.sorted()
         first = next(timed, None)
         placed = self._placed.sorted()
+        # Without such events, the times of revisions need not be sorted.
         if first is None:
             for keyed in placed:
                 yield keyed[4]
@@ -204,8 +207,9 @@ class _Sorter:
     def sorted(self) -> Iterator[Keyed]:
         self._held.sort()
         if not self._runs:
-            held, self._held = self._held, []
-            return iter(held)
+            events, self._held = self._held, []
+            return iter(events)
+        # What is left in memory becomes a run as well: one merge then has all.
         self._write_out()
         return heapq.merge(*(_read(run) for run in self._runs))
 

@@ -85,8 +85,8 @@ def _instead(name: bytes, text: bytes) -> str:
     kind = named[1].decode().lower() if named else _kind_of(text)
     place = _NAMESPACE.search(text)
     where = f" -n {place[1].decode(errors='replace')}" if place else ""
-    one = f"kubectl get {kind} {name.decode(errors='replace')}{where} -o json"
-    return f"fetch the whole object: {one}; for all: kubectl get {_WANTED}"
+    command = f"kubectl get {kind} {name.decode(errors='replace')}{where} -o json"
+    return f"fetch the whole object: {command}; for all: kubectl get {_WANTED}"
 
 
 def _kind_of(text: bytes) -> str:

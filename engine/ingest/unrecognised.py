@@ -82,6 +82,7 @@ def why_unknown(head: bytes) -> tuple[str, str]:
         return records
     if b"\0" in head:
         return "it is binary", _SEE
+    # The first that matches counts: later patterns match more.
     for pattern, why, now in _OTHERS:
         if pattern.match(head):
             return why, now

@@ -27,9 +27,10 @@ def recognise_document(document: Document, context: Context) -> Format | None:
     """
     if document.encoding:
         context.notes.append(f"decoded from {document.encoding}")
-    found = _plain(document, context)
-    if found is not None:
-        return found
+    known = _plain(document, context)
+    if known is not None:
+        return known
+    # A log that was cut to a size begins within a line; the second one is whole.
     _, _, rest = document.head.partition(b"\n")
     if rest.lstrip()[:1] != b"{":
         return None
@@ -43,14 +44,14 @@ def recognise_document(document: Document, context: Context) -> Format | None:
 def _plain(document: Document, context: Context) -> Format | None:
     """Return the format of a document, after all wrappings were removed."""
     for _ in range(_MOST):
-        found = recognise(document.head, document.name)
-        if found is not None and found.name == _OF_LINES and not hides_lines(document.head):
-            return found
-        if found is not None and found.name not in {_OF_LINES, *_LIKE_WRAPPED}:
-            return found
+        known = recognise(document.head, document.name)
+        if known is not None and known.name == _OF_LINES and not hides_lines(document.head):
+            return known
+        if known is not None and known.name not in {_OF_LINES, *_LIKE_WRAPPED}:
+            return known
         wrapping = wrapping_of(document.head)
         if wrapping is None:
-            return found
+            return known
         _remove(wrapping, document, context)
     return recognise(document.head, document.name)
 
@@ -58,6 +59,7 @@ def _plain(document: Document, context: Context) -> Format | None:
 def _remove(wrapping: Wrapping, document: Document, context: Context) -> None:
     inner, before = Unwrapped(wrapping, document.stream, context), context.outer
     document.replace(inner.buffered())
+    # The last wrapping that was removed is the innermost: its lines are counted back first.
     context.outer = lambda line: before(inner.outer(line))
     context.notes.append(f"read without {wrapping.name}")
     context.removed.append(wrapping.name)

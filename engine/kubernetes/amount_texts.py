@@ -18,6 +18,7 @@ def short_amount(resource: str, amount: float) -> str:
     exact = format_amount(resource, amount)
     if len(exact) <= _EXACT_CHARACTERS or not in_bytes(resource):
         return exact
+    # Volcano counts memory in bytes, and all other resources in thousandths.
     scaled = amount if resource == "memory" else amount / 1000
     for suffix in ("", "Ki", "Mi", "Gi", "Ti", "Pi"):
         if abs(scaled) < 1024 or suffix == "Pi":

@@ -134,10 +134,10 @@ class ApiServer:
 
         :raises NotFound: there is none.
         """
-        found = self._objects.get(ObjectKey(kind, key))
-        if found is None:
+        document = self._objects.get(ObjectKey(kind, key))
+        if document is None:
             raise NotFound(f"{kind} {key} not found")
-        return found
+        return document
 
     def list(
         self, kind: str, namespace: str = "", selector: Mapping[str, str] | None = None
@@ -147,8 +147,8 @@ class ApiServer:
         places = sorted(
             place for place in self._objects if place.kind == kind and place.key.startswith(begin)
         )
-        found = (self._objects[place] for place in places)
-        return [one for one in found if selects(selector or {}, one)]
+        documents = (self._objects[place] for place in places)
+        return [document for document in documents if selects(selector or {}, document)]
 
     def create(self, given: Document) -> Document:
         """Store a new object, and return it with what the server fills in.
@@ -166,10 +166,10 @@ class ApiServer:
         metadata = {**given["metadata"]}
         metadata.setdefault("uid", _uid(place, times))
         metadata["creationTimestamp"] = self._created_at(place.kind)
-        made = {**given, "metadata": metadata}
+        new = {**given, "metadata": metadata}
         if place.kind == "Pod":
-            made["status"] = {"phase": "Pending", **given.get("status", {})}
-        return self._put(ADDED, place, made)
+            new["status"] = {"phase": "Pending", **given.get("status", {})}
+        return self._put(ADDED, place, new)
 
     def update(self, given: Document, *, status: bool = False) -> Document:
         """Replace an object, but for its status; or its status alone.
@@ -180,21 +180,23 @@ class ApiServer:
         :raises Conflict: it has another resourceVersion or uid.
         """
         place = place_of(given)
-        held = self.get(*place)
+        current = self.get(*place)
         meant = given["metadata"]
-        self._check(place, held, meant.get("uid"), meant.get("resourceVersion"))
+        self._check(place, current, meant.get("uid"), meant.get("resourceVersion"))
         if status:
-            made = {**held, "status": given.get("status", {})}
+            new = {**current, "status": given.get("status", {})}
         else:
+            # A client writes no other field of the metadata; the server keeps these.
             own = {name: meant.get(name) for name in ("labels", "annotations", "ownerReferences")}
             own["finalizers"] = meant.get("finalizers")
-            kept = {name: value for name, value in held["metadata"].items() if name not in own}
-            metadata = {**kept, **{name: value for name, value in own.items() if value}}
-            made = {**given, "metadata": metadata}
+            fixed = {name: value for name, value in current["metadata"].items() if name not in own}
+            metadata = {**fixed, **{name: value for name, value in own.items() if value}}
+            new = {**given, "metadata": metadata}
+            # Only a request to its subresource changes the status.
             if place.kind in WITH_STATUS:
-                made.pop("status", None)
-                made |= {"status": held["status"]} if "status" in held else {}
-        return self._replace(place, held, made)
+                new.pop("status", None)
+                new |= {"status": current["status"]} if "status" in current else {}
+        return self._replace(place, current, new)
 
     def patch(
         self,
@@ -215,15 +217,15 @@ class ApiServer:
         :raises Conflict: a precondition fails.
         :raises Invalid: a JSON patch does not fit the object.
         """
-        held = self.get(kind, key)
+        current = self.get(kind, key)
         if how == JSON_PATCH:
-            made = patched(held, cast("Sequence[Operation]", part))
+            new = patched(current, cast("Sequence[Operation]", part))
         else:
             given = cast("Document", part)
-            made = merged(held, {"status": given.get("status", {})} if status else given)
-        meant = made["metadata"]
-        self._check(ObjectKey(kind, key), held, meant.get("uid"), meant.get("resourceVersion"))
-        return self._replace(ObjectKey(kind, key), held, made)
+            new = merged(current, {"status": given.get("status", {})} if status else given)
+        meant = new["metadata"]
+        self._check(ObjectKey(kind, key), current, meant.get("uid"), meant.get("resourceVersion"))
+        return self._replace(ObjectKey(kind, key), current, new)
 
     def bind(
         self, key: str, node: str, uid: str | None = None, also: Document | None = None
@@ -243,8 +245,8 @@ class ApiServer:
             raise Conflict(f"pod {key} is being deleted or is already assigned to a node")
         if pod["spec"].get("schedulingGates"):
             raise Conflict(f"pod {key} has non-empty .spec.schedulingGates")
-        made = merged(merged(pod, {"spec": {"nodeName": node}}), also or {})
-        self._replace(ObjectKey("Pod", key), pod, made)
+        bound = merged(merged(pod, {"spec": {"nodeName": node}}), also or {})
+        self._replace(ObjectKey("Pod", key), pod, bound)
 
     def emit(self, about: Document, reason: str, message: str) -> None:
         """Create an event about an object: nothing reads it here, so it is not stored."""
@@ -265,48 +267,50 @@ class ApiServer:
         :raises Conflict: a precondition fails.
         """
         place = ObjectKey(kind, key)
-        held = self.get(kind, key)
-        self._check(place, held, uid, version)
-        seconds = _grace(held, grace)
-        metadata = held["metadata"]
+        current = self.get(kind, key)
+        self._check(place, current, uid, version)
+        seconds = _grace(current, grace)
+        metadata = current["metadata"]
         if not seconds and not metadata.get("finalizers"):
-            self._remove(place, held)
+            self._remove(place, current)
+        # Else the deletion has begun, and its time stays.
         elif "deletionTimestamp" not in metadata:
             ending: Document = {"deletionTimestamp": self._deleted_at(seconds)}
             if kind == "Pod":
                 ending["deletionGracePeriodSeconds"] = seconds
-            self._put(MODIFIED, place, {**held, "metadata": {**metadata, **ending}})
+            self._put(MODIFIED, place, {**current, "metadata": {**metadata, **ending}})
 
     def _check(
-        self, place: ObjectKey, held: Document, uid: str | None, version: str | None
+        self, place: ObjectKey, current: Document, uid: str | None, version: str | None
     ) -> None:
-        metadata = held["metadata"]
+        metadata = current["metadata"]
         if uid and uid != metadata["uid"]:
             raise Conflict(f"{place.kind} {place.key} has another uid: {metadata['uid']}")
         if version and version != metadata["resourceVersion"]:
             raise Conflict(f"{place.kind} {place.key} has been modified")
 
-    def _replace(self, place: ObjectKey, held: Document, made: Document) -> Document:
+    def _replace(self, place: ObjectKey, current: Document, new: Document) -> Document:
         """Store a new version; one that changes nothing leaves no trace."""
-        if made == held:
-            return held
-        ending = "deletionTimestamp" in held["metadata"]
-        if ending and place.kind != "Pod" and not made["metadata"].get("finalizers"):
-            self._remove(place, made)
-            return made
-        return self._put(MODIFIED, place, made)
+        if new == current:
+            return current
+        # The last finalizer is gone. A pod still waits for its kubelet.
+        ending = "deletionTimestamp" in current["metadata"]
+        if ending and place.kind != "Pod" and not new["metadata"].get("finalizers"):
+            self._remove(place, new)
+            return new
+        return self._put(MODIFIED, place, new)
 
-    def _put(self, verb: str, place: ObjectKey, made: Document) -> Document:
+    def _put(self, verb: str, place: ObjectKey, new: Document) -> Document:
         version = str(self._written(place))
-        stored = {**made, "metadata": {**made["metadata"], "resourceVersion": version}}
+        stored = {**new, "metadata": {**new["metadata"], "resourceVersion": version}}
         self._objects[place] = stored
         self.changes.append(WatchEvent(verb, *place, stored))
         return stored
 
-    def _remove(self, place: ObjectKey, held: Document) -> None:
+    def _remove(self, place: ObjectKey, current: Document) -> None:
         version = str(self._written(place))
         del self._objects[place]
-        last = {**held, "metadata": {**held["metadata"], "resourceVersion": version}}
+        last = {**current, "metadata": {**current["metadata"], "resourceVersion": version}}
         self.changes.append(WatchEvent(DELETED, *place, last))
 
     def _created_at(self, kind: str) -> str:
@@ -341,16 +345,16 @@ def place_of(document: Mapping[str, Any]) -> ObjectKey:
 
 def merged(whole: Mapping[str, Any], part: Mapping[str, Any]) -> Document:
     """Return a document with a merge patch applied (RFC 7386)."""
-    made = dict(whole)
+    result = dict(whole)
     for name, value in part.items():
         if value is None:
-            made.pop(name, None)
+            result.pop(name, None)
         elif isinstance(value, Mapping):
-            held = made.get(name)
-            made[name] = merged(held if isinstance(held, Mapping) else {}, value)
+            inner = result.get(name)
+            result[name] = merged(inner if isinstance(inner, Mapping) else {}, value)
         else:
-            made[name] = value
-    return made
+            result[name] = value
+    return result
 
 
 def selects(selector: Mapping[str, str], document: Mapping[str, Any]) -> bool:
@@ -365,13 +369,13 @@ def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next((owner for owner in owners if owner.get("controller")), None)
 
 
-def _grace(held: Document, grace: int | None) -> int:
+def _grace(document: Document, grace: int | None) -> int:
     """Return how long an object may take to end, in seconds: only pods on nodes take any."""
-    if held["kind"] != "Pod" or not held["spec"].get("nodeName"):
+    if document["kind"] != "Pod" or not document["spec"].get("nodeName"):
         return 0
-    if held.get("status", {}).get("phase") in ENDED:
+    if document.get("status", {}).get("phase") in ENDED:
         return 0
-    own = held["spec"].get("terminationGracePeriodSeconds")
+    own = document["spec"].get("terminationGracePeriodSeconds")
     return grace if grace is not None else GRACE_SECONDS if own is None else int(own)
 
 

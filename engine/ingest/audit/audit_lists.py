@@ -37,6 +37,7 @@ class Lists:
         """Note the versions that were given."""
         for event in events:
             if KINDS[event.kind].effect is Effect.VERSION:
+                # What is forgotten is only given again: the log does not store a version twice.
                 if len(self._last_version) >= _REMEMBERED:
                     self._last_version.clear()
                 self._last_version[event.reference.uid] = event.resource_version
@@ -56,12 +57,14 @@ class Lists:
             if metadata.uid and self._last_version.get(metadata.uid) == metadata.resource_version:
                 continue
             item, written_at, _ = decode_slim(raw)
+            # Items of built-in kinds have neither in a list: the list says both for all.
             item.setdefault("kind", body.item_kind)
             item.setdefault("apiVersion", body.api_version)
             try:
                 events += build.observed(item, written_at)
             except EventMalformed as fault:
                 path = fault.path_from(f"{ANSWER}.items[{place}]")
+                # The first fault says why the list is not complete; more would say the same.
                 self._context.reject(fault.problem, line=line, path=path)
                 if complete:
                     self._leave_broken(body, line)
@@ -82,6 +85,7 @@ class Lists:
 
 def _is_complete(record: AuditRecord, body: ListBody) -> bool:
     """Say whether a list holds all objects of its kind (and namespace)."""
+    # The last page of a list has no ``continue`` itself, but its request has one.
     return not (
         body.metadata.continues
         or body.metadata.remaining_item_count

@@ -64,6 +64,7 @@ class AuditLog:
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
         """Yield what each finished request did, in the order of the lines (of completion)."""
         reader = _Reader(context)
+        # An empty document yields no line, and its end is noted all the same.
         line = 0
         for line, text in json_documents(stream, context):
             for record in reader.records(text, line):
@@ -91,6 +92,7 @@ class _Reader:
                 yield from map(_RECORD.decode, array_items(record.items))
         except EventMalformed as fault:
             self._context.reject(fault.what, line=line)
+        # In this order: a ValidationError is a DecodeError, and says where in the record it is.
         except msgspec.ValidationError as fault:
             self._reject(fault, line)
         except msgspec.DecodeError as fault:
@@ -107,6 +109,7 @@ class _Reader:
     def events(self, record: AuditRecord, line: int) -> list[Event]:
         """Return the events of one record; count it if it is skipped or malformed."""
         reason = why_skipped(record)
+        # A skipped record has a time as well, so the log covers that time.
         self._span.saw(record)
         if reason:
             self._context.skip(reason, line=line)
@@ -117,6 +120,7 @@ class _Reader:
         try:
             return self._events(AuditedRequest(record), line)
         except EventMalformed as fault:
+            # The reader of lists rejected it already, with its place in the answer.
             if fault.path.startswith(ANSWER):
                 raise
             self._context.reject(fault.problem, line=line, path=fault.path_from(ANSWER))
@@ -140,8 +144,8 @@ class _Reader:
         meaning = classify(request)
         if isinstance(meaning, SkippedLine):
             self._context.skip(meaning.reason, line=line)
-        for what in _unknown(meaning, request):
-            self._note(what)
+        for gap in _unknown(meaning, request):
+            self._note(gap)
         if isinstance(meaning, ListRead):
             events = self._lists.events(request, meaning.body, line)
         else:
@@ -170,13 +174,13 @@ def _decoded(text: bytes) -> AuditRecord:
         return _RECORD.decode(text)
     except msgspec.ValidationError:
         document = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-        kept = {key: value for key, value in document.items() if bytes(value) != b"null"}
-        for key in kept.keys() & _NAMED_PARTS:
-            part = msgspec.json.decode(kept[key])
+        present = {key: value for key, value in document.items() if bytes(value) != b"null"}
+        for key in present.keys() & _NAMED_PARTS:
+            part = msgspec.json.decode(present[key])
             if isinstance(part, dict):
-                some = {name: value for name, value in part.items() if value is not None}
-                kept[key] = msgspec.Raw(msgspec.json.encode(some))
-        return _RECORD.decode(msgspec.json.encode(kept))
+                fields = {name: value for name, value in part.items() if value is not None}
+                present[key] = msgspec.Raw(msgspec.json.encode(fields))
+        return _RECORD.decode(msgspec.json.encode(present))
 
 
 _NAMED_PARTS = frozenset({"objectRef", "user", "impersonatedUser", "responseStatus"})

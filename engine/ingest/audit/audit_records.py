@@ -160,8 +160,10 @@ def still_exists(document: dict[str, Any]) -> bool:
     """
     metadata = document.get("metadata") or {}
     spec = document.get("spec")
-    held = document.get("kind") == "Namespace" and isinstance(spec, dict) and spec.get("finalizers")
-    return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds") or held)
+    in_spec = (
+        document.get("kind") == "Namespace" and isinstance(spec, dict) and spec.get("finalizers")
+    )
+    return bool(metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds") or in_spec)
 
 
 def kind_of(reference: ObjectRef, body: dict[str, Any] | None) -> tuple[str, bool]:

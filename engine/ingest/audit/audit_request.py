@@ -137,6 +137,7 @@ class AuditedRequest:
             return base == metadata.get("resourceVersion")
         if asked_at is None:
             return False
+        # Stamps are in whole seconds: one of the same second may be of before or after the request.
         second = asked_at - asked_at % SECOND_US
         if self.record.verb == "patch":
             set_at = self.answer_written_at or newest_time(metadata.get("managedFields"))
@@ -176,7 +177,7 @@ class AuditedRequest:
     @cached_property
     def reference(self) -> Reference:
         """The object of the request, as far as the record identifies it."""
-        named = self._body_part("metadata")
+        body_metadata = self._body_part("metadata")
         status = self.record.response_status
         answered = (self.answer or {}).get("metadata")
         uids = (
@@ -184,14 +185,15 @@ class AuditedRequest:
             self.ref.uid,
             answered.get("uid") if isinstance(answered, dict) else "",
             self._body_part("preconditions").get("uid"),
-            named.get("uid"),
+            body_metadata.get("uid"),
         )
+        # The old form to bind, ``POST .../bindings``: its object has the name of the pod.
         on_pod = self.ref.resource == "bindings"
         return Reference(
             self.ref.api_group,
             "Pod" if on_pod else self.kind[0],
             self.ref.namespace,
-            self.ref.name or str(named.get("name") or ""),
+            self.ref.name or str(body_metadata.get("name") or ""),
             next((uid for uid in uids if isinstance(uid, str) and uid), ""),
         )
 
@@ -226,7 +228,7 @@ def _is_scalar(value: Any) -> bool:
 def _time(text: str, latest: int) -> int | None:
     """Return when a request was received; None if the text is not a time, or too late."""
     try:
-        found = parse_time(text)
+        time = parse_time(text)
     except ValueError:
         return None
-    return found if found <= latest else None
+    return time if time <= latest else None

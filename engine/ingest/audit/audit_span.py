@@ -46,10 +46,12 @@ class AuditSpan:
     def saw(self, record: AuditRecord) -> None:
         """Note a record's time; records come roughly by time of completion."""
         time, last = record.stage_timestamp, self._last
+        # Most records are of the same second as the one before, and are compared no further.
         if time[:_SECOND] == last[:_SECOND] or not time:
             return
         if not last:
             self._first = self._last = time
+        # Times of stages are all in UTC and in one form, so their texts sort as they do.
         elif time > last:
             self._pause = max(self._pause, _since(last, time))
             self._last = time
@@ -59,6 +61,7 @@ class AuditSpan:
     def wrote(self, request: AuditedRequest, events: Sequence[Event]) -> None:
         """Note a write and its events."""
         record = request.record
+        # After a panic or a timeout nothing says whether the write happened.
         unknown = record.stage == "Panic" or request.code == _GATEWAY_TIMEOUT
         if request.code >= _MULTIPLE_CHOICES and not unknown:
             return
@@ -67,6 +70,7 @@ class AuditSpan:
         writes = self._kinds.get((reference.group, reference.kind))
         if writes is None:
             writes = self._kinds[reference.group, reference.kind] = _Writes()
+        # Which versions such a write made is unknown: the log is complete up to here only.
         if unknown or record.verb == "deletecollection":
             if writes.until is None:
                 writes.until = self._high
@@ -117,5 +121,5 @@ def _time(text: str) -> int | None:
 
 
 def _since(earlier: str, later: str) -> int:
-    one, other = _time(earlier), _time(later)
-    return 0 if one is None or other is None else other - one
+    begin, end = _time(earlier), _time(later)
+    return 0 if begin is None or end is None else end - begin

@@ -179,6 +179,7 @@ class Builder:
 
     def _collected(self, unknown: str) -> CollectionDeleted:
         request = self._request
+        # No URL leaves open what was chosen; a URL without a selector chose all of a kind.
         chosen = request.record.query() if request.record.request_uri else None
         return CollectionDeleted(
             verb=request.record.verb,

@@ -158,6 +158,7 @@ def classify(request: AuditedRequest) -> Meaning:
     :raises msgspec.DecodeError: a body is not JSON.
     """
     record, ref = request.record, request.ref
+    # Also reads that failed: these changed nothing, so they are no refused writes.
     if record.verb in READS:
         return _read(request)
     if request.code >= _MULTIPLE_CHOICES or record.stage == "Panic":
@@ -166,6 +167,7 @@ def classify(request: AuditedRequest) -> Meaning:
         return _delete(request)
     if record.verb == "deletecollection":
         return Collected("which objects went")
+    # Two paths of the API bind a pod; see ``AuditedRequest.reference``.
     if (ref.resource, ref.subresource) == ("pods", "binding") or ref.resource == "bindings":
         return BoundRequest(request.target_node)
     if (ref.resource, ref.subresource) == ("pods", "eviction"):
@@ -191,13 +193,16 @@ def _write(request: AuditedRequest) -> Meaning:
         return Accepted(f"the result{name} (level {request.record.level})")
     whole = is_whole(answer, request.ref.subresource)
     deleting = bool((answer.get("metadata") or {}).get("deletionTimestamp"))
+    # The revision of such an answer is that before the deletion, so the deletion gets none.
     if deleting and not still_exists(answer):
         return ObjectGone(answer if whole else None)
     if whole and request.changed_nothing:
         return Unchanged(answer)
     if whole:
+        # A create of a subresource (an eviction, say) answers 201 as well.
         created = request.code == _CREATED and not request.ref.subresource
         return VersionMade(answer, "created" if created else "updated")
+    # What is stored has a revision: this request created nothing (a review, a token).
     if request.revision_of_answer is None and not request.answered_status:
         return SkippedLine(_WRITES_NOTHING)
     return Accepted(_EXCERPT)

@@ -75,6 +75,7 @@ class CacheDump:
         for index, (line, text) in enumerate(values):
             content = _decode(text, line, context)
             if content is None:
+                # The parts after it keep their numbers, which say what they are.
                 continue
             dumped = CacheDumped(
                 part=parts[index] if parts else f"value-{index}",
@@ -102,6 +103,7 @@ def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
     except EventMalformed as fault:
         context.reject(fault.what, line=line)
     except msgspec.DecodeError as fault:
+        # Only the end of a file lacks the newline that follows each value.
         if not text.endswith(b"\n") and not context.skip_malformed:
             raise InputTruncated(
                 f"the last value of the dump is cut off or broken: {fault}",

@@ -107,6 +107,7 @@ class _Reader:
         """Yield the events of one entry."""
         flag = FLAG.match(entry.message) if entry.file == b"flags.go" else None
         if flag:
+            # Flags begin a process: of the one before nothing more comes.
             if self._started is None:
                 yield from self.finish()
                 self._started = entry
@@ -115,6 +116,7 @@ class _Reader:
             return
         if self._started is not None:
             yield self._process_started(self._started)
+        # Before the Go file counts: any file may log a panic.
         if is_panic(entry):
             yield from self._panicked(entry)
         elif entry.file == b"dumper.go" and not WORTH_KEEPING.match(entry.message):
@@ -163,6 +165,7 @@ class _Reader:
                 queues=int(opened["queues"]),
                 nodes=self._nodes,
             )
+            # The number is that of one snapshot, so the next session does not have it.
             self._nodes = None
             return self._event(entry, "session.opened", payload)
         if closed := CLOSED.match(entry.message):
@@ -179,6 +182,7 @@ class _Reader:
             self._action = action if entered else ""
             kind = "action.entered" if entered else "action.left"
             yield self._event(entry, kind, ActionMarked(session=self._session, action=action))
+        # At verbosity 5 the action was entered before, and is not entered twice.
         elif start and start[0] != self._action and start[1].match(entry.message):
             self._action = start[0]
             payload = ActionMarked(session=self._session, action=self._action)
@@ -205,6 +209,7 @@ class _Reader:
         message = entry.message.removeprefix("Observed a panic: ").removeprefix("panic: ")
         if value:
             message = value["value"].replace('\\"', '"')
+        # Only the second print has no header, and so no severity.
         if not entry.severity and self._panic and message.startswith(self._panic):
             self._context.skip("panic that was printed before", line=entry.line)
             return
@@ -230,6 +235,7 @@ class _Reader:
 
     def _dump_part(self, entry: KlogEntry) -> Iterator[Event]:
         """Collect a dump's entries: headings, a node or a job each, and the memory at the end."""
+        # Of the dump before, the last line is missing: it was cut off.
         if entry.message.startswith("Dump of nodes") and self._dumped is not None:
             yield self._cache_dumped(self._dumped)
         if self._dumped is None:
@@ -268,8 +274,8 @@ class _Reader:
 
 def _component_in(stack: str) -> str:
     """Return the component whose code a stack names; empty if it names none."""
-    found = OWN_PACKAGE.search(stack)
-    return "" if found is None else _PARTS[found["part"]]
+    package = OWN_PACKAGE.search(stack)
+    return "" if package is None else _PARTS[package["part"]]
 
 
 _PARTS = MappingProxyType(

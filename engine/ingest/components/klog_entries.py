@@ -132,6 +132,7 @@ class Calendar:
         self._month = month
         day = (self._year, header[2], header[3])
         start = self._days.get(day)
+        # A log has many lines of a day: its start is worked out once.
         if start is None:
             begin = datetime(self._year, month, int(header[3]), tzinfo=UTC)
             start = self._days[day] = int(begin.timestamp()) * SECOND_US
@@ -179,6 +180,7 @@ def entries(stream: BinaryIO, context: Context) -> Iterator[KlogEntry]:
         if header:
             observed_at = _observed_at(header, stamp, calendar, context, line)
             begun = None if observed_at is None else _headed(text, header, line, observed_at)
+        # Output of a panic has more lines that look like a begin: they belong to the first.
         elif CRASH.match(text) and not (entry and is_panic(entry)):
             begun = _last_words(text, line, entry)
         else:
@@ -203,6 +205,7 @@ def _belongs(
     """Add a line without header to the entry before it, or count it."""
     known = _GO_LOG.match(text)
     if known:
+        # A year that the user gave is that of the last line, and stays.
         if context.year is None:
             calendar.learn(int(known[1]), int(known[2]))
         context.skip("line of another logger", line=line)
@@ -242,6 +245,7 @@ def _observed_at(
     line: int,
 ) -> int | None:
     try:
+        # The time before the line is complete, so no year has to be found for the header.
         if stamp is not None:
             return parse_time(stamp[1].decode())
         return calendar.time(header, line)

@@ -141,19 +141,20 @@ def decision(file: bytes, message: str, component: str, session: str) -> Decisio
     for verb, pattern in DECISIONS.get(file, ()):
         match = pattern.match(message)
         if match:
-            found = {key: value for key, value in match.groupdict().items() if value}
-            task = found.get("task", "")
-            if "name" in found:
-                task = f"{found['namespace']}/{found['name']}"
+            parts = {key: value for key, value in match.groupdict().items() if value}
+            task = parts.get("task", "")
+            # shuffle.go alone prints a pod's namespace and name apart.
+            if "name" in parts:
+                task = f"{parts['namespace']}/{parts['name']}"
             return DecisionLogged(
                 component=component,
                 verb=verb,
                 session=session,
                 task=task,
-                job=found.get("job", ""),
-                queue=found.get("queue", ""),
-                node=found.get("node", ""),
-                reason=found.get("reason", ""),
+                job=parts.get("job", ""),
+                queue=parts.get("queue", ""),
+                node=parts.get("node", ""),
+                reason=parts.get("reason", ""),
                 message=message,
             )
     return None

@@ -20,8 +20,8 @@ def excerpt_in(head: bytes) -> str:
     """Return the kind of excerpt that a document begins with, empty if there is none."""
     if _TABLE not in head and _PARTIAL not in head:
         return ""  # A search for words is much faster than one for a pattern.
-    found = _EXCERPT.search(head)
-    return found[1].decode() if found else ""
+    match = _EXCERPT.search(head)
+    return match[1].decode() if match else ""
 
 
 def excerpt_refused(kind: str, where: str) -> FormatUnknown:

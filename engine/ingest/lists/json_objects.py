@@ -84,6 +84,7 @@ class ObjectList:
                     context.reject(what, line=line, path=path)
                     continue
                 yield from listing.end()
+            # A list may be larger: each of its items has the limit.
             elif len(text) > MAX_OBJECT:
                 context.reject(TOO_LARGE, line=line)
             else:
@@ -131,6 +132,7 @@ def _object(
     if listing is not None:
         listing.skip(text)
     else:
+        # Lists of the kind in other documents may lack just this object.
         context.broken.add(kind_in(text), context.last_fault)
 
 

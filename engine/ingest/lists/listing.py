@@ -58,6 +58,7 @@ def object_events(
     fill_in(document, context)
     unversioned = identify(document, context)
     event = version_event(
+        # A version comes before what is derived from it: callers take the first for the list.
         document,
         verb="observed",
         source=context.source,
@@ -228,6 +229,7 @@ class ListReader:
             self._context.notes.append(
                 f"the list on line {self._context.outer(self._line)} is empty: it has no items"
             )
+        # A PodList without items shows that there are no pods; a List without items shows nothing.
         if revision is not None and self._own:
             self._kinds.setdefault(self._own, _OfOneKind())
         events = self._complete_kinds(revision)
@@ -241,6 +243,8 @@ class ListReader:
         events = list[Event]()
         highest = -1
         for (group, kind), entry in self._kinds.items():
+            # kubectl lists one kind after the other, so a list is not older than what came before
+            # it.
             highest = max(highest, entry.highest)
             if self._broken.breaks((group, kind)):
                 continue

@@ -144,8 +144,8 @@ class _Document:
     def _release(self) -> Iterator[Event]:
         """Yield the events of an object that was held back: something follows it."""
         if self._held is not None:
-            held, self._held = self._held, None
-            yield from self._item(held.item, held.number, held.line)
+            last, self._held = self._held, None
+            yield from self._item(last.item, last.number, last.line)
 
     def _item(self, item: Any, number: int, line: int) -> Iterator[Event]:
         assert self._listing is not None

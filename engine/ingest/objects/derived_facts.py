@@ -29,7 +29,7 @@ def extra_events(document: dict[str, Any], event: Event) -> list[Event]:
         return []
     if KINDS[event.kind].effect is not Effect.VERSION:
         return []
-    found = []
+    extra = []
     for place, (key, text, parsed) in enumerate(configs_in(document)):
         derived = config_event(
             text,
@@ -44,7 +44,7 @@ def extra_events(document: dict[str, Any], event: Event) -> list[Event]:
             if place
             else reference
         )
-        found.append(
+        extra.append(
             msgspec.structs.replace(
                 derived,
                 reference=named,
@@ -55,4 +55,4 @@ def extra_events(document: dict[str, Any], event: Event) -> list[Event]:
                 actor=event.actor,
             )
         )
-    return found
+    return extra

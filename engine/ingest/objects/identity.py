@@ -63,6 +63,9 @@ def generated_uid(group: str, kind: str, namespace: str, name: str, created: str
     return GENERATED + hashlib.blake2b(named, digest_size=_DIGEST_BYTES).hexdigest()
 
 
+# The time of creation is left out where there is none: uids of stored logs stay the same.
+
+
 def first_version(event: Event, context: Context) -> Event:
     """Return the event of a version without a resourceVersion, and note it in the context.
 

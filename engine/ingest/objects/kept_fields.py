@@ -76,11 +76,11 @@ def conceal(document: dict[str, Any]) -> bool:
         return conceal_secret(document)
     if _ONLY_THEIRS not in document and not _has_type_of_secret(document):
         return False
-    changed = [document.pop(field) for field in _CONTENT if field in document]
+    removed = [document.pop(field) for field in _CONTENT if field in document]
     metadata = document.get("metadata")
     if isinstance(metadata, dict) and metadata.pop("annotations", None) is not None:
         return True
-    return bool(changed)
+    return bool(removed)
 
 
 def _has_type_of_secret(document: dict[str, Any]) -> bool:
@@ -135,11 +135,11 @@ def _of_secret(event: Event, payload: dict[str, Any]) -> bool:
         return conceal_secret(payload)
     changed = False
     for field in ("message", "body", "options"):
-        found = payload.get(field)
-        if isinstance(found, dict):
-            changed |= conceal_secret(found)
-        elif found:
-            payload[field] = "" if isinstance(found, str) else None
+        quoted = payload.get(field)
+        if isinstance(quoted, dict):
+            changed |= conceal_secret(quoted)
+        elif quoted:
+            payload[field] = "" if isinstance(quoted, str) else None
             changed = True
     return changed
 
@@ -151,19 +151,19 @@ def conceal_inside(value: Any) -> bool:
     """
     waiting, changed = [value], False
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if not one.keys().isdisjoint(_OF_OBJECTS):  # Else it may refer to a Secret.
-                changed |= conceal(one)
-            if _is_list_of_secrets(one):
-                for item in one["items"]:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if not part.keys().isdisjoint(_OF_OBJECTS):  # Else it may refer to a Secret.
+                changed |= conceal(part)
+            if _is_list_of_secrets(part):
+                for item in part["items"]:
                     changed |= isinstance(item, dict) and conceal_secret(item)
-        places = one.items() if isinstance(one, dict) else enumerate(one)
+        places = part.items() if isinstance(part, dict) else enumerate(part)
         for place, inner in list(places):
             if isinstance(inner, dict | list):
                 waiting.append(inner)
             elif isinstance(inner, str) and (text := without_secrets(inner)) is not inner:
-                one[place] = text
+                part[place] = text
                 changed = True
     return changed
 
@@ -188,6 +188,7 @@ def without_secrets(text: str) -> str:
             pass
         else:
             return canonical_json(value).decode() if conceal_inside(value) else text
+    # Where a printed Go value ends cannot be seen in a text, so all that follows goes too.
     dumped = _DUMPED.search(text)
     if dumped is not None:
         text = f"{text[: dumped.start()]}{LEFT_OUT}"
@@ -196,5 +197,5 @@ def without_secrets(text: str) -> str:
 
 def without_values(text: str) -> str:
     """Return the message of a refusal up to the first value that it quotes."""
-    found = _VALUE.search(text)
-    return text if found is None else f"{text[: found.end()]}[left out]"
+    match = _VALUE.search(text)
+    return text if match is None else f"{text[: match.end()]}[left out]"

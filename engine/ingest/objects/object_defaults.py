@@ -75,6 +75,7 @@ def fill_in(document: Document, context: Context) -> None:
     pair = api_version.rpartition("/")[0], kind
     fill = _FILLS.get(pair)
     name = str(metadata.get("name") or "")
+    # Of kinds without a noun it is not known whether they have namespaces.
     if pair in NOUNS and pair not in CLUSTER_SCOPED and not metadata.get("namespace"):
         metadata["namespace"] = "default"
         context.assume(pair, ("default", name), *_NAMESPACE)
@@ -108,6 +109,7 @@ def _pod_spec(spec: Any) -> Iterator[Filled]:
     if not isinstance(spec, dict):
         return
     containers = _containers(spec)
+    # A list, for any() would stop at the first container that lacked something.
     if True in [_request_limits(container.get("resources")) for container in containers]:
         yield _REQUESTS
     if spec.get("hostNetwork") is not True:
@@ -141,8 +143,10 @@ def _request_limits(resources: Any) -> bool:
 
 def _open_host_ports(ports: Any) -> bool:
     """Give the ports of a pod in the node's network the same number there."""
-    some = [one for one in ports if isinstance(one, dict)] if isinstance(ports, list) else []
-    lacking = [one for one in some if one.get("containerPort") and not one.get("hostPort")]
+    entries = (
+        [entry for entry in ports if isinstance(entry, dict)] if isinstance(ports, list) else []
+    )
+    lacking = [port for port in entries if port.get("containerPort") and not port.get("hostPort")]
     for port in lacking:
         port["hostPort"] = port["containerPort"]
     return bool(lacking)
@@ -184,7 +188,7 @@ def _job_spec(spec: Any) -> Iterator[Filled]:
     if not isinstance(tasks, list):
         return
     least = 0
-    for index, task in enumerate(one for one in tasks if isinstance(one, dict)):
+    for index, task in enumerate(item for item in tasks if isinstance(item, dict)):
         if not task.get("name"):
             task["name"] = f"default{index}"
             yield _TASK_NAME
@@ -193,6 +197,7 @@ def _job_spec(spec: Any) -> Iterator[Filled]:
             yield _TASK_LEAST
         if isinstance(task["minAvailable"], int):
             least += task["minAvailable"]
+    # After the tasks: the last of these is the sum over them.
     for filled, value in ((_QUEUE, "default"), (_RETRY, _RETRIES), (_LEAST, least)):
         field = filled[0].removeprefix("spec.")
         if not spec.get(field) and value:

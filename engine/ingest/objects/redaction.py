@@ -88,6 +88,7 @@ class Redaction:
 
     def _redact_other(self, event: Event, payload: dict[str, Any]) -> None:
         """Redact payloads that are not objects."""
+        # A session needs the configuration, and a panic or a process says nothing without its text.
         if event.kind == "config.applied" or event.kind.startswith("process."):
             return
         if event.kind in _LINES:
@@ -101,6 +102,7 @@ class Redaction:
                     self._mark(step, "value")
         elif isinstance(body, dict):
             self._document(body, event.reference.kind)
+        # The body is done: what is a value there depends on its form.
         self._inside({key: value for key, value in payload.items() if key != "body"})
 
     def _document(self, document: dict[str, Any], kind: str) -> None:
@@ -121,25 +123,26 @@ class Redaction:
         """Redact values in pods and in templates of pods, wherever these are."""
         waiting: list[Any] = [value]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, dict):
-                self._members(one)
-                waiting.extend(one.values())
-            elif isinstance(one, list):
-                waiting.extend(one)
+            part = waiting.pop()
+            if isinstance(part, dict):
+                self._members(part)
+                waiting.extend(part.values())
+            elif isinstance(part, list):
+                waiting.extend(part)
 
-    def _members(self, one: dict[str, Any]) -> None:
-        for key, inner in one.items():
+    def _members(self, members: dict[str, Any]) -> None:
+        for key, inner in members.items():
             if isinstance(inner, list):
                 if key in _WITH_VALUES:
-                    for named in _dicts(inner):
-                        self._mark(named, "value")
+                    for entry in _dicts(inner):
+                        self._mark(entry, "value")
+                # What was redacted before is not counted again.
                 elif key in _COMMANDS and inner and inner != [MARK]:
-                    one[key] = [MARK]
+                    members[key] = [MARK]
                     self.count += 1
             elif key in _MESSAGE_IN and isinstance(inner, dict):
                 self._mark(inner, "message")
-        self._mark(one, _LAST_APPLIED)
+        self._mark(members, _LAST_APPLIED)
 
     def _mark(self, holder: dict[str, Any], key: str) -> None:
         value = holder.get(key)

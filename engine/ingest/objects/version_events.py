@@ -129,6 +129,7 @@ def version_event(
     :param latest: by when the version existed, if the source says so; microseconds.
     :raises EventMalformed: no kind, name, uid or usable resourceVersion, or a field of wrong type.
     """
+    # A good object passes one cheap check; which field is wrong is looked for only in a bad one.
     try:
         kind, api_version, metadata = document["kind"], document["apiVersion"], document["metadata"]
         fields = metadata.pop("managedFields", None)
@@ -146,6 +147,8 @@ def version_event(
     if revision > MAX_REVISION or not _has_right_types(document, metadata, reference):
         raise_fault(document, f"{source}:{line}")
     if earliest is None:
+        # Managed fields cannot be read twice: the caller left them out, or they were taken out
+        # above.
         earliest = newest_stamp(document, newest_time(fields) if fields else written_at)
     conceal(document)
     return Event(

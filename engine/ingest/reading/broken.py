@@ -47,7 +47,8 @@ class BrokenLists:
 
         :param revision: of the list, or the greatest among its items.
         """
-        counts = [self._counts[one] for one in (pair, None) if one in self._counts]
+        # A record of an unknown kind may have been of this one.
+        counts = [self._counts[key] for key in (pair, None) if key in self._counts]
         broken = ListBroken(
             group=pair[0],
             listed=pair[1],

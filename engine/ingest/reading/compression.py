@@ -73,12 +73,14 @@ class _Zstd(Source):
 
     def _expand(self) -> bool:
         rest = b""
+        # A stream may have several frames, as files that were joined have.
         if self._frame.eof:
             rest = self._frame.unused_data
             self._frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
             self._fed = False
         chunk = rest or self._stream.read(_CHUNK)
         if not chunk:
+            # A frame has begun, and nothing more comes.
             if self._fed:
                 raise EOFError
             return False

@@ -92,6 +92,7 @@ class Context(msgspec.Struct, kw_only=True):
     year: int | None = None
     partial_lists: bool = False
     skip_malformed: bool = False
+    # msgspec copies empty lists and dicts for each instance.
     skipped: dict[str, int] = {}
     first_skipped: dict[str, int] = {}
     malformed: list[str] = []
@@ -180,6 +181,7 @@ class Context(msgspec.Struct, kw_only=True):
 
     def _count(self, reason: str, line: int) -> None:
         reason = reason[:_LONGEST_REASON]
+        # Reasons may quote the input, so there can be any number of them.
         if len(self.skipped) >= _MOST_REASONS and reason not in self.skipped:
             reason = "another reason"
         count = self.skipped.get(reason, 0)
@@ -205,6 +207,7 @@ class Context(msgspec.Struct, kw_only=True):
         self._count("malformed", line)
         if self.noticed is not None:
             self.noticed(self.outer(line), f"malformed: {what}")
+        # Last, as formats look at the fault that was noted.
         self.lost()
 
 

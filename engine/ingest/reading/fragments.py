@@ -88,6 +88,7 @@ class Fragments:
         hold_depth(value, text, most=_LEVELS)
         canonical = canonical_json(value)
         surplus = len(text) - len(canonical)
+        # What is as long as its canonical form has no key twice.
         if not isinstance(value, dict) or (surplus and repeated_key(text, canonical) is not None):
             return None
         size = len(text) + len(canonical) + _ENTRY_BYTES

@@ -110,6 +110,9 @@ class Document(msgspec.Struct):
     def look_further(self) -> bool:
         """Make the head longer; return False if it has all of the document already."""
         before = len(self.head)
+        # A shorter head is all of the document, and a longer one was made longer before. A head
+        # that was
+        # full may lack its byte order mark.
         if before < HEAD - len(UTF_8_MARK) or before > HEAD:
             return False
         self.head = self.stream.read(LONG_HEAD)
@@ -125,20 +128,21 @@ def find_files(
     :param skip: called with (path, reason) for an entry of a folder that is not a file.
     :raises InputError: a path does not exist, or cannot be read.
     """
-    found: dict[str, InputFile] = {}
+    files: dict[str, InputFile] = {}
     for given in paths:
         if given == STDIN:
-            found[given] = InputFile(given, named=True, size=0)
+            files[given] = InputFile(given, named=True, size=0)
             continue
         path = Path(given)
         status = _status_of(given)
         if not stat.S_ISDIR(status.st_mode):
             size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-            found[str(path)] = InputFile(str(path), named=True, size=size)
+            files[str(path)] = InputFile(str(path), named=True, size=size)
             continue
         for input_file in _in_folder(path, skip):
-            found.setdefault(input_file.path, input_file)
-    return [found[path] for path in sorted(found)]
+            # A file that was named by itself as well stays so.
+            files.setdefault(input_file.path, input_file)
+    return [files[path] for path in sorted(files)]
 
 
 def _status_of(given: str) -> os.stat_result:
@@ -249,6 +253,7 @@ def _unpack(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Itera
         if encoding:
             head, whole = _with_head(Narrowed(whole, encoding).buffered())
         named = file.named and "!" not in source
+        # The order of bytes in the name of an encoding says nothing to a reader.
         shown = encoding.upper()[: len("UTF-16")]
         yield Document(source, _plain_name(source), head, whole, named, shown)
 
@@ -333,6 +338,7 @@ class _TarMember(Source):
 def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
     """Open a zip; its directory is at its end, so a stream that cannot seek is copied first."""
     with ExitStack() as stack:
+        # The file itself is a zip, and no pipe: the library can read it in place.
         if printable(file.path) == source and file.size:
             seekable: BinaryIO = stack.enter_context(Path(file.path).open("rb"))
         else:

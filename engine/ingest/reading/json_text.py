@@ -114,6 +114,7 @@ class _Splitter:
             try:
                 _SPAN(memoryview(self._buffer)[self._start :])
             except msgspec.DecodeError as fault:
+                # The decoder says where a value ends only by its fault with what follows.
                 trailing = _TRAILING.search(str(fault))
                 if trailing is not None:
                     return self._take(int(trailing[1]) - 1)
@@ -151,6 +152,7 @@ class _Splitter:
         self._start = end
         if end == len(self._buffer):
             self._buffer, self._start = bytearray(), 0
+        # Only now and then: it moves all bytes that follow.
         elif end > _PIECE:
             del self._buffer[:end]
             self._start = 0
@@ -195,12 +197,14 @@ class _Splitter:
             what, offset = _not_json(at[1]), int(at[2])
         line = self._line + self._buffer.count(b"\n", self._start, self._start + offset)
         self._context.reject(what, line=line, now=now)
+        # One byte on at least, or a fault at the first byte would come again.
         self._move(min(self._start + max(offset, 1), len(self._buffer)))
         self._resume()
 
     def _resume(self) -> None:
         """Move to the next line that begins with a brace: there a document may begin."""
         while (place := self._buffer.find(b"\n{", self._start)) < 0:
+            # The last byte may be the newline whose brace comes with the next piece.
             self._move(max(len(self._buffer) - 1, self._start))
             if not self._read():
                 self._move(len(self._buffer))
@@ -319,16 +323,17 @@ def repeated_key(text: bytes, canonical: bytes, *, quotes: int = 0) -> str | Non
     count = text.count(b'"')
     if count == canonical.count(b'"') + quotes:
         return None
+    # The canonical form may have fields that were filled in, so the text decides by itself.
     if count == canonical_json(_DECODE(text)).count(b'"'):
         return None
-    found: list[str] = []
+    repeated: list[str] = []
 
     def look(pairs: list[tuple[str, Any]]) -> None:
         keys = frozenset[str]()
         for key, _ in pairs:
             if key in keys:
-                found.append(key)
+                repeated.append(key)
             keys |= {key}
 
     json.loads(text, object_pairs_hook=look)
-    return found[0] if found else None
+    return repeated[0] if repeated else None

@@ -60,9 +60,9 @@ def _places(parts: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
             line = location.get("line", "")
             if location["file"].endswith(".go") and str(line).isdecimal():
                 yield location["file"], str(line)
-        found = _PLACE.fullmatch(_first([part], "source", "caller"))
-        if found is not None:
-            yield found[1], found[2]
+        match = _PLACE.fullmatch(_first([part], "source", "caller"))
+        if match is not None:
+            yield match[1], match[2]
 
 
 def _first(parts: list[Mapping[str, Any]], *fields: str) -> str:

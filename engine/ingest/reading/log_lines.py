@@ -79,6 +79,7 @@ def in_order(records: list[LogRecord]) -> list[LogRecord]:
     times = [record.time for record in records if record.time is not None]
     if len(times) < len(records):
         return oldest_first
+    # Sorting keeps the order of records with one time.
     return sorted(oldest_first, key=lambda record: record.time or 0)
 
 
@@ -88,9 +89,9 @@ def newest_first(records: list[LogRecord]) -> bool:
     if times and len(times) == len(records) and times[0] != times[-1]:
         return times[0] > times[-1]
     headers = [
-        found.groups()
+        match.groups()
         for log_record in records
-        if (found := HEADER.match(log_record.text)) is not None
+        if (match := HEADER.match(log_record.text)) is not None
     ]
     written = [header[1:7] for header in headers]
     falls = sum(before > after for before, after in pairwise(written))
@@ -113,6 +114,7 @@ def stamped(header: re.Match[bytes], year: bytes, month: bytes) -> bytes:
     :param year: of the time beside the line; a collector received it at once, in any time zone.
     :param month: of that time; empty if it is not known.
     """
+    # Around New Year, a line may be of another year than the time beside it.
     turned = {(b"12", b"01"): -1, (b"01", b"12"): 1}.get((header[2], month), 0)
     day, clock = b"-".join((header[2], header[3])), b":".join((header[4], header[5], header[6]))
     return b"%04d-%bT%b.%bZ " % (int(year) + turned, day, clock, header[7])
@@ -127,6 +129,7 @@ def time_of(value: Any) -> int | None:
         if written is None:
             return None
         day, clock, fraction, zone = written.groups(default="")
+        # Time without a zone is treated as UTC, as in klog.
         zone = "Z" if zone in {"", "UTC", "Z"} else f"{zone[:3]}:{zone[-2:]}"
         try:
             return parse_time(f"{day}T{clock}{fraction.replace(',', '.')}{zone}")
@@ -136,6 +139,7 @@ def time_of(value: Any) -> int | None:
         value = int(value * SECOND_US)
     if not isinstance(value, (int, str)):
         return None
+    # The number of digits shows the unit: ten are seconds, nineteen are nanoseconds.
     digits = str(value)
     if not _DIGITS_OF_SECONDS <= len(digits) <= _DIGITS_OF_SECONDS + 9:
         return None
@@ -144,5 +148,5 @@ def time_of(value: Any) -> int | None:
 
 def year_of(value: str) -> int | None:
     """Return the year of a date as people read it; None if it is not known."""
-    found = _WRITTEN_YEAR.match(value)
-    return None if found is None else int(found[1])
+    date = _WRITTEN_YEAR.match(value)
+    return None if date is None else int(date[1])

@@ -87,8 +87,8 @@ def is_log_record(head: bytes) -> bool:
         return True
     if _OBJECT.search(head) is not None:
         return False  # An object of a cluster, which may hold a log.
-    found = _ANY_FIELD.search(head) or _ANY_VALUE.search(head) or _ONLY_VALUE.match(head)
-    return found is not None
+    match = _ANY_FIELD.search(head) or _ANY_VALUE.search(head) or _ONLY_VALUE.match(head)
+    return match is not None
 
 
 class LogRecords:
@@ -118,11 +118,12 @@ class LogRecords:
         seen = list[LogRecord]()
         for line in head.lstrip().split(b"\n", _LINES_SEEN)[:_LINES_SEEN]:
             try:
-                found = list(_records(_DECODE(line), self._fields, _DEPTH))
+                records = list(_records(_DECODE(line), self._fields, _DEPTH))
             except DECODE_FAULTS:
                 break  # The last one is cut off.
-            seen += [LogRecord(time, 0, text) for time, text in found[:1]]
-            if not seen or len(found) > 1:
+            seen += [LogRecord(time, 0, text) for time, text in records[:1]]
+            # A line without a record may be a remark, but not the first one.
+            if not seen or len(records) > 1:
                 return False
         return bool(seen) and not newest_first(seen)
 
@@ -136,10 +137,10 @@ class LogRecords:
             number += 1
             try:
                 value = _DECODE(line)
-                found = list(_records(value, self._fields, _DEPTH))
+                records = list(_records(value, self._fields, _DEPTH))
             except DECODE_FAULTS:
-                value, found = None, []
-            for time, text in found or [(None, line)]:
+                value, records = None, []
+            for time, text in records or [(None, line)]:
                 record = LogRecord(time, number, text)
                 if begun is not None:
                     record = begun._replace(text=begun.text + text)
@@ -160,7 +161,7 @@ class LogRecords:
         for number, text in read(stream, context, head=begin):
             try:
                 hold_values(text)
-                found = list(_records(_DECODE(text), self._fields, _DEPTH))
+                records = list(_records(_DECODE(text), self._fields, _DEPTH))
             except EventMalformed as fault:
                 context.reject(fault.what, line=number)
                 continue
@@ -168,7 +169,8 @@ class LogRecords:
                 context.reject(fault_of(fault)[0], line=number)
                 continue
             line, place = number, 0
-            for time, record in found:
+            for time, record in records:
+                # Records have the order of their texts, so the search goes on from the last place.
                 at = _place_of(record, text, place)
                 if at >= 0:
                     line += text.count(b"\n", place, at)
@@ -178,8 +180,8 @@ class LogRecords:
 
 def _fields_in(head: bytes) -> tuple[str, ...]:
     """Return the fields in which the text of a log begins, the first first."""
-    found = (match[1].decode(errors="replace") for match in _ANY_FIELD.finditer(head))
-    return tuple(islice(dict.fromkeys(found), _MOST_FIELDS))
+    fields = (match[1].decode(errors="replace") for match in _ANY_FIELD.finditer(head))
+    return tuple(islice(dict.fromkeys(fields), _MOST_FIELDS))
 
 
 def _goes_on(value: Any, text: bytes) -> bool:
@@ -216,6 +218,7 @@ def _records(value: Any, fields: tuple[str, ...], depth: int) -> Iterator[tuple[
         yield from _of_list(value, fields, depth)
     elif isinstance(value, dict) and depth:
         time = _time_in(value)
+        # A line that was taken apart comes first: its message alone would lack the header.
         text = klog_line(value, time) or _text(value, fields, depth)
         if text is not None:
             yield time, text
@@ -235,8 +238,8 @@ def _of_list(
             yield time, value[1].encode()
             return
     named = _of_pairs(value)
-    for one in value if named is None else [named]:
-        yield from _records(one, fields, depth - 1)
+    for element in value if named is None else [named]:
+        yield from _records(element, fields, depth - 1)
 
 
 def _of_pairs(value: list[Any]) -> dict[str, Any] | None:
@@ -244,7 +247,7 @@ def _of_pairs(value: list[Any]) -> dict[str, Any] | None:
 
     Source: GetQueryResults, ResultField.
     """
-    pairs = [one for one in value if isinstance(one, dict) and {"field", "value"} == one.keys()]
+    pairs = [pair for pair in value if isinstance(pair, dict) and {"field", "value"} == pair.keys()]
     if not pairs or len(pairs) < len(value):
         return None
     return {str(pair["field"]): pair["value"] for pair in pairs}
@@ -277,9 +280,9 @@ def _text(record: dict[str, Any], fields: tuple[str, ...], depth: int) -> bytes 
     for field in _INNER:
         inner = record.get(field)
         if isinstance(inner, dict) and depth:
-            found = _text(inner, fields, depth - 1)
-            if found is not None:
-                return found
+            text = _text(inner, fields, depth - 1)
+            if text is not None:
+                return text
     return None
 
 

@@ -30,6 +30,7 @@ def numbered_lines(
     number = after
     while line := stream.readline(limit + 1):
         number += 1
+        # A line of just the limit has its newline as one byte more.
         if len(line) > limit and line[-1:] != b"\n":
             _reject_long(context, number, limit)
             while line and line[-1:] != b"\n":
@@ -71,4 +72,5 @@ def json_documents(
         else:
             yield number, line
     if begun:
+        # Callers see by the missing newline that it is cut off.
         yield start, bytes(begun).rstrip()

@@ -69,10 +69,11 @@ def pieces(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
 def prefix_in(head: bytes) -> bytes:
     """Return what stands before the first line of a log that a text has; empty if nothing does."""
     for line in head.split(b"\n", LINES_SEEN)[:LINES_SEEN]:
-        found = FIRST_OF_A_LOG.search(line, 0, MAX_PREFIX)
-        if found is None:
+        match = FIRST_OF_A_LOG.search(line, 0, MAX_PREFIX)
+        if match is None:
             continue
-        prefix = line[: found.start()]
+        prefix = line[: match.start()]
+        # JSON around the text is a wrapping too, and is removed after the prefix.
         inner = _JSON.search(prefix)
         prefix = prefix if inner is None else prefix[: inner.start()]
         return b"" if STAMP.fullmatch(prefix) else prefix
@@ -120,6 +121,7 @@ def _marks_of(prefix: bytes) -> _Marks | None:
     if not prefix.endswith(_ENDS) or b" " in prefix:
         return None
     file = prefix[:-1].rstrip(b"0123456789")
+    # A number stands between two marks: ``FILE:12:``, or ``FILE-12-`` for lines around.
     numbered = len(file) < len(prefix) - 1 and (not file or file.endswith(_ENDS))
     return _Marks(file[:-1], numbered) if numbered else _Marks(prefix[:-1], numbered)
 
@@ -128,8 +130,8 @@ def _marked(line: bytes, marks: _Marks) -> int:
     """Return the length of what grep wrote before a line; 0 if it wrote nothing."""
     if not line.startswith(marks.file):
         return 0
-    found = (_NUMBERED if marks.numbered else _UNNUMBERED).match(line, len(marks.file))
-    return found.end() if found else 0
+    match = (_NUMBERED if marks.numbered else _UNNUMBERED).match(line, len(marks.file))
+    return match.end() if match else 0
 
 
 def _by_form(line: bytes, form: list[tuple[str, bytes]], marks: _Marks | None) -> int:
@@ -161,8 +163,8 @@ def _part(text: bytes, place: int) -> tuple[str, int]:
     if begin in _CLOSED_BY:
         close = text.find(_CLOSED_BY[begin], end)
         return ("bracket", close + 1) if close >= 0 else ("other", end)
-    kind, some = next((one for one in _RUNS if begin in one[1]), ("other", b""))
-    while end < len(text) and text[end] in some:
+    kind, alphabet = next((run for run in _RUNS if begin in run[1]), ("other", b""))
+    while end < len(text) and text[end] in alphabet:
         end += 1
     return kind, end
 
@@ -180,10 +182,10 @@ def _matched(line: bytes, form: list[tuple[str, bytes]]) -> int:
     for number, (kind, written) in enumerate(form):
         if place >= len(text):
             return 0
-        found, end = _part(text, place)
+        actual, end = _part(text, place)
         if kind == "space" and number == last:
             end = min(end, place + len(written))  # Further white space belongs to the line.
-        if found != kind or (kind == "other" and text[place:end] != written):
+        if actual != kind or (kind == "other" and text[place:end] != written):
             return 0
         if not number and written.isdigit() and not text[place:end].isdigit():
             return 0

@@ -102,6 +102,7 @@ def _form(delimiter: bytes, rows: list[list[bytes]]) -> RowForm | None:
         places = [(place, at) for at, cell in enumerate(cells) if (place := _place(cell)) >= 0]
         if not places:
             continue
+        # A single column without quotes is plain text.
         if len(cells) != len(first) or (len(first) == 1 and not cells[0].startswith(b'"')):
             return None
         times = _times(first, headed=headed)
@@ -151,8 +152,8 @@ def _records(rows: Iterator[_Row], form: RowForm) -> Iterator[LogRecord]:
         end = len(cells) - form.width + form.column + 1  # A delimiter may be in the text itself.
         text = form.delimiter.join(cells[form.column : end])
         beside = [_plain(cells[at]).decode(errors="replace") for at in form.times]
-        time = next((found for one in beside if (found := time_of(one)) is not None), None)
-        year = next((found for one in beside if (found := year_of(one)) is not None), None)
+        time = next((known for cell in beside if (known := time_of(cell)) is not None), None)
+        year = next((known for cell in beside if (known := year_of(cell)) is not None), None)
         at = line + row.count(b"\n", 0, max(row.find(text), 0))
         yield LogRecord(time, at, _plain(text), year)
 
@@ -163,6 +164,7 @@ def _rows(lines: Iterator[bytes], delimiter: bytes) -> Iterator[_Row]:
     for number, line in enumerate(lines, 1):
         start = start or number
         row += line
+        # Inside a cell only quotes count: an odd number of them closes it.
         is_open = is_open != (line.count(b'"') % 2 == 1) if is_open else _split(line, delimiter)[1]
         if is_open and len(row) < _MOST_ROW:
             continue

@@ -32,6 +32,7 @@ class Narrowed(Source):
             piece = self._stream.read(_PIECE)
             self._ended = not piece
             text = self._decoder.decode(piece, final=self._ended)
+            # Only the first one is a mark; later it is a character.
             if not self._begun:
                 text = text.removeprefix("\ufeff")
             self._begun = True

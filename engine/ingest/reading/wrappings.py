@@ -78,6 +78,7 @@ def wrapping_of(head: bytes) -> Wrapping | None:
 
     :param head: its first bytes.
     """
+    # Colours come first, as they may be in all that follows. A binary file may have the byte too.
     if b"\x1b" in head and b"\0" not in head:
         return Wrapping(_COLOURS, _uncoloured)
     form = form_of_rows(head)
@@ -103,6 +104,7 @@ def cut_begin() -> Wrapping:
         context.cut_begin = True
         context.skip("line that lacks its begin", line=1)
         for number, line, _ in pieces(stream):
+            # An empty line stays in place of the first, so that lines keep their numbers.
             if number > 1 or line.endswith(b"\n"):
                 yield number, line if number > 1 else b"\n"
 
@@ -123,10 +125,10 @@ class Unwrapped(Source):
         :raises EventMalformed: the JSON around the lines is malformed.
         """
         while not self._ready:
-            found = next(self._lines, None)
-            if found is None:
+            numbered = next(self._lines, None)
+            if numbered is None:
                 return 0
-            number, line = found
+            number, line = numbered
             if self._numbers is not None:
                 self._numbers.append(number)
             self._ready = memoryview(line)
@@ -194,8 +196,8 @@ def _without_lost_escapes(stream: BinaryIO, _context: Context) -> Iterator[tuple
 def _without(pattern: re.Pattern[bytes]) -> Lines:
     def lines(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
         for number, line, begins in pieces(stream):
-            found = pattern.match(line) if begins else None
-            yield number, line[found.end() :] if found else line
+            match = pattern.match(line) if begins else None
+            yield number, line[match.end() :] if match else line
 
     return lines
 

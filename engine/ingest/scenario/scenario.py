@@ -130,24 +130,26 @@ class _Reader:
         except RecursionError:
             self._context.reject(TOO_DEEP, line=number, path=path)
             return
-        what = change.get("type")
-        if not isinstance(what, str):
+        change_type = change.get("type")
+        if not isinstance(change_type, str):
             self._context.reject("expected a string", line=number, path=f"{path}.type")
-        elif what in _CONTROLS:
-            control = ControlMarked(control=what, step=number)
+        elif change_type in _CONTROLS:
+            control = ControlMarked(control=change_type, step=number)
             yield self._mark("control.marked", control, number)
-        elif what in RECORD_TYPES:
+        elif change_type in RECORD_TYPES:
             yield from self._record(change, number, path)
-        elif what not in _CHANGES:
-            self._context.reject(f"unknown type {what!r}", line=number, path=f"{path}.type")
+        elif change_type not in _CHANGES:
+            self._context.reject(f"unknown type {change_type!r}", line=number, path=f"{path}.type")
         elif fault := fault_of(change.get("object")):
             self._context.reject(fault, line=number, path=f"{path}.object")
         else:
-            yield from self._change(what, change["object"], number, f"{path}.object")
+            yield from self._change(change_type, change["object"], number, f"{path}.object")
 
-    def _change(self, what: str, document: Document, number: int, path: str) -> Iterator[Event]:
+    def _change(
+        self, change_type: str, document: Document, number: int, path: str
+    ) -> Iterator[Event]:
         try:
-            verb = self._store.apply(what, document)
+            verb = self._store.apply(change_type, document)
             event = version_event(
                 document,
                 verb=verb,

@@ -174,6 +174,7 @@ class UsualLines:
         revision = int(version)
         reference = Reference(group, document.kind, metadata.namespace, metadata.name, metadata.uid)
         stamp = _stamp(document, written_at)
+        # The reader takes the version here: after this, the line cannot be left to the slow path.
         verb, latest = self._place(change, reference, revision, stamp, line)
         return Event(
             kind=f"{noun}.{verb}",

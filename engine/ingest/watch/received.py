@@ -82,13 +82,15 @@ class ReceivingTimes:
             self._in_archive()
             return name in self._described
         try:
-            others = [str(one) for one in Path(source).parent.iterdir() if one.is_file()]
+            others = [str(path) for path in Path(source).parent.iterdir() if path.is_file()]
         except OSError:
             return False
         return any(_times_name(other) == str(Path(name)) for other in others)
 
     def _in_archive(self) -> dict[str, Received]:
         if self._members is None:
+            # Before the archive is read: one that cannot be read is not read again for each
+            # document.
             self._members = {}
             with suppress(InputError):  # The caller that reads the documents raises the same error.
                 self._members.update(self._found())
@@ -133,6 +135,7 @@ def _seconds(stream: BinaryIO) -> Iterator[float]:
         length += len(line)
         if length > _MOST_BYTES:
             raise ValueError(f"it has more than {_MOST_BYTES // 2**20} MiB")
+        # Only the first piece of a long comment begins with the mark.
         comment = line.startswith(b"#") if begins else comment
         begins = line.endswith(b"\n")
         if comment or not line.strip():

@@ -76,6 +76,7 @@ class WatchStream:
         first, before = stream.readline(MAX_DOCUMENT), 0
         while first.isspace():
             first, before = stream.readline(MAX_DOCUMENT), before + 1
+        # The first line shows whether each has a whole object, or documents have several lines.
         if not first.rstrip().endswith(b"}") or not _is_whole(first):
             head = b"\n" * before + first
             for line, text in json_documents(stream, context, head=head, cut_is_normal=True):
@@ -318,6 +319,7 @@ class _Reader:
             self._whole = True
             if self._listed:
                 self._listed.clear()
+        # Changes may come before the bookmark that completes the list: then they are part of it.
         elif kind == "DELETED":
             self._listed.pop(reference.uid, None)
         else:
@@ -336,14 +338,15 @@ class _Reader:
             self._end_span()
             self._span.restart()
             self._spaces = {}
+        # A kind that comes back shows mixed streams: nothing says which of them is complete.
         if kind in self._kinds:
             self._span.fall_silent()
             self._spaces = self._namespaces
         self._kinds.add(kind)
 
     def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
-        found = document.get("metadata")
-        metadata: dict[str, Any] = found if isinstance(found, dict) else {}
+        given = document.get("metadata")
+        metadata: dict[str, Any] = given if isinstance(given, dict) else {}
         annotations = metadata.get("annotations")
         if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
             self._context.skip("bookmark", line=line)

@@ -79,8 +79,10 @@ class WatchSpan:
         """Decide what the first ADDED lines were, at the first line of another type."""
         if self._falls and self._sure:
             self.since, self._begin = self.top, UNMARKED
+        # Without any ADDED the watch began at a revision that its client knew.
         elif self._first < 0:
             self.since, self._begin = revision, RESUMED if self._sure else CHANGES
+        # What was ADDED may be the list or creations; only what follows is certain.
         else:
             self.since, self._begin = self.top, CHANGES
 
@@ -95,6 +97,7 @@ class WatchSpan:
         spaces = scope(group, kind, namespaces)
         if self.silent or since is None or not kind or spaces is None or context.partial_lists:
             return
+        # Without bookmarks a missing begin looks like a resumed watch.
         begin = CHANGES if self._begin == RESUMED and not self._bookmarks else self._begin
         followed = WatchFollowed(
             group=group,

@@ -47,6 +47,7 @@ class Semver(NamedTuple):
         match = _SEMVER.fullmatch(text) if len(text) <= _LONGEST_VERSION else None
         if match is None:
             raise CelError(f"{text!r} is no semantic version")
+        # Identifiers of digits are compared as numbers, and come before all others.
         parts = tuple(
             (not part.isdigit(), int(part) if part.isdigit() else 0, part)
             for part in (match[4] or "").split(".")
@@ -82,24 +83,25 @@ def compile_cel(expression: str) -> Evaluate:
     :raises CelUnknown: a part of it is not supported here.
     """
     parser = _Parser(_tokens(expression))
-    made = parser.expression()
+    evaluate = parser.expression()
     if parser.kind != "end":
         raise CelError(f"Syntax error: extraneous input {parser.value!r}")
-    return made
+    return evaluate
 
 
 def _tokens(expression: str) -> list[tuple[str, str]]:
-    found, at = [], 0
+    tokens, at = [], 0
     text = expression.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise CelUnknown(f"{text[at : at + 20]!r}")
+        # Of a number, the group that closed last is the one of its suffix.
         kind = match.lastgroup or ""
         kind = "number" if kind == "unsigned" else kind
-        found.append((kind, match[kind]))
+        tokens.append((kind, match[kind]))
         at = match.end()
-    return [*found, ("end", "")]
+    return [*tokens, ("end", "")]
 
 
 class _Parser:
@@ -155,44 +157,44 @@ class _Parser:
         if level == len(_LOGIC):
             return self._relation()
         mark, decides = _LOGIC[level]
-        made = self._logic(level + 1)
+        left = self._logic(level + 1)
         while self._takes(mark):
-            made = _either(made, self._logic(level + 1), decides=decides)
-        return made
+            left = _either(left, self._logic(level + 1), decides=decides)
+        return left
 
     def _relation(self) -> Evaluate:
-        made = self._sum(0)
+        left = self._sum(0)
         while mark := self._takes("==", "!=", "<", "<=", ">", ">=", "in"):
-            made = _binary(_RELATIONS[mark], made, self._sum(0))
-        return made
+            left = _binary(_RELATIONS[mark], left, self._sum(0))
+        return left
 
     def _sum(self, level: int) -> Evaluate:
         if level == len(_SUMS):
             return self._unary()
-        made = self._sum(level + 1)
+        left = self._sum(level + 1)
         while mark := self._takes(*_SUMS[level]):
-            made = _binary(_ARITHMETIC[mark], made, self._sum(level + 1))
-        return made
+            left = _binary(_ARITHMETIC[mark], left, self._sum(level + 1))
+        return left
 
     def _unary(self) -> Evaluate:
         marks = []
         while mark := self._takes("!", "-"):
             marks.append(mark)
-        made = self._member(self._primary())
+        operand = self._member(self._primary())
         for mark in reversed(marks):
-            made = _negated(made) if mark == "!" else _minus(made)
-        return made
+            operand = _negated(operand) if mark == "!" else _minus(operand)
+        return operand
 
-    def _member(self, made: Evaluate) -> Evaluate:
+    def _member(self, member: Evaluate) -> Evaluate:
         while True:
             if self._takes("["):
-                made = _binary(_index, made, self.expression())
+                member = _binary(_index, member, self.expression())
                 self._expect("]")
             elif self._takes("."):
                 name = self._word()
-                made = self._call(name, made) if self._takes("(") else _Field(made, name)
+                member = self._call(name, member) if self._takes("(") else _Field(member, name)
             else:
-                return made
+                return member
 
     def _call(self, name: str, of: Evaluate) -> Evaluate:
         arguments = self._list(")")
@@ -202,18 +204,18 @@ class _Parser:
         return lambda scope: method(of(scope), *(each(scope) for each in arguments))
 
     def _list(self, end: str) -> list[Evaluate]:
-        found: list[Evaluate] = []
+        parts: list[Evaluate] = []
         while not self._takes(end):
-            if found:
+            if parts:
                 self._expect(",")
-            found.append(self.expression())
-        return found
+            parts.append(self.expression())
+        return parts
 
     def _primary(self) -> Evaluate:
         if self._takes("("):
-            made = self.expression()
+            inner = self.expression()
             self._expect(")")
-            return made
+            return inner
         if self._takes("["):
             parts = self._list("]")
             return lambda scope: _listed([part(scope) for part in parts])
@@ -350,6 +352,7 @@ def _number(value: Any) -> Any:
 def _equal(left: Any, right: Any) -> bool:
     if isinstance(left, Quantity) and isinstance(right, Quantity):
         return _compare(left, right) == 0
+    # In Python True equals 1; in CEL a bool equals no number.
     if isinstance(left, bool) is not isinstance(right, bool):
         return False
     return bool(left == right)
@@ -362,8 +365,8 @@ def _compare(left: Any, right: Any) -> int:
     """
     if isinstance(left, Quantity) and isinstance(right, Quantity):
         least = min(left.power, right.power)
-        one, other = (each.number * 10 ** (each.power - least) for each in (left, right))
-        return bool(one > other) - bool(one < other)
+        first, second = (each.number * 10 ** (each.power - least) for each in (left, right))
+        return bool(first > second) - bool(first < second)
     numbers = all(isinstance(each, int | float) for each in (left, right))
     alike = type(left) is type(right) and isinstance(left, str | bool | Semver)
     if alike or (numbers and not isinstance(left, bool) and not isinstance(right, bool)):
@@ -408,18 +411,23 @@ def _whole(value: Any) -> Any:
 def _listed(parts: list[Any]) -> list[Any]:
     """Return a list; lists of lists of lists can be equal in very many places."""
     for part in parts:
-        if isinstance(part, list) and any(isinstance(one, list) for one in part):
+        if isinstance(part, list) and any(isinstance(element, list) for element in part):
             raise CelUnknown("a list in a list of lists")
     _bounded(parts, _LONGEST_LIST)
     return parts
 
 
 def _divide(left: Any, right: Any) -> Any:
-    one, other = _number(left), _number(right)
-    if not other:
+    dividend, divisor = _number(left), _number(right)
+    if not divisor:
         raise CelError("division by zero")
-    exact = isinstance(one, float) or isinstance(other, float)
-    return one / other if exact else int(abs(one) // abs(other)) * (1 if one * other >= 0 else -1)
+    exact = isinstance(dividend, float) or isinstance(divisor, float)
+    # Towards zero, as Go divides.
+    return (
+        dividend / divisor
+        if exact
+        else int(abs(dividend) // abs(divisor)) * (1 if dividend * divisor >= 0 else -1)
+    )
 
 
 def _modulo(left: Any, right: Any) -> Any:

@@ -180,6 +180,7 @@ class _Reader:
             self.place += 1
             more = self.block()
             if more is None:
+                # Back before the brace: where it stands, {end} has no {range}.
                 if not inside_range:
                     self.place = begin
                 return tuple(blocks)
@@ -366,7 +367,7 @@ def _shown(value: Any) -> str:
 def _find(path: Path, current: Any, root: _Root) -> list[Any]:
     values = [root.document if path.from_root else current]
     for step in path.steps:
-        values = [found for value in values for found in root.see(_step(step, value, root))]
+        values = [inner for value in values for inner in root.see(_step(step, value, root))]
     return values
 
 
@@ -383,13 +384,14 @@ def _step(step: Step, value: Any, root: _Root) -> list[Any]:
         case Filter():
             return [element for element in _children(value) if _holds(step, element, root)]
         case Union(steps):
-            return [found for part in steps for found in root.see(_step(part, value, root))]
+            return [inner for part in steps for inner in root.see(_step(part, value, root))]
 
 
 def _elements(step: ListSlice, value: Any) -> list[Any]:
     if not isinstance(value, list):
         return []
     if step.single and step.start is not None:
+        # The last element: -1 + 1 is 0, which would end the slice before its begin.
         return value[step.start : step.start + 1 or None]
     return value[step.start : step.stop : step.step]
 
