@@ -240,6 +240,7 @@ def bisect(
 def _read(case: FilePath | Document) -> CaseFile:
     if isinstance(case, str | PathLike):
         return read_case(Path(case))
+    # As text, so that a dict of a program is checked like a file, with the same errors.
     given: Case = parse_case(msgspec.json.encode(case))
     return CaseFile(Path(given.name or "case"), given)
 

@@ -22,7 +22,7 @@ def document(result: object, *, trace: bool = False, payload: bool = False) -> A
     :raises UsageError: no command prints such a result.
     """
     if type(result) in {list, tuple, Records} and isinstance(result, list | tuple):
-        return [document(one, trace=trace, payload=payload) for one in result]
+        return [document(member, trace=trace, payload=payload) for member in result]
     if isinstance(result, Recorded):
         from ..moments.actors import self_attributed  # noqa: PLC0415 -- only here needed
         from ..render.events import shown_event  # noqa: PLC0415

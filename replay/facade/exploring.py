@@ -156,6 +156,7 @@ def explore_in(
     name = release_of(release, assume=assume, pre_releases=True)
     case = case_at(recorded, at, name, until=until, objects=several(objects)).case
     result = explore(
+        # As JSON, the form in which a scenario from Python is checked, too.
         msgspec.json.decode(msgspec.json.encode(case.document())),
         release=release,
         budget=budget or default_budget(strategy, of_log=True),

@@ -242,7 +242,9 @@ class Log(logs.Log):
             )
         )
         return (
-            objects(manifest(one, node_names=node_names) for one in records) if clean else records
+            objects(manifest(document, node_names=node_names) for document in records)
+            if clean
+            else records
         )
 
     def not_known(
@@ -262,8 +264,11 @@ class Log(logs.Log):
         from .tables import unknowns  # noqa: PLC0415 -- only needed here
 
         moment = self.moment(at)
-        some = [kinds] if isinstance(kinds, str) or _is_pair(kinds) else kinds
-        asked = [self.kind(one, moment) if isinstance(one, str) else one for one in some]
+        asked_kinds = [kinds] if isinstance(kinds, str) or _is_pair(kinds) else kinds
+        asked = [
+            self.kind(asked_kind, moment) if isinstance(asked_kind, str) else asked_kind
+            for asked_kind in asked_kinds
+        ]
         return unknowns(unknown_at(self, moment, asked or usual_kinds(self, moment), namespace))
 
     def digest(self, at: Point = "end", *, strict: bool = False) -> str:

@@ -17,8 +17,8 @@ FilePath: TypeAlias = str | PathLike[str]
 
 def paths_of(paths: FilePath | Iterable[FilePath]) -> list[str]:
     """Return paths as a list of texts; a single one need not be in one."""
-    some = [paths] if isinstance(paths, str | PathLike) else paths
-    return [str(path) for path in some]
+    several_paths = [paths] if isinstance(paths, str | PathLike) else paths
+    return [str(path) for path in several_paths]
 
 
 def release_of(name: str, *, assume: bool, pre_releases: bool = False) -> str:

@@ -32,6 +32,7 @@ def function_of(kind: Callable[P, Question[A]]) -> Callable[P, A]:
     """Return a function that asks a question that needs no log."""
 
     def ask(*given: P.args, **named: P.kwargs) -> A:
+        # Such a question never looks at the log that it gets.
         nothing: Any = None
         return _asked(ask, kind, *given, **named).ask(nothing)
 
@@ -52,6 +53,7 @@ def _asked(
         fields = inspect.signature(ask).bind(*given, **named).arguments
     except TypeError as fault:
         raise TypeError(f"{ask.__name__}(): {fault}") from None
+    # Of a method, the signature has it for help; the question has no such field.
     fields.pop("self", None)
     many = {field.name for field in declared_fields(_class_of(kind)) if field.many}
     return kind(
@@ -67,10 +69,10 @@ def _describe(ask: Any, kind: object, first: Sequence[inspect.Parameter]) -> Non
 
     :param first: its parameters before the fields of the question.
     """
-    made = _class_of(kind)
-    ask.__name__ = ask.__qualname__ = (made.name or made.command).replace("-", "_")
-    ask.__doc__ = _text(made)
-    ask.__signature__ = _signature(made, first)
+    question = _class_of(kind)
+    ask.__name__ = ask.__qualname__ = (question.name or question.command).replace("-", "_")
+    ask.__doc__ = _text(question)
+    ask.__signature__ = _signature(question, first)
 
 
 def _class_of(kind: object) -> type[Question[Any]]:
@@ -93,6 +95,7 @@ def _signature(kind: type[Question[Any]], first: Sequence[inspect.Parameter]) ->
         for field in declared_fields(kind)
         if field.has(Door.PYTHON)
     ]
+    # A text, as annotations are not evaluated: so help shows names of types and not their modules.
     returned = kind.answer.__annotations__["return"]
     return inspect.Signature([*first, *fields], return_annotation=returned)
 
@@ -115,6 +118,7 @@ def _text(kind: type[Question[Any]]) -> str:
         if declared_field.has(Door.PYTHON)
     ]
     lines = [f":param {field.name}: {field.about.help}" for field in fields]
+    # Only the errors: what else answer() says is for those who write questions.
     _, raises, errors = (inspect.getdoc(kind.answer) or "").partition(":raises ")
     if any(field.name == "strict" for field in fields):
         lines.append(":raises NotKnown: not all is known, and ``strict`` is set.")

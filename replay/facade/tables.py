@@ -79,6 +79,7 @@ class Events(Iterator[AttributedEvent], Tabular):
     def _repr_html_(self) -> str:
         if self._endless:
             return "<p>events as they come, without end</p>"
+        # One more than is shown: it says whether there are more.
         first = list(islice(self._events, ROWS + 1))
         self._events = chain(first, self._events)
         shown = Records(first[:ROWS], "events", Line, line_of)

@@ -45,8 +45,8 @@ def assumptions_at(
     ]
     fields = (
         field
-        for one in inputs
-        for field in one.fields
+        for assumed_input in inputs
+        for field in assumed_input.fields
         if kinds is None or (field.group, field.listed) in kinds
     )
     return assumed_sentences(fields)
@@ -61,13 +61,14 @@ def assumed_sentences(fields: Iterable[AssumedField]) -> tuple[str, ...]:
             identities.setdefault(field.field, []).append(field)
         else:
             together.setdefault((field.field, field.value), []).append(field)
-    filled = (_sentence(*key, some) for key, some in sorted(together.items()))
+    filled = (_sentence(*key, alike) for key, alike in sorted(together.items()))
     return *_of_identities(identities), *filled
 
 
 def _of_identities(lacked: Mapping[str, Sequence[AssumedField]]) -> Iterator[str]:
     """Yield what is not known of objects without a uid or a resourceVersion."""
     uid, version = (_counts(lacked.get(field, ())) for field in (UID_FIELD, VERSION_FIELD))
+    # Inputs that lack one often lack both, as manifests do: then one sentence is enough.
     if uid and uid == version:
         yield f"{_counted(uid)} had neither uid nor resourceVersion: {_NO_UID}; {_NO_VERSION}"
         return
@@ -87,9 +88,9 @@ class _Count(NamedTuple):
     exact: bool
 
 
-def _counts(some: Iterable[AssumedField]) -> dict[Pair, _Count]:
+def _counts(fields: Iterable[AssumedField]) -> dict[Pair, _Count]:
     by_kind: dict[Pair, list[AssumedField]] = {}
-    for assumed_field in some:
+    for assumed_field in fields:
         by_kind.setdefault((assumed_field.group, assumed_field.listed), []).append(assumed_field)
     return {pair: _different(pair, inputs) for pair, inputs in sorted(by_kind.items())}
 
@@ -101,8 +102,10 @@ def _different(pair: Pair, inputs: Sequence[AssumedField]) -> _Count:
     it is, if the kind has no namespaces.
     """
     firsts = {assumed_field.first for assumed_field in inputs}
-    least = max(len(firsts), *(one.count for one in inputs))
-    most = sum(one.count for one in inputs)
+    # Counts of several inputs cannot be added: they may be about the same objects.
+    least = max(len(firsts), *(assumed_field.count for assumed_field in inputs))
+    most = sum(assumed_field.count for assumed_field in inputs)
+    # Each input is about one object of a kind without namespaces: then the names say which.
     if pair in CLUSTER_SCOPED and most == len(inputs):
         most = len(firsts)
     return _Count(least, least == most)
@@ -116,10 +119,10 @@ def _counted(counts: Mapping[Pair, _Count]) -> str:
     )
 
 
-def _sentence(field: str, value: str, some: Sequence[AssumedField]) -> str:
-    counts = _counts(some)
+def _sentence(field: str, value: str, fields: Sequence[AssumedField]) -> str:
+    counts = _counts(fields)
     others = " and others" if sum(count.least for count in counts.values()) > 1 else ""
     return (
-        f"{_counted(counts)} ({some[0].first}{others}) had no {field}: taken to be {value}, "
+        f"{_counted(counts)} ({fields[0].first}{others}) had no {field}: taken to be {value}, "
         "as an API server or a webhook sets it"
     )

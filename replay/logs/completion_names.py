@@ -66,9 +66,11 @@ class _Sqlite(NamedTuple):
 
     def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
         """Return (namespace, name) of objects of a kind, at most as many as are useful."""
+        # Without a uid it is a name that only requests or lines of logs have.
         limits = "g.text = ? AND k.text = ? AND o.uid != '' AND substr(o.name, 1, ?) = ?"
         values: list[object] = [*kind, len(begin), begin]
         if namespace is not None:
+            # Kinds without namespaces have the empty one, whichever is chosen.
             limits += " AND n.text IN (?, '')"
             values.append(namespace)
         sql = f"{_OBJECTS.format(wanted='n.text, o.name', limits=limits)} LIMIT ?"

@@ -28,22 +28,23 @@ def known_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
     """
     wanted = [kind for text in kinds for kind in text.split(",") if kind]
     nouns = {name.partition(".")[0] for name in KINDS}
-    found: list[str] = []
+    known: list[str] = []
     for kind in wanted:
         noun, _, rest = kind.partition(".")
+        # A query itself understands ``pod.*``; other patterns become all kinds that they stand for.
         if kind in KINDS or (rest == "*" and noun in nouns):
-            found.append(kind)
+            known.append(kind)
             continue
-        some = [name for name in KINDS if fnmatchcase(name, kind)] if "*" in kind else []
-        if not some:
+        matches = [name for name in KINDS if fnmatchcase(name, kind)] if "*" in kind else []
+        if not matches:
             close = get_close_matches(kind, [*KINDS, *(f"{noun}.*" for noun in sorted(nouns))], n=3)
             guess = f"did you mean {' or '.join(close)}?"
             raise UsageError(
                 f"no event kind {kind!r}",
                 now=guess if close else "as in pod.bound, pod.* or *.deleted",
             )
-        found += some
-    return tuple(dict.fromkeys(found))
+        known += matches
+    return tuple(dict.fromkeys(known))
 
 
 def about(
@@ -78,6 +79,7 @@ def about(
         )
     fields: dict[str, Any] = {"objects": (pair,), "name": name}
     if pair in CLUSTER_SCOPED:
+        # The chosen namespace is that of other kinds: with it nothing would be found.
         return fields | {"namespace": ""}
     return fields | ({"namespace": namespace} if named.namespace else {})
 
@@ -105,6 +107,7 @@ def bounds(log: Log, since: Point | None, until: Point | None, after: str | None
         else:
             positions[side] = moment.known
     fields: dict[str, Any] = {"revisions": tuple(revisions), "happened": tuple(happened)}
+    # ``since`` includes its position, and ``after`` of a query excludes it.
     first = max(0, (positions[0] or 1) - 1)
     if after is not None:
         first = max(first, log.moment(after if after.startswith("@") else f"@{after}").known)

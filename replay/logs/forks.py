@@ -42,6 +42,7 @@ def fork_of(store: LogStore, moment: Moment) -> int:
     first = next((recorded.position for recorded in store.read(later)), None)
     if first is None:
         return moment.known
+    # What is later in the log but happened earlier: then no position divides the two.
     behind = Query(
         branch=moment.branch,
         cluster=moment.cluster,

@@ -39,9 +39,10 @@ def conf_texts(confs: Conf | Sequence[Conf | None] | None) -> list[ConfText | No
     """
     if confs is None or isinstance(confs, str | PathLike | ConfText):
         confs = [confs]
-    some = confs or [None]
-    read = iter(conf_files([Path(one) for one in some if isinstance(one, str | PathLike)]))
-    return [next(read) if isinstance(one, str | PathLike) else one for one in some]
+    asked = confs or [None]
+    # All files together, as each name is made distinct among the others.
+    read = iter(conf_files([Path(conf) for conf in asked if isinstance(conf, str | PathLike)]))
+    return [next(read) if isinstance(conf, str | PathLike) else conf for conf in asked]
 
 
 def conf_files(paths: Sequence[Path]) -> list[ConfText]:
@@ -80,13 +81,19 @@ def given_conf(text: str, source: str) -> ConfText:
     if not isinstance(parsed, dict) or not parsed or _FIELDS & parsed.keys():
         return ConfText(text, source)
     items = parsed.get("items")
+    # A List of ConfigMaps, as kubectl prints it for a label or a namespace.
     objects = [parsed, *(items if isinstance(items, list) else ())]
-    found = [held for one in objects if _is_configmap(one) for _, held, _ in configs_in(one)]
-    if found:
-        return ConfText(found[0], source)
-    what = parsed.get("kind") or ", ".join(str(key) for key in list(parsed)[:_SHOWN])
+    texts = [
+        text
+        for config_map in objects
+        if _is_configmap(config_map)
+        for _, text, _ in configs_in(config_map)
+    ]
+    if texts:
+        return ConfText(texts[0], source)
+    content = parsed.get("kind") or ", ".join(str(key) for key in list(parsed)[:_SHOWN])
     raise InputError(
-        f"no scheduler configuration: it has neither actions nor tiers ({what})",
+        f"no scheduler configuration: it has neither actions nor tiers ({content})",
         where=source,
         now="give the text of volcano-scheduler.conf, or the ConfigMap that holds it",
     )

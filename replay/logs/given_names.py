@@ -41,15 +41,16 @@ def shortened(names: Iterable[str]) -> dict[str, str]:
     Names stay distinct; :func:`matching` accepts the short forms.
     """
     left = {match[0]: match for match in map(_WITH_UID.fullmatch, sorted(set(names))) if match}
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for cut in _CUTS:
+        # Longer forms are only for names that the shorter ones do not distinguish.
         by_form: dict[str, list[str]] = {}
         for name, match in left.items():
             by_form.setdefault(f"{match[1]}-{match[2][:cut]}…", []).append(name)
         alone = {these[0]: form for form, these in by_form.items() if len(these) == 1}
-        found |= alone
+        forms |= alone
         left = {name: match for name, match in left.items() if name not in alone}
-    return found
+    return forms
 
 
 def stem_of(name: str) -> str:
@@ -65,6 +66,7 @@ def matching(text: str, names: Collection[str]) -> list[str]:
     must reach into the uid at the name's end.
     """
     if text in names:
+        # A name in full means itself, even if others begin with it.
         return [text]
     for end in _ENDS:
         if text.endswith(end) and len(text) > len(end):
@@ -86,8 +88,8 @@ def nearest(text: str, names: Collection[str]) -> list[str]:
     from difflib import get_close_matches  # noqa: PLC0415 -- only a wrong name needs it
 
     by_stem = {stem_of(name): name for name in sorted(names)}
-    found = get_close_matches(text, sorted({*names, *by_stem}), n=3, cutoff=0.6)
-    return list(dict.fromkeys(by_stem.get(name, name) for name in found))
+    close = get_close_matches(text, sorted({*names, *by_stem}), n=3, cutoff=0.6)
+    return list(dict.fromkeys(by_stem.get(name, name) for name in close))
 
 
 def one_of(text: str, found: list[str], kind: str) -> str | None:
@@ -117,10 +119,11 @@ def name_at(
     """
     entries = _entries(log, kind, namespace, moment)
     names = {entry.reference.name for entry in entries}
-    found = matching(text, names)
-    if not found and kind == PODGROUP:
-        found = owned_by(text, names) or _by_owner(log, entries, text, moment)
-    return one_of(text, found, plural_of(*kind)) or text
+    matches = matching(text, names)
+    if not matches and kind == PODGROUP:
+        # Owners come last, as they are only in the whole objects, which must be read.
+        matches = owned_by(text, names) or _by_owner(log, entries, text, moment)
+    return one_of(text, matches, plural_of(*kind)) or text
 
 
 def name_in_log(log: LogStates, kind: GroupKind, text: str, namespace: str | None) -> str:
@@ -137,8 +140,8 @@ def _matching_in_log(
     log: LogStates, kind: GroupKind, text: str, namespace: str | None
 ) -> list[str]:
     known = known_names(log, kind, namespace)
-    found = matching(text, known)
-    return owned_by(text, known) if not found and kind == PODGROUP else found
+    matches = matching(text, known)
+    return owned_by(text, known) if not matches and kind == PODGROUP else matches
 
 
 def name_of(
@@ -183,12 +186,16 @@ def not_found(
     option = f" -n {namespace}" if scoped else ""
     what = f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}'
     there = _matching_in_log(log, kind, name, namespace)
+    # Names without a version come last, as only the log's lines or requests have them.
     if not there and is_known(log, kind, name, namespace):
         there = [name]
     if there:
-        commands = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
+        commands = [
+            f"plinian history {plain_name(*kind)}/{full_name}{option}"
+            for full_name in there[:_SHOWN]
+        ]
         head = "it exists at another moment; see when:"
-        if not any(_has_version(log, kind, one, namespace) for one in there):
+        if not any(_has_version(log, kind, full_name, namespace) for full_name in there):
             head = "the log has requests or lines about it, but no version of it; see them:"
         return ObjectNotFound(what, now="\n".join([f"{head} {commands[0]}", *commands[1:]]))
     advice = _near(log, kind, name, namespace)
@@ -223,7 +230,11 @@ def never_known(log: LogStates, kind: GroupKind, name: str, namespace: str | Non
 def _near(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> str:
     """Return where else the name is in the log, or which names are similar; empty if none is."""
     objects = [reference for reference in _known(log, kind, None) if reference.uid]
-    elsewhere = {one.namespace for one in objects if name in (one.name, stem_of(one.name))}
+    elsewhere = {
+        reference.namespace
+        for reference in objects
+        if name in (reference.name, stem_of(reference.name))
+    }
     if elsewhere and (kind in CLUSTER_SCOPED or namespace in elsewhere):
         option = "" if kind in CLUSTER_SCOPED else f" -n {namespace}"
         seen = f"plinian history {plain_name(*kind)}/{name}{option}"

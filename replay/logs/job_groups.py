@@ -23,6 +23,7 @@ def group_of_job(log: Log, job: Reference, moment: Moment) -> Entry | None:
     """
     truth = log.truth(moment)
     named = [entry.reference.name for entry in groups_named(truth, job)]
+    # A name that starts with the job's, or an owner, is less sure than a uid or what pods say.
     name = one_of(job.name, named, plural_of(*PODGROUP))
     name = name or name_at(log, PODGROUP, job.name, job.namespace, moment)
     return truth.find(*PODGROUP, job.namespace, name)
@@ -81,5 +82,5 @@ def _jobs_named(pod: PodFact) -> set[str]:
 
 
 def _existing(truth: Truth, pair: tuple[str, str], place: str, names: Iterable[str]) -> list[Entry]:
-    found = (truth.find(*pair, place, name) for name in sorted(names))
-    return [entry for entry in found if entry is not None]
+    entries = (truth.find(*pair, place, name) for name in sorted(names))
+    return [entry for entry in entries if entry is not None]

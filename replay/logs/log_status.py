@@ -188,6 +188,7 @@ def _times(log: Log, moment: Moment) -> Times:
     clock = log.clock(moment)
     figures = clock.figures()
     first, last = clock.span_of_first(), span_of_end(clock)
+    # Without changes of objects there is no clock; lines of components have times all the same.
     if first.estimate is None:
         first, last = map(_at, _times_of_components(log, moment))
     return Times(
@@ -213,8 +214,8 @@ def _at(time: int | None) -> Happened:
 
 def _contradictions(log: Log, moment: Moment) -> list[str]:
     """Return a sentence about versions of which inputs hold two contents, if there are any."""
-    found = contradictions(log.store, moment)
-    texts = [object_version_text(about, revision) for about, revision in sorted(found)]
+    versions = contradictions(log.store, moment)
+    texts = [object_version_text(about, revision) for about, revision in sorted(versions)]
     return [contradiction_text(texts)] if texts else []
 
 
@@ -226,15 +227,15 @@ def _times_of_components(log: Log, moment: Moment) -> tuple[int | None, int | No
     query = Query(
         branch=moment.branch, cluster=moment.cluster, until=moment.known, limit=_EVENTS_AT_END
     )
-    found: list[int] = []
+    known_times: list[int] = []
     for source in log.store.sources(
         known=moment.known, cluster=moment.cluster, branch=moment.branch
     ):
         for newest_first in (False, True):
-            some = msgspec.structs.replace(query, source=source.source, newest_first=newest_first)
-            times = (recorded.event.observed_at for recorded in log.store.read(some))
-            found += [time for time in times if time is not None]
-    return min(found, default=None), max(found, default=None)
+            at_end = msgspec.structs.replace(query, source=source.source, newest_first=newest_first)
+            times = (recorded.event.observed_at for recorded in log.store.read(at_end))
+            known_times += [time for time in times if time is not None]
+    return min(known_times, default=None), max(known_times, default=None)
 
 
 def status_of(log: Log, moment: Moment | None = None) -> Status:
@@ -256,7 +257,7 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
         cluster=moment.cluster,
         branch=moment.branch,
         last=moment.known,
-        events=sum(one.events for one in given),
+        events=sum(source_info.events for source_info in given),
         first_revision=extent.first_revision,
         last_revision=extent.last_revision,
         times=_times(log, moment),
@@ -294,11 +295,12 @@ def _known(log: Log, moment: Moment, coverage: LogCoverage) -> Iterator[KnownKin
         names = [] if pair in CLUSTER_SCOPED else coverage.namespaces(pair)
         for name in names:
             together.setdefault(coverage.spans(pair, name), []).append(name)
-        for spans, some in (together or {coverage.spans(pair): []}).items():
+        # If no namespace is known by itself, the kind is known of all namespaces, or has none.
+        for spans, names_alike in (together or {coverage.spans(pair): []}).items():
             yield KnownKind(
                 group=pair[0],
                 kind=pair[1],
-                namespaces=tuple(some),
+                namespaces=tuple(names_alike),
                 complete=tuple(_stretch(log, moment, span) for span in spans),
             )
 
@@ -347,7 +349,13 @@ class _Asked:
         """Return the versions that processes reported, each once."""
         started = self._payloads("process.started", ProcessStarted)
         return tuple(
-            sorted({ReportedRelease(one.component, one.version) for one in started if one.version})
+            sorted(
+                {
+                    ReportedRelease(process.component, process.version)
+                    for process in started
+                    if process.version
+                }
+            )
         )
 
     def configurations(self) -> tuple[str, ...]:
@@ -357,6 +365,7 @@ class _Asked:
         if "config.applied" not in self.kinds:
             return ()
         sources = [conf.source for conf in confs_at(self.log.store, self.moment)]
+        # The newest comes first in that list.
         return tuple(dict.fromkeys(reversed(sources)))
 
     def levels(self) -> Mapping[Pair, frozenset[str]]:
@@ -368,7 +377,7 @@ class _Asked:
         """Return the kinds whose watches never said when their initial events ended."""
         watches = list(self._payloads("watch.followed", WatchFollowed, about_kinds=True))
         marked = {(watch.group, watch.listed) for watch in watches if watch.begin == "marked"}
-        return sorted({(one.group, one.listed) for one in watches} - marked)
+        return sorted({(watch.group, watch.listed) for watch in watches} - marked)
 
 
 def _advice(

@@ -42,10 +42,12 @@ def with_owners(document: dict[str, Any], log: Log, moment: Moment) -> dict[str,
     if not isinstance(named, list) or not named:
         return document
     place = metadata.get("namespace") or ""
-    uids = [_uid_of(one, place, log, moment) for one in named]
+    uids = [_uid_of(owner, place, log, moment) for owner in named]
     if not any(uids):
         return document
-    owners = [{**one, "uid": uid} if uid else one for one, uid in zip(named, uids, strict=True)]
+    owners = [
+        {**owner, "uid": uid} if uid else owner for owner, uid in zip(named, uids, strict=True)
+    ]
     return {**document, "metadata": {**metadata, "ownerReferences": owners}}
 
 

@@ -44,7 +44,7 @@ def running_release(log: Log, moment: Moment) -> RunningRelease | None:
         for image in _images(document)
         if (release := release_of_image(image))
     ]
-    return releases[0] if len({one.release for one in releases}) == 1 else None
+    return releases[0] if len({running.release for running in releases}) == 1 else None
 
 
 def release_of_image(image: str) -> str:

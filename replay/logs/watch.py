@@ -78,6 +78,7 @@ class Watch:
 
         :param timeout: end after this many seconds without a change; None never ends.
         """
+        # A revision or a time may be before changes that the log holds; a position never is.
         if self._moment.revision is not None:
             yield from self._changes_between(0, self._known)
         while True:
@@ -112,17 +113,19 @@ class Watch:
             if place <= self._reached:
                 late = late or after > 0
             else:
+                # Without payloads, which are read again in portions: a long history would not fit.
                 bare = msgspec.structs.replace(
                     recorded, event=msgspec.structs.replace(recorded.event, payload=b"")
                 )
                 listed = _effect(recorded) is Effect.LISTED
                 news.append(((place, listed, recorded.position), bare))
+        # A list comes after the changes of its revision: it only shows what they left.
         news.sort(key=lambda item: item[0])
         for start in range(0, len(news), _PAYLOADS_AT_ONCE):
-            some = news[start : start + _PAYLOADS_AT_ONCE]
-            positions = [recorded.position for _, recorded in some]
+            portion = news[start : start + _PAYLOADS_AT_ONCE]
+            positions = [recorded.position for _, recorded in portion]
             payloads = self._log.store.payloads(positions, self._moment.branch)
-            for (place, _, position), recorded in some:
+            for (place, _, position), recorded in portion:
                 yield from self._applied(recorded, place, payloads[position])
         placed = [place for (place, _, _), _ in news if place < _LAST]
         self._reached = max(self._reached, *placed, 0)
@@ -159,8 +162,8 @@ class Watch:
         """Return whether the log holds the version that a request without a revision made."""
         if recorded.event.revision is not None:
             return False
-        found = self._clock.loose_spans([recorded.position])
-        return any(0 < version <= self._known for _, version in found.values())
+        spans = self._clock.loose_spans([recorded.position])
+        return any(0 < version <= self._known for _, version in spans.values())
 
     def _at(self, revision: int | None) -> Moment:
         label = f"@{self._known}" if revision is None else f"rv:{revision}"
@@ -173,6 +176,7 @@ class Watch:
         self._happened(recorded)
         old = self._state.get(_name(event.reference))
         if old is not None and event.reference.uid not in {"", old.reference.uid}:
+            # Of another object with the name, only a version says that the old one is gone.
             if _effect(recorded) is not Effect.VERSION or event.revision is None:
                 return
             if old.revision < event.revision:  # An unrecorded deletion.

@@ -64,6 +64,7 @@ def _compare_texts(
     :param levels: how many levels deep to compare bytes; deeper, this saves less.
     """
     olds, news = _MEMBERS.decode(old), _MEMBERS.decode(new)
+    # They differ between any two versions, and managedFields is long to decode.
     if path == "metadata":
         _drop_ignored(olds)
         _drop_ignored(news)
@@ -121,7 +122,7 @@ def _ignored(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _compare(field_differences: list[FieldDifference], path: str, old: Any, new: Any) -> None:
-    """Add to ``found`` what differs between two unequal values."""
+    """Add what differs between two unequal values."""
     if isinstance(old, dict) and isinstance(new, dict):
         _compare_members(field_differences, path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
@@ -161,11 +162,11 @@ def _compare_elements(
 ) -> None:
     olds, news = _by_identity(old, new)
     for key, value in olds.items():
-        other = news.get(key, _ABSENT)
-        if other is _ABSENT:
+        new_value = news.get(key, _ABSENT)
+        if new_value is _ABSENT:
             field_differences.append(FieldDifference(path=f"{path}[{key}]", old=value))
-        elif other != value:
-            _compare(field_differences, f"{path}[{key}]", value, other)
+        elif new_value != value:
+            _compare(field_differences, f"{path}[{key}]", value, new_value)
     for key, value in news.items():
         if key not in olds:
             field_differences.append(FieldDifference(path=f"{path}[{key}]", new=value))
@@ -179,6 +180,7 @@ def _by_identity(old: list[Any], new: list[Any]) -> tuple[dict[str, Any], dict[s
             news = {str(element[field]): element for element in new}
         except (KeyError, TypeError):  # an element without the field, or that is not an object
             continue
+        # A value that two elements share identifies neither.
         if len(olds) == len(old) and len(news) == len(new):
             return olds, news
     olds, news = ({str(place): value for place, value in enumerate(side)} for side in (old, new))

@@ -103,10 +103,10 @@ class FieldCondition(NamedTuple):
             return [_QUICK[self.field](entry)]
         if isinstance(fact, PodFact) and self.field in _QUICK_OF_PODS:
             return [_QUICK_OF_PODS[self.field](fact)]
-        found = find(self.path, document)
-        if not found:
+        values = find(self.path, document)
+        if not values:
             return [""]
-        single = [one for one in found if strict or not isinstance(one, dict | list)]
+        single = [value for value in values if strict or not isinstance(value, dict | list)]
         return [_text(value, self.field) for value in single]
 
 
@@ -126,18 +126,20 @@ class FieldSelector(NamedTuple):
             store has another one.
         :raises UsageError: a field is a map or list, which has no text.
         """
-        found = list(entries)
+        fitting = list(entries)
         slow = []
+        # Facts are in memory, and whole objects are read: what needs only facts goes first. All are
+        # of one kind, so what is quick for the first is quick for each.
         for condition in self.conditions:
-            if found and condition.is_quick(found[0]):
-                found = [entry for entry in found if condition.matches(entry, None)]
+            if fitting and condition.is_quick(fitting[0]):
+                fitting = [entry for entry in fitting if condition.matches(entry, None)]
             else:
                 slow.append(condition)
         if not slow:
-            return found
+            return fitting
         return [
             entry
-            for entry, document in zip(found, documents(found), strict=True)
+            for entry, document in zip(fitting, documents(fitting), strict=True)
             if all(condition.matches(entry, document, strict=strict) for condition in slow)
         ]
 

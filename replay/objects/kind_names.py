@@ -95,14 +95,14 @@ def kind_named(text: str, others: Iterable[GroupKind] = ()) -> GroupKind:
     """
     name, _, group = text.strip().lower().partition(".")
     table = _names(others)
-    found = table.get(name, ())
+    candidates = table.get(name, ())
     if not group:
-        for candidate in found:
+        for candidate in candidates:
             if PREFERRED.get(plural_of(*candidate), candidate) == candidate:
                 return candidate
-        if found:
-            return found[0]
-    for candidate in found:
+        if candidates:
+            return candidates[0]
+    for candidate in candidates:
         if candidate[0] == group or group.endswith(f".{candidate[0]}"):
             return candidate
         if candidate[0] == "" and "." not in group and group.startswith("v"):
@@ -116,10 +116,10 @@ def kinds_named(text: str, others: Iterable[GroupKind] = ()) -> list[GroupKind]:
     :raises UsageError: there is no such kind.
     """
     others = tuple(others)
-    found: list[GroupKind] = []
+    kinds: list[GroupKind] = []
     for name in filter(None, map(str.strip, text.split(","))):
-        found += ALL if name.lower() == "all" else [kind_named(name, others)]
-    return list(dict.fromkeys(found))
+        kinds += ALL if name.lower() == "all" else [kind_named(name, others)]
+    return list(dict.fromkeys(kinds))
 
 
 def object_named(text: str, others: Iterable[GroupKind] = ()) -> ObjectName:

@@ -62,25 +62,26 @@ def manifest(document: Document, *, node_names: bool = False) -> Document:
     :param node_names: keep the nodes of pods.
     """
     kind = document.get("kind", "")
-    found: Document = _copy(document)
+    bare: Document = _copy(document)
     paths = [*_OF_ALL, *_OF_KIND.get(kind, ())]
     if kind == "Job" and str(document.get("apiVersion", "")).startswith("batch/"):
+        # Kubernetes makes them from the uid of the Job, and refuses a selector that is given.
         paths += _JOB_OF_KUBERNETES
-        _without_labels(found.get("spec", {}).get("template", {}))
+        _without_labels(bare.get("spec", {}).get("template", {}))
     if not node_names:
         paths.append(_NODE_NAME)
     for path in paths:
-        _remove(found, path)
-    _without_labels(found)
+        _remove(bare, path)
+    _without_labels(bare)
     if kind == "Pod":
-        _without_token(found.get("spec", {}))
-    return found
+        _without_token(bare.get("spec", {}))
+    return bare
 
 
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(inner) for key, inner in value.items()}
-    return [_copy(one) for one in value] if isinstance(value, list) else value
+    return [_copy(element) for element in value] if isinstance(value, list) else value
 
 
 def _remove(document: Document, path: _Path) -> None:
@@ -100,9 +101,9 @@ def _without_labels(document: Document) -> None:
     if not isinstance(metadata, dict):
         return
     for field, keys in (("annotations", _ANNOTATIONS), ("labels", _LABELS)):
-        held = metadata.get(field)
-        if isinstance(held, dict) and not keys.isdisjoint(held):
-            left = {key: value for key, value in held.items() if key not in keys}
+        values = metadata.get(field)
+        if isinstance(values, dict) and not keys.isdisjoint(values):
+            left = {key: value for key, value in values.items() if key not in keys}
             metadata[field] = left
             if not left:
                 del metadata[field]
@@ -119,6 +120,6 @@ def _without_token(spec: Document) -> None:
 def _filter(holder: Document, field: str) -> None:
     listed = holder.get(field)
     if isinstance(listed, list):
-        holder[field] = [one for one in listed if not str(one.get("name")).startswith(_TOKEN)]
+        holder[field] = [item for item in listed if not str(item.get("name")).startswith(_TOKEN)]
         if not holder[field]:
             del holder[field]

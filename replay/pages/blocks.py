@@ -77,8 +77,8 @@ def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
         if text.look in _ELEMENTS:
             tag, named = text.look, ""
         time = str(text) if tag == "time" else ""
-        made = _attributes({"class": named, "id": text.place, "datetime": time})
-        return Markup("<{0}{1}>{2}</{0}>").format(tag, made, shown)
+        attributes = _attributes({"class": named, "id": text.place, "datetime": time})
+        return Markup("<{0}{1}>{2}</{0}>").format(tag, attributes, shown)
     if not isinstance(text, Ref) or links is None:
         return shown
     path, at, query = text.path, text.at, text.query
@@ -88,7 +88,7 @@ def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
         target = links.link(path, at=at, **query)
     href = f"{target}#{text.place}" if text.place else target
     current = "true" if text.look == CHOSEN else ""
-    made = _attributes(
+    attributes = _attributes(
         {
             "class": text.look,
             "data-key": text.key,
@@ -97,10 +97,10 @@ def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
             "aria-current": current,
         }
     )
-    return Markup("<a{}>{}</a>").format(made, shown)
+    return Markup("<a{}>{}</a>").format(attributes, shown)
 
 
 def _attributes(values: Mapping[str, str]) -> Markup:
     """Return the attributes of an element; those without a value are left out."""
-    some = (Markup(' {}="{}"').format(*one) for one in values.items() if one[1])
-    return Markup("").join(some)
+    texts = (Markup(' {}="{}"').format(*attribute) for attribute in values.items() if attribute[1])
+    return Markup("").join(texts)

@@ -86,27 +86,29 @@ def begun(diff: Diff) -> Iterator[Sentence]:
 def holdings(diff: Diff) -> Iterator[Folded]:
     """Yield what queues and nodes held, if it differs."""
     sides = (("queues", QUEUES_HEAD, diff.queues), ("nodes", "NODE", diff.nodes))
-    for plural, head, held in sides:
-        if held:
-            table = holding_table(head, held)._replace(title=f"What {plural} held")
-            title = f"What {plural} held, before → after: {len(held)}"
-            yield Folded(title, [table], is_open=len(held) <= FEW)
+    for plural, head, amounts in sides:
+        if amounts:
+            table = holding_table(head, amounts)._replace(title=f"What {plural} held")
+            title = f"What {plural} held, before → after: {len(amounts)}"
+            yield Folded(title, [table], is_open=len(amounts) <= FEW)
 
 
 def objects_of(diff: Diff) -> Iterator[DifferingObject]:
     """Yield the objects that differ, by what happened to them."""
     lone = (("+", "added", diff.added), ("-", "removed", diff.removed))
     for sign, word, side in (*lone, ("?", "first seen", diff.first_seen)):
-        for one in side:
-            remark = remark_on(sign, one).strip()
-            yield DifferingObject(sign, word, one.object, one.position, remark)
+        for object_then in side:
+            remark = remark_on(sign, object_then).strip()
+            yield DifferingObject(sign, word, object_then.object, object_then.position, remark)
     yield from map(_changed, diff.changed)
 
 
-def _changed(one: ObjectChanged) -> DifferingObject:
-    shown, more = one.changes[:FEW], len(one.changes[FEW:])
+def _changed(difference: ObjectChanged) -> DifferingObject:
+    shown, more = difference.changes[:FEW], len(difference.changes[FEW:])
     fields = [(each.path, _short(each.old), _short(each.new)) for each in shown]
-    return DifferingObject("~", "changed", one.object, one.positions[1], "", fields, more)
+    return DifferingObject(
+        "~", "changed", difference.object, difference.positions[1], "", fields, more
+    )
 
 
 def _short(value: object) -> str:
@@ -164,5 +166,5 @@ def counts_text(count: KindCount, *, named: bool = False) -> str:
         ("~", "changed", count.changed),
         ("?", "first seen", count.first_seen),
     )
-    some = (f"{sign}{many}{f' {word}' if named else ''}" for sign, word, many in sides if many)
-    return " ".join(some)
+    counts = (f"{sign}{many}{f' {word}' if named else ''}" for sign, word, many in sides if many)
+    return " ".join(counts)

@@ -35,6 +35,7 @@ def one_file(page: str, sheet: Callable[[str], str]) -> str:
     reader = _Reader(sheet)
     reader.feed(page)
     reader.close()
+    # The policy names the hash of all style sheets, so it is known only after the last one.
     style = "".join(reader.sheets)
     digest = b64encode(sha256(style.encode()).digest()).decode()
     head = (
@@ -62,6 +63,7 @@ class _Reader(HTMLParser):
         if tag == "link" and given.get("rel") == "stylesheet":
             self.sheets.append(self._sheet(str(given["href"]).rpartition("/")[2]))
         if self._skipped or tag in _LEFT_OUT or _LIVE in given:
+            # More elements may be in it: the stack says where it ends. Void elements have no end.
             if tag not in _VOID:
                 self._skipped.append(tag)
             return

@@ -28,7 +28,7 @@ _NUMBER = re.compile(rf"(?:≥ |[~≥@+-])?(?:rv:)?{_AMOUNT}(?:/{_AMOUNT})?")
 @cache
 def environment() -> Environment:
     """Return the environment that all pages are made in."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(_FOLDER, encoding="utf-8"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -38,14 +38,14 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         auto_reload=False,
     )
-    made.filters["numeric"] = numeric
-    made.filters["breakable"] = breakable
-    made.filters["dotted"] = dotted
-    made.filters["verbatim"] = verbatim
-    made.filters["query"] = query_of
-    made.globals["absent"] = NONE
-    made.globals["counted"] = counted
-    return made
+    templates.filters["numeric"] = numeric
+    templates.filters["breakable"] = breakable
+    templates.filters["dotted"] = dotted
+    templates.filters["verbatim"] = verbatim
+    templates.filters["query"] = query_of
+    templates.globals["absent"] = NONE
+    templates.globals["counted"] = counted
+    return templates
 
 
 def _shown(value: Any) -> Any:
@@ -65,8 +65,8 @@ def numeric(table: Table) -> list[bool]:
 
 
 def _holds_numbers(column: Iterable[str]) -> bool:
-    some = [text for text in column if text not in {"", NONE}]
-    return bool(some) and all(_NUMBER.fullmatch(text) for text in some)
+    filled = [text for text in column if text not in {"", NONE}]
+    return bool(filled) and all(_NUMBER.fullmatch(text) for text in filled)
 
 
 def breakable(text: str) -> Markup:

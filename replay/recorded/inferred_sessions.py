@@ -46,8 +46,10 @@ class SchedulerWrite:
 
 def grouped(writes: Sequence[SchedulerWrite]) -> Iterator[list[SchedulerWrite]]:
     """Yield the writes of one session after the other."""
-    ordered = sorted(writes, key=lambda one: (one.time, one.name, one.revision or 0, one.position))
-    last = {one.session: one.time for one in ordered if one.session}
+    ordered = sorted(
+        writes, key=lambda write: (write.time, write.name, write.revision or 0, write.position)
+    )
+    last = {write.session: write.time for write in ordered if write.session}
     group: list[SchedulerWrite] = []
     named = ""  # The id of the group's session, as soon as a write names one.
     for write in ordered:
@@ -70,8 +72,10 @@ def _is_next(
     :param named: the id of that session; empty if no write of it names one.
     :param last: the time of the last write with the id of a session.
     """
+    # Two ids decide, however close the writes are.
     if named and write.session:
         return named != write.session
+    # The session writes again later, so it cannot have ended before this write.
     if named and write.time <= last[named]:
         return False
     return write.time - before.time > PAUSE_US

@@ -159,6 +159,8 @@ class _Reader:
         """Return the sessions in order."""
         named = self._logged()
         ordered = sorted(named.values(), key=lambda session: session.opened)
+        # Pods come before binds, as a pod says which scheduler binds it. Sessions are inferred last,
+        # from the binds and PodGroups that no logged session wrote.
         self._read_pods()
         self._add_binds(ordered)
         self._add_groups(named, ordered)
@@ -168,6 +170,7 @@ class _Reader:
         inferred = [_inferred(group, self._clock) for group in grouped(self._writes)]
         every = sorted(chain(ordered, stepped, inferred), key=lambda session: session.opened)
         self._note_bound(every)
+        # No session knew what a later one wrote, so the lowest revision passes on to earlier ones.
         for earlier, later in zip(every[-2::-1], every[::-1], strict=False):
             if later.wrote is not None:
                 earlier.note_write(later.wrote)
@@ -249,7 +252,7 @@ class _Reader:
             before = bisect_right(opened, event.observed_at)
             late = sessions[max(0, before - _LATE) : before]
             if recorded.position > self._fork:  # No session of the parent wrote on the branch.
-                late = [one for one in late if one.position > self._fork]
+                late = [session for session in late if session.position > self._fork]
             session = _that_tried(late, pod)
             if session is not None:
                 session.binds[pod] = node or session.tried[pod]
@@ -429,7 +432,7 @@ def _group_write(time: int, uid: str, version: GroupVersion) -> SchedulerWrite:
 def _inferred(writes: Sequence[SchedulerWrite], clock: Clock) -> RecordedSession:
     """Return the session that made some writes."""
     first = writes[0]
-    named = next((one.uid for one in writes if one.what == "group"), "")
+    named = next((write.uid for write in writes if write.what == "group"), "")
     session = RecordedSession(
         named, first.time, first.position, HowKnown.INFERRED, after=first.after
     )

@@ -133,11 +133,13 @@ def within(
     :param since: and ``until``: opened between these moments, inclusive.
     """
     if at is not None:
-        return [one for one in sessions if _by(one, at)][-1:]
-    kept = sessions if until is None else [one for one in sessions if _by(one, until)]
+        return [session for session in sessions if _by(session, at)][-1:]
+    by_then = (
+        sessions if until is None else [session for session in sessions if _by(session, until)]
+    )
     if since is None:
-        return list(kept)
-    return [session for session in kept if not _by(session, since) or _at(session, since)]
+        return list(by_then)
+    return [session for session in by_then if not _by(session, since) or _at(session, since)]
 
 
 def _by(session: ListedSession, moment: Moment) -> bool:

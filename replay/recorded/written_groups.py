@@ -45,7 +45,7 @@ def versions_of(events: Iterable[Recorded]) -> Mapping[str, Sequence[GroupVersio
 
     Of the same version, the one that an update shows comes first.
     """
-    found: dict[str, list[GroupVersion]] = {}
+    by_uid: dict[str, list[GroupVersion]] = {}
     for recorded in events:
         event = recorded.event
         if event.revision is None:
@@ -64,8 +64,9 @@ def versions_of(events: Iterable[Recorded]) -> Mapping[str, Sequence[GroupVersio
                 if condition.get("transitionID")
             ),
         )
-        found.setdefault(event.reference.uid, []).append(version)
-    return {uid: sorted(versions) for uid, versions in sorted(found.items())}
+        by_uid.setdefault(event.reference.uid, []).append(version)
+    # By revision first. Then False of ``listed`` is before True, so an update is before a list.
+    return {uid: sorted(versions) for uid, versions in sorted(by_uid.items())}
 
 
 def with_session(
@@ -81,6 +82,7 @@ def with_session(
             for uid in version.sessions:
                 if uid not in known and not version.listed:
                     yield uid, version
+                # Noted of a list, too: a later update with this id shows nothing that is new.
                 known.add(uid)
 
 

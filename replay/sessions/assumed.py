@@ -63,14 +63,14 @@ def rejections(
     for conf in filter(None, confs):
         for release in releases:
             for fault in conf_of((conf,), resolve(release)).rejected:
-                what = f"{release} rejects the configuration: {fault}"
+                rejection = f"{release} rejects the configuration: {fault}"
                 if not assume:
                     raise UsageError(
-                        what,
+                        rejection,
                         now="with --assume it runs with its built-in one, as it does when "
                         "started with this file",
                     )
-                yield f"{what}; it runs with its built-in one"
+                yield f"{rejection}; it runs with its built-in one"
 
 
 def accepted_conf(

@@ -75,6 +75,7 @@ def _carry_out(
     pods: Mapping[str, Pod] = cache.stores.of("Pod")
     binds = dict(result.binds)
     leaving = [key for key, pod in sorted(pods.items()) if pod.metadata.deletion_timestamp]
+    # A pod may be evicted while it is being deleted already; it goes once.
     for key in dict.fromkeys((*(pod for pod, _ in result.evictions), *leaving)):
         pod = pods.get(key)
         if pod is not None:
@@ -91,6 +92,7 @@ def _carry_out(
             cache.deliver("PodGroup", _newer(_with_status(group, status)))
     for pod in created:
         cache.deliver("Pod", pod)
+    # Handlers leave work in queues. The next session begins after that is done.
     cache.run_workers()
 
 
@@ -98,8 +100,8 @@ def _with_decision(pod: Pod, result: SessionResult, node: str) -> Pod:
     """Return a pod as a session leaves it: bound, or nominated for a node."""
     if not node:
         condition = result.pod_conditions[pod.key]
-        kept = "" if condition.drops_node else pod.status.nominated_node_name
-        nominated = condition.nominated_node or kept
+        before = "" if condition.drops_node else pod.status.nominated_node_name
+        nominated = condition.nominated_node or before
         status = msgspec.structs.replace(pod.status, nominated_node_name=nominated)
         return msgspec.structs.replace(pod, status=status)
     written = result.pod_annotations.get(pod.key, {})

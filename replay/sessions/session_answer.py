@@ -80,9 +80,9 @@ class RefusedBind(NamedTuple):
 
     def sentence(self, release: str) -> str:
         """Return why it is refused."""
-        what = "gate" if len(self.gates) == 1 else "gates"
+        noun = "gate" if len(self.gates) == 1 else "gates"
         return (
-            f"the API server refuses to bind {self.pod}: it has the scheduling {what} "
+            f"the API server refuses to bind {self.pod}: it has the scheduling {noun} "
             f"{', '.join(self.gates)}, which {release} does not read"
         )
 
@@ -192,7 +192,9 @@ class SessionRun(Tabular):
                 for key, condition in conditions.items()
             },
             nominated={
-                key: one.nominated_node for key, one in conditions.items() if one.nominated_node
+                key: condition.nominated_node
+                for key, condition in conditions.items()
+                if condition.nominated_node
             },
             fit_errors=result.fit_errors,
             fit_codes=result.fit_codes,
@@ -227,7 +229,9 @@ class SessionAnswer(SessionRun):
 
     def without_cache(self) -> SessionRun:
         """Return what it decided; it does not keep the cache, which may be large."""
-        return SessionRun(**{one.name: getattr(self, one.name) for one in fields(SessionRun)})
+        return SessionRun(
+            **{run_field.name: getattr(self, run_field.name) for run_field in fields(SessionRun)}
+        )
 
 
 def _waiting(result: SessionResult) -> Iterator[WaitingRow]:
@@ -327,6 +331,7 @@ def session_in(
     process = ProcessState()
     now = lend_inputs(scene.log, scene.moment, process, in_force.conf, scene.now)
 
+    # A scheduler whose cache panicked runs no session, whichever snapshot is given.
     seen = snapshot if snapshot is not None and cache.crash is None else cache.seen()
     if isinstance(seen, Panic):
         result = SessionResult(panic=seen)
@@ -344,6 +349,7 @@ def session_in(
                 samples_nodes=chance.samples_nodes,
             )
         )
+    # The scheduler reads its configuration before the session runs, and logs in this order.
     result.errors[:0] = in_force.conf.errors
     return SessionAnswer(
         scene.moment.label,
@@ -393,12 +399,14 @@ def conf_of(confs: Sequence[ConfText], behaviours: Behaviours) -> ConfInForce:
     rejected: list[str] = []
     logged: list[str] = []
     for text, source in confs:
+        # An empty file is no rejected one: the scheduler takes the built-in one, not an older one.
         if not text.strip():
             break
         try:
             conf = parse_scheduler_conf(text, behaviours)
         except ConfInvalid as fault:
             rejected.append(f"{source}: {fault}")
+            # From newest to oldest, as ``confs`` are; a log has the oldest first.
             logged.insert(0, f"Scheduler config {text.strip()} is invalid: {fault}")
             continue
         return ConfInForce(_with_errors(conf, logged), source, tuple(rejected))

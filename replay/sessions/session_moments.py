@@ -171,7 +171,8 @@ def sampled(places: Sequence[SessionMoment], count: int) -> list[SessionMoment]:
     """
     if count <= 0 or count >= len(places):
         return list(places)
-    sure, gaps = ([one for one in places if one.known is known] for known in (True, False))
+    # Answers in a gap may be wrong for want of an object, so sure places are taken first.
+    sure, gaps = ([place for place in places if place.known is known] for known in (True, False))
     if len(sure) >= count:
         return evenly(sure, count)
     taken = {moment.moment.label for moment in (*sure, *evenly(gaps, count - len(sure)))}
@@ -180,7 +181,7 @@ def sampled(places: Sequence[SessionMoment], count: int) -> list[SessionMoment]:
 
 def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
     query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
-    found: dict[int, int] = {}
+    positions: dict[int, int] = {}
     clock = clock_of(store, branch=end.branch, cluster=end.cluster)
     for recorded in store.read(query):
         event = recorded.event
@@ -188,14 +189,14 @@ def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
         if revision is None and event.observed_at is not None:
             revision = clock.revision_at(event.observed_at)
         if revision is not None and revision >= 0:
-            found[revision] = max(recorded.position, found.get(revision, 0))
-    return found
+            positions[revision] = max(recorded.position, positions.get(revision, 0))
+    return positions
 
 
 def _of_changes(log: Log, end: Moment, *, after: int = NO_REVISION) -> dict[int, int]:
     """Return revisions after which sessions may decide differently, with their last positions."""
-    found: dict[int, int] = {}
-    listed = [one for one in _becoming_known(log, end) if one > after]
+    positions: dict[int, int] = {}
+    listed = [revision for revision in _becoming_known(log, end) if revision > after]
     for chunk in log.store.scan(end.window(after)):
         references = log.store.references(np.unique(chunk.objects).tolist())
         deciding = [
@@ -204,12 +205,13 @@ def _of_changes(log: Log, end: Moment, *, after: int = NO_REVISION) -> dict[int,
             if (reference.group, reference.kind) in _DECIDING
         ]
         rows = np.isin(chunk.effects, _CHANGING) & np.isin(chunk.objects, deciding)
+        # A list may change no object, and yet be the first to show what was there.
         rows |= np.isin(chunk.revisions, listed)
         rows &= chunk.revisions >= 0
         pairs = zip(chunk.revisions[rows].tolist(), chunk.positions[rows].tolist(), strict=True)
         for revision, position in pairs:
-            found[revision] = max(position, found.get(revision, 0))
-    return found
+            positions[revision] = max(position, positions.get(revision, 0))
+    return positions
 
 
 def _becoming_known(log: Log, end: Moment) -> list[int]:

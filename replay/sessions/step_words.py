@@ -74,7 +74,7 @@ def shown_step(step: TraceStep) -> SessionStep:
 def shown_numbers(numbers: Mapping[str, object]) -> dict[str, Any]:
     """Return the numbers of a step with the amounts of resources as texts."""
     return {
-        name: {one: exact_amount(one, amount) for one, amount in value.items()}
+        name: {resource: exact_amount(resource, amount) for resource, amount in value.items()}
         if isinstance(value, Mapping)
         else value
         for name, value in numbers.items()
