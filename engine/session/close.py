@@ -54,12 +54,14 @@ _UNDECIDED = (TaskStatus.ALLOCATED, TaskStatus.PENDING, TaskStatus.PIPELINED)
 
 def close(ssn: Session, result: SessionResult) -> None:
     """Write all statuses of a session into its result."""
-    held = _COUNTS_AS_RUNNING[ssn.behaviours.running_when]
+    statuses = _COUNTS_AS_RUNNING[ssn.behaviours.running_when]
     for job, key in enumerate(ssn.jobs.keys):
-        result.pod_groups[key] = _pod_group_status(ssn, job, held)
+        result.pod_groups[key] = _pod_group_status(ssn, job, statuses)
     for job, counts in enumerate(ssn.jobs.counts):
         if any(map(counts.__getitem__, _UNDECIDED)):
             _pod_conditions(ssn, job, result)
+    # Last, as in `closeSession`: where the parent of a queue is missing, the release panics only
+    # after it wrote the PodGroups.
     result.queues = _queue_statuses(ssn)
 
 
@@ -74,12 +76,14 @@ def _phase(ssn: Session, job: int, statuses: tuple[TaskStatus, ...]) -> str:
     # session, is Unknown even if it has its minimum.
     if counts[TaskStatus.RUNNING] and unschedulable:
         return "Unknown"
-    held = sum([counts[status] for status in statuses])
-    if held >= ssn.jobs.pod_group(job).spec.min_member:
+    scheduled = sum([counts[status] for status in statuses])
+    if scheduled >= ssn.jobs.pod_group(job).spec.min_member:
+        # With minMember 0 a PodGroup without pods is here, too: 0 of 0 tasks have ended.
         completed = counts[TaskStatus.SUCCEEDED]
         if ssn.behaviours.running_when is not RunningWhen.PLACED_OR_SUCCEEDED:
             completed += counts[TaskStatus.FAILED]
-        return "Completed" if completed == held else "Running"
+        return "Completed" if completed == scheduled else "Running"
+    # Only Inqueue stays: a PodGroup that ran and has too few tasks left must be enqueued again.
     return "Inqueue" if ssn.jobs.phase[job] == "Inqueue" else "Pending"
 
 
@@ -102,7 +106,7 @@ def _pod_group_status(
         or (
             now is not before
             and [_comparable(condition) for condition in now]
-            != [_comparable(one) for one in before]
+            != [_comparable(condition) for condition in before]
         )
     )
     return ClosedPodGroupStatus(
@@ -130,6 +134,7 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
     for status in _UNDECIDED:
         for task in ssn.jobs.tasks_with(job, (status,)):
             info = ssn.tasks.info[task]
+            # The API server itself writes the condition of gated pods (`SchedulingGated`).
             if info.gated:
                 continue
             reason, message, nominated = ssn.jobs.task_scheduling_reason(task)
@@ -145,6 +150,9 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
             )
             before = ssn.sub_jobs.nominated_node(task)
             pipelined = ssn.behaviours.nomination is Nomination.PIPELINED
+            # v1.9.1 writes the nomination of this session, also an empty one. Later releases keep
+            # the old one then: victims may still end, though this session evicted none
+            # (`taskUnschedulable`).
             lost = pipelined and bool(before) and not nominated
             renominated = bool(nominated) and nominated != before
             if news or renominated or lost:
@@ -194,21 +202,25 @@ def _held_by_queue(ssn: Session) -> dict[str, Resource]:
     queues = queue_of_job[tasks.job[rows]]
     sums = np.zeros((len(names), len(ssn.dims)))
     np.add.at(sums, queues, tasks.request[rows])
-    held: dict[str, Resource] = {}
+    by_queue: dict[str, Resource] = {}
     # One task of each class says which scalars are named: a sum of 0 is not the same as none.
     classes = int(tasks.klass.max()) + 1
     _, first = np.unique(queues * classes + tasks.klass[rows], return_index=True)
     for index in first.tolist():
         queue, request = int(queues[index]), tasks.info[int(rows[index])].request
-        amount = held.setdefault(names[queue], Resource(*sums[queue, :2].tolist()))
+        amount = by_queue.setdefault(names[queue], Resource(*sums[queue, :2].tolist()))
         for name in request.scalars or ():
             amount.set_scalar(name, float(sums[queue, ssn.dims.index(name)]))
+    # `addNodeSharableDeviceUsage` writes these amounts into the task's request before it is added.
     for task, amounts in ssn.device_amounts.items():
         if counted[task] and tasks.job[task] != NO_JOB:
-            amount, request = held[ssn.jobs.queue[tasks.job.item(task)]], tasks.info[task].request
+            amount, request = (
+                by_queue[ssn.jobs.queue[tasks.job.item(task)]],
+                tasks.info[task].request,
+            )
             for name, given in amounts.items():
                 amount.set_scalar(name, amount.get(name) - request.get(name) + given)
-    return held
+    return by_queue
 
 
 def _lineage(ssn: Session, queue: str) -> list[str]:
@@ -219,6 +231,8 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
     names = [queue]
     # Without a queue `root` nothing is passed upwards: `for ssn.Queues[rootQueue] != nil`.
     while ssn.behaviours.root_queue and ROOT_QUEUE in ssn.queues:
+        # A job in `root` itself adds to it twice: as its queue, and as the parent that this stands
+        # for.
         parent = ssn.queues[names[-1]].parent or ROOT_QUEUE
         if parent not in ssn.queues:
             raise Panic(
@@ -255,10 +269,11 @@ def _root_status(ssn: Session, amount: Resource) -> ClosedQueueStatus:
     )
 
 
-def _same(one: dict[str, str], other: object) -> bool:
+def _same(amounts: dict[str, str], stored: object) -> bool:
     """Return whether two resource lists have equal amounts, in any notation."""
-    if not isinstance(other, dict) or one.keys() != other.keys():
+    if not isinstance(stored, dict) or amounts.keys() != stored.keys():
         return False
     return all(
-        text == other[name] or parse(text).same_as(parse(other[name])) for name, text in one.items()
+        text == stored[name] or parse(text).same_as(parse(stored[name]))
+        for name, text in amounts.items()
     )

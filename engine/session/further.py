@@ -28,6 +28,7 @@ def look_further(ssn: Session, views: NodeViews) -> None:
             _look(ssn, views, task)
     except Panic:
         pass  # The session itself does not come to this point, so it does not panic there.
+    # Only the details stay: steps and errors are those of the session.
     del trace.steps[steps:], ssn.errors[errors:]
     trace.action = acting
 
@@ -36,15 +37,15 @@ def _unchecked(ssn: Session, job: int) -> list[int]:
     """Return the followed pending tasks of a followed job that were compared with no node."""
     if ssn.jobs.keys[job] not in ssn.trace.fully or ssn.jobs.queue[job] not in ssn.queues:
         return []
-    seen = {name for _, what, name in ssn.trace.details if what in _CHECKED}
-    found = [
+    seen = {name for _, kind, name in ssn.trace.details if kind in _CHECKED}
+    unseen = [
         task
         for task in ssn.jobs.pending_tasks(job)
         if not ssn.tasks.info[task].gated
         and ssn.trace.follows(ssn.task_name(task))
         and ssn.task_name(task) not in seen
     ]
-    return sorted(found, key=ssn.task_name)
+    return sorted(unseen, key=ssn.task_name)
 
 
 def _look(ssn: Session, views: NodeViews, task: int) -> None:

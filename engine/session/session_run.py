@@ -88,6 +88,8 @@ def run_session(
         plugins = open_plugins(ssn)
         ended("open")
     except Panic as panic:
+        # `runOnce` defers the close only after `OpenSession`: here plugins and session stay
+        # unclosed.
         result.panic = panic
     else:
         result.panic = _run_and_close(ssn, plugins, result, ended)
@@ -115,6 +117,7 @@ def _run_and_close(
             look_further(ssn, views)
     except Panic as panic:
         crash = panic
+    # Before the close, which replaces the phases by those that it writes.
     result.enqueued = _enqueued(ssn, before)
     if crash is not None and (crash.fatal or ssn.registry.simulating):
         return crash
@@ -131,6 +134,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     plugins: dict[str, Plugin] = {}
     ssn.trace.action = "open"
     ssn.errors += not_simulated(ssn.conf, ssn.behaviours)
+    # Before the plugins: `Snapshot` clones each node, which counts the devices of its pods.
     take_snapshot(ssn)
     for tier in ssn.conf.tiers:
         for option in tier:
@@ -147,6 +151,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     if DeviceShare.name not in plugins:
         DeviceShare(Arguments()).stay_open(ssn)
     ssn.trace.opening = ""
+    # Before any action, as actions change what is free.
     keep_room(ssn)
     return plugins
 
@@ -208,7 +213,9 @@ def _collect(ssn: Session, result: SessionResult) -> None:
         }
         for task, (rows, scores) in ssn.node_scores.items()
     }
-    result.pod_annotations = {info[task].key: made for task, made in ssn.annotated.items()}
+    result.pod_annotations = {
+        info[task].key: annotations for task, annotations in ssn.annotated.items()
+    }
     result.jobs = list(names)
     result.events = [(names[job], reason, text) for job, reason, text in ssn.events]
     result.errors = ssn.errors

@@ -60,6 +60,7 @@ class AllocateRun:
         """
         ssn = self.ssn
         pending = [counts[TaskStatus.PENDING] > 0 for counts in ssn.jobs.counts]
+        # `organizeJobWorksheet` reads the lists of groups, where such a task is still pending.
         for task in ssn.sub_jobs.stale.under(TaskStatus.PENDING):
             pending[ssn.tasks.job.item(task)] = True
         waits = self._behaviours.topology_gradients and not ssn.hypernodes.ready
@@ -76,6 +77,8 @@ class AllocateRun:
                 # ever.
                 ssn.jobs.phase[job] = "Inqueue"
             queue = ssn.jobs.queue[job]
+            # Until the hypernodes are known (`HyperNodesReadyToSchedule`), jobs with a topology
+            # wait.
             if waits and ssn.sub_jobs.wants_near(job):
                 continue
             if not self._behaviours.overused_checked_for_idle_queues and not (
@@ -102,6 +105,7 @@ class AllocateRun:
         if self._behaviours.topology_gradients and self._has_groups(job):
             self._visit_in_groups(queue, job)
             return
+        # Releases that try groups by gradients did so above; what is left here has no topology.
         highest_tier = None if self._behaviours.topology_gradients else hard_tier(ssn, job)
         if highest_tier is None:
             statement = self._placing.allocate_tasks(tasks, job, queue, ssn.all_rows, "")

@@ -28,9 +28,11 @@ def execute(ssn: Session, views: NodeViews) -> None:
     failure = ssn.behaviours.backfill_failure
     by_job = failure in {BackfillFailure.ENDS_JOB, BackfillFailure.UNPREPARED_ENDS_JOB}
     for tasks in _by_job(ssn) if by_job else [_pick_up(ssn)]:
-        kept = new_error_cache()
+        cache_of_job = new_error_cache()
         for task in tasks:
-            failed = kept if failure is BackfillFailure.ENDS_JOB else new_error_cache()
+            # v1.8.2 makes the predicate helper once for a job, so a failure counts for later tasks
+            # of the role. Later releases make one for each task.
+            failed = cache_of_job if failure is BackfillFailure.ENDS_JOB else new_error_cache()
             if (
                 not _place(ssn, views.selection, task, failed)
                 and failure is not BackfillFailure.CONTINUES
@@ -65,6 +67,7 @@ def _place(ssn: Session, selection: NodeSelection, task: int, failed: ErrorCache
     error = immediate.allocate(ssn, task, node)
     if error is not None:
         ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
+        # Before v1.12 this error is collected, but a `continue` skips the line that stores it.
         if ssn.behaviours.backfill_failure is BackfillFailure.CONTINUES:
             ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, error))
     return True

@@ -67,6 +67,7 @@ class _Surplus:
     def spare(self, task: int) -> bool:
         """Remove a task if the job stays ready without it; return whether it was removed."""
         role = self._ssn.tasks.info[task].role
+        # A role without a minimum can always lose a task: the 1 stands for any number above 0.
         if self.tasks <= 0 or self._roles.get(role, 1) <= 0 or not self._group_allows(task):
             return False
         self.tasks -= 1
@@ -113,11 +114,11 @@ def apply_allowed(ssn: Session, bundles: list[Bundle], allowed: Collection[int])
     """Return what is left of bundles: of a safe one the allowed tasks; of others all or nothing."""
     valid = []
     for bundle in bundles:
-        kept = [task for task in bundle.tasks if task in allowed]
-        if len(kept) == len(bundle.tasks):
+        remaining = [task for task in bundle.tasks if task in allowed]
+        if len(remaining) == len(bundle.tasks):
             valid.append(bundle)
-        elif kept and not bundle.whole:
-            valid.append(replace(bundle, tasks=kept, freed=ssn.jobs.sum_requests(kept)))
+        elif remaining and not bundle.whole:
+            valid.append(replace(bundle, tasks=remaining, freed=ssn.jobs.sum_requests(remaining)))
     return valid
 
 

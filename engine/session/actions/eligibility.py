@@ -43,20 +43,22 @@ def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:
     if not nominated or not ssn.behaviours.nominated_pods_wait:
         return True
     node = ssn.nodes.row.get(nominated, NO_NODE)
+    # While its nominated node is not in the session, a pod does not preempt at all.
     if node == NO_NODE:
         return False
+    # As for backfill: `taskEligibleToPreempt` runs the filters, and compares no resources.
     row = ssn.all_rows[node : node + 1]
-    found, errors = selection.predicate(task, row, Purpose.BACKFILL, None)
+    fitting, errors = selection.predicate(task, row, Purpose.BACKFILL, None)
     prepared = ssn.prepared is None or task in ssn.prepared
-    if len(found) and prepared:
+    if len(fitting) and prepared:
         return False
     if errors.unresolvable_nodes()[node]:
         return True
     priority = pod.spec.priority or 0
     placed = ssn.nodes.tasks(node).values()
     return not any(
-        (other.spec.priority or 0) < priority and _goes_by_preemption(other)
-        for other in (ssn.tasks.info[row].pod for row, _ in placed)
+        (placed_pod.spec.priority or 0) < priority and _goes_by_preemption(placed_pod)
+        for placed_pod in (ssn.tasks.info[row].pod for row, _ in placed)
     )
 
 

@@ -41,18 +41,18 @@ def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list
     """
     queue_of, own = ssn.jobs.queue, ssn.jobs.queue[job]
 
-    def compare(bundle: Bundle, other: Bundle) -> int:
-        if bundle.whole != other.whole:
-            return 1 if bundle.whole else -1
-        left, right = queue_of[bundle.job], queue_of[other.job]
-        if left != right:
-            first = orders.victim_queue_order(ssn, left, right, own)
-            if first != orders.victim_queue_order(ssn, right, left, own):
+    def compare(left: Bundle, right: Bundle) -> int:
+        if left.whole != right.whole:
+            return 1 if left.whole else -1
+        left_queue, right_queue = queue_of[left.job], queue_of[right.job]
+        if left_queue != right_queue:
+            first = orders.victim_queue_order(ssn, left_queue, right_queue, own)
+            if first != orders.victim_queue_order(ssn, right_queue, left_queue, own):
                 return -1 if first else 1
-        worth, others = bundle.worth(need), other.worth(need)
-        if worth != others:
-            return -1 if worth > others else 1
-        return -1 if _place(ssn, bundle) < _place(ssn, other) else 1
+        left_worth, right_worth = left.worth(need), right.worth(need)
+        if left_worth != right_worth:
+            return -1 if left_worth > right_worth else 1
+        return -1 if _place(ssn, left) < _place(ssn, right) else 1
 
     return sorted(bundles, key=cmp_to_key(compare))
 

@@ -121,7 +121,7 @@ def _checked(ssn: Session, job: int, highest: int) -> HypernodesChecked:
         lowest=min(tree.by_tier, default=None),
         placed_in=_placed_in(ssn, job),
         wanted=wanted,
-        tries=tuple(sorted(tries.values(), key=lambda one: (one.tier, one.name))),
+        tries=tuple(sorted(tries.values(), key=lambda tried: (tried.tier, tried.name))),
         room=room,
     )
 

@@ -64,8 +64,8 @@ def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
 
     groups = [(sub, [task for task in sub.tasks if task in to_place]) for sub in division.sub_jobs]
     return Worksheet(
-        KeyedQueue(key, [sub for sub, some in groups if some]),
-        {sub.uid: orders.task_queue(ssn, some) for sub, some in groups if some},
+        KeyedQueue(key, [sub for sub, waiting in groups if waiting]),
+        {sub.uid: orders.task_queue(ssn, waiting) for sub, waiting in groups if waiting},
     )
 
 
@@ -130,6 +130,7 @@ class Gradients:
         if best is None:
             return False
         hypernode, statement = best
+        # Not undone either, as in `_visit_anywhere`.
         if not voting.job_ready(self._ssn, job):
             return False
         statement.commit()
@@ -149,8 +150,8 @@ class Gradients:
         if not sheet.sub_jobs:
             return None
         for gradient in self._gradients_of_job(job):
-            found = {name: self._try(job, sheet.clone(), name) for name in gradient}
-            attempts = {name: attempt for name, attempt in found.items() if attempt is not None}
+            tried = {name: self._try(job, sheet.clone(), name) for name in gradient}
+            attempts = {name: attempt for name, attempt in tried.items() if attempt is not None}
             if not attempts:
                 continue
             # Among equals `selectBestHyperNodeForJob` takes the first of a map; here it is the
@@ -184,11 +185,11 @@ class Gradients:
         score = 0.0
         while sheet.sub_jobs:
             sub = sheet.sub_jobs.pop()
-            found = self._search_for_group(sub, sheet, hypernode)
-            if found is None:
+            placed = self._search_for_group(sub, sheet, hypernode)
+            if placed is None:
                 continue
-            statements.append(found[0])
-            score += found[1]
+            statements.append(placed[0])
+            score += placed[1]
             if sheet.tasks[sub.uid]:
                 sheet.sub_jobs.push(sub)
             if voting.job_ready(ssn, job):
@@ -196,7 +197,7 @@ class Gradients:
         # `RecoverSubJobStatus` comes first, so readiness is asked with the hypernodes of before.
         for sub, given in zip(sub_jobs, before, strict=True):
             sub.hypernode = given
-        operations = [each for some in statements for each in some.save_operations()]
+        operations = [each for statement in statements for each in statement.save_operations()]
         # The plugins are asked while all that was placed still stands.
         met = bool(operations) and (voting.job_ready(ssn, job) or voting.job_pipelined(ssn, job))
         # In their order, not backwards: `allocateForJob` discards its list from the front.

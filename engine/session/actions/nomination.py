@@ -69,8 +69,8 @@ def _plan(placing: Placing, sub: SubJob, tasks: ItemQueue[int]) -> Plan | None:
         ):
             return None
         only = np.array([node], dtype=np.intp)
-        found, _ = placing.selection.predicate(task, only, Purpose.ALLOCATE, cache)
-        if not len(found):
+        fitting, _ = placing.selection.predicate(task, only, Purpose.ALLOCATE, cache)
+        if not len(fitting):
             return None
         plan.append((task, node))
     return plan if within else None

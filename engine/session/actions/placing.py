@@ -115,8 +115,8 @@ class Placing:
         )
         self._place_in_turn(visit, tasks)
         if ssn.trace.closely:
-            some = ssn.jobs.tasks[job]
-            note_try(ssn, job, some, (hypernode, rows), visit.statement.operations)
+            job_tasks = ssn.jobs.tasks[job]
+            note_try(ssn, job, job_tasks, (hypernode, rows), visit.statement.operations)
         if voting.job_ready(ssn, job):
             job_hypernode.note_soft(ssn, job, visit.placed_in)
             return visit.statement
@@ -185,15 +185,15 @@ class Placing:
         refused = self._refused(visit, task)
         if refused is not None:
             return refused
-        found = self._find_near(visit, task)
-        if isinstance(found, FitErrors):
-            found.set_hypernode(visit.named_hypernode)
-            ssn.jobs.set_fit_errors(job, task, found)
+        choice = self._find_near(visit, task)
+        if isinstance(choice, FitErrors):
+            choice.set_hypernode(visit.named_hypernode)
+            ssn.jobs.set_fit_errors(job, task, choice)
             # Stored first: `NeedContinueAllocating` counts this role among those that failed.
             if self._behaviours.unfit_task_ends_job or not self._need_continue(visit):
                 return _After.STOP
             return _After.NEXT
-        node, score = found
+        node, score = choice
         if node is None:
             if self._skips:
                 return _After.NEXT
@@ -235,18 +235,19 @@ class Placing:
         # Scores read it. Volcano sets it between filters and scores, so where no node passes not at
         # all.
         hypernodes[task] = visit.placed_in
-        found = self._find(visit, task)
-        if isinstance(found, FitErrors):
+        choice = self._find(visit, task)
+        if isinstance(choice, FitErrors):
             if before is None:
                 del hypernodes[task]
             else:
                 hypernodes[task] = before
-        return found
+        return choice
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
         """Return (the best node, its score), or why a task fits no node."""
         if self._behaviours.overfull_nodes_crash:
             check_future_idle(self.ssn, visit.rows, *_PREDICATING)
+        # The quick way knows the best of all nodes only, and no node that must be tried first.
         if visit.rows is self.ssn.all_rows and self.nominated_row(task) == NO_NODE:
             best = self.selection.quick_best(task, visit.cache)
             if best is not None:
@@ -257,19 +258,20 @@ class Placing:
     def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
         """Return the nodes that fit a task, or why none does; its nominated node is tried first."""
         node = self.nominated_row(task)
+        # Before v1.15 the nominated node was tried even outside the hypernode.
         elsewhere = (
             self._behaviours.nominated_node_within_hypernode and rows is not self.ssn.all_rows
         )
         if elsewhere and node not in rows:
             node = NO_NODE
         if node != NO_NODE and self._fits_nominated(task, node):
-            found, _ = self.selection.predicate(
+            fitting, _ = self.selection.predicate(
                 task, self.ssn.all_rows[node : node + 1], Purpose.ALLOCATE, cache
             )
-            if len(found):
-                return found
-        found, errors = self.selection.predicate(task, rows, Purpose.ALLOCATE, cache)
-        return found if len(found) else errors
+            if len(fitting):
+                return fitting
+        fitting, errors = self.selection.predicate(task, rows, Purpose.ALLOCATE, cache)
+        return fitting if len(fitting) else errors
 
     def nominated_row(self, task: int) -> int:
         """Return the node that is tried first, ``NO_NODE`` if there is none."""

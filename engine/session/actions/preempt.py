@@ -189,10 +189,10 @@ def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, 
         return False
     if not own:
         begin_trials(ssn, task)
-    found = _find_node(ssn, statement, task, search, own=own)
-    if not found:
+    assigned = _find_node(ssn, statement, task, search, own=own)
+    if not assigned:
         search.note_failure(ssn, task, before, own=own)
-    return found
+    return assigned
 
 
 def _follow(ssn: Session, task: int, counts: tuple[int, int, int], *, own: bool) -> None:

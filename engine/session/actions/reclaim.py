@@ -50,6 +50,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
             continue
         job = jobs.pop()
         tasks = tasks_of[job]
+        # `continue` comes before the queue is pushed: its other jobs wait for the next session.
         if not tasks:
             continue
         if not starves(job):

@@ -184,9 +184,9 @@ def _find_node(
         rows = rows[[row in among for row in rows.tolist()]]
     if not len(rows) or voting.pre_predicate(ssn, task) is not None:
         return None
-    found, _ = selection.predicate(task, rows, Purpose.SIMULATE, cache)
-    idle = selection.columns(task).fits_idle[found]
-    for group in (found[idle], found[~idle]):
+    fitting, _ = selection.predicate(task, rows, Purpose.SIMULATE, cache)
+    idle = selection.columns(task).fits_idle[fitting]
+    for group in (fitting[idle], fitting[~idle]):
         if len(group):
             node = int(group[0]) if len(group) == 1 else selection.best(task, group)[0]
             if node is not None:

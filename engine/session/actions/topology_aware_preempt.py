@@ -85,19 +85,19 @@ def preempt(
     own: bool,
 ) -> bool:
     """Evict on the best of the first nodes where that helps, and pipeline a task there."""
-    found: list[_Candidate] = []
+    viable: list[_Candidate] = []
     wanted = _number(ssn, len(rows))
     # Volcano starts at a random node (`GetOffsetAndNumCandidates`); here the first by name is
     # first.
     for node in rows.tolist():
         victims = _victims_on(ssn, candidates, task, node, own=own)
         if victims:
-            found.append(_Candidate(node, victims))
-            if len(found) == wanted:
+            viable.append(_Candidate(node, victims))
+            if len(viable) == wanted:
                 break
-    if not found:
+    if not viable:
         return False
-    best = min(found, key=lambda candidate: _rank(ssn, candidate))
+    best = min(viable, key=lambda candidate: _rank(ssn, candidate))
     attempt = Statement(ssn)
     for victim in best.victims:
         attempt.evict(victim, "preempt")

@@ -37,9 +37,9 @@ class RecordedBehaviours(Behaviours):
         """Return a record with the same values and no reads yet."""
         plain = behaviours.plain if isinstance(behaviours, RecordedBehaviours) else behaviours
         values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
-        made = cls(**values)
-        made._set(plain=plain, _asked={}, _steps={}, _opening={}, _trace=None)
-        return made
+        record = cls(**values)
+        record._set(plain=plain, _asked={}, _steps={}, _opening={}, _trace=None)
+        return record
 
     def begin(self, trace: Trace) -> None:
         """Start a session: reads from now on count for its steps."""

@@ -44,8 +44,8 @@ def queue_order(ssn: Session, left: str, right: str) -> bool:
             if order:
                 return bool(order < 0)
     # The UID of a queue is its name (`QueueID(queue.Name)`), so names decide between equals.
-    one, other = ssn.queues[left].created, ssn.queues[right].created
-    return left < right if one == other else one < other
+    left_created, right_created = ssn.queues[left].created, ssn.queues[right].created
+    return left < right if left_created == right_created else left_created < right_created
 
 
 def queues_in_order(ssn: Session, names: Iterable[str] = ()) -> PriorityQueue[str]:
@@ -77,13 +77,13 @@ def task_order(ssn: Session, left: int, right: int) -> bool:
         opinion = order.compare(left, right)
         if opinion:
             return bool(opinion < 0)
-    task_info, other = ssn.tasks.info[left], ssn.tasks.info[right]
+    left_info, right_info = ssn.tasks.info[left], ssn.tasks.info[right]
     # Both need a number; a task without one is compared by its creation with any other
     # (`CompareTask`).
-    index, others = pod_index(task_info.name), pod_index(other.name)
+    index, others = pod_index(left_info.name), pod_index(right_info.name)
     if index is not None and others is not None and index != others:
         return index < others
-    return (task_info.created, task_info.uid) < (other.created, other.uid)
+    return (left_info.created, left_info.uid) < (right_info.created, right_info.uid)
 
 
 def task_key(ssn: Session, task: int) -> tuple[Any, ...]:
@@ -119,15 +119,18 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
     ties_by_task = ssn.behaviours.equal_victims_ordered_by_task
 
     def less(left: int, right: int) -> bool:
-        one, other = int(job_of[left]), int(job_of[right])
-        if one == other:
+        left_job, right_job = int(job_of[left]), int(job_of[right])
+        # Each order is reversed, as in `BuildVictimsPriorityQueue`: what is served last goes first.
+        if left_job == right_job:
             return not task_order(ssn, left, right)
-        if by_queue and queue_of[one] != queue_of[other]:
-            return victim_queue_order(ssn, queue_of[one], queue_of[other], own_queue)
+        if by_queue and queue_of[left_job] != queue_of[right_job]:
+            return victim_queue_order(ssn, queue_of[left_job], queue_of[right_job], own_queue)
         if not ties_by_task:
-            return not job_order(ssn, one, other)
+            return not job_order(ssn, left_job, right_job)
         # `JobOrderCompareFn` asks the plugins only; creation and UID of jobs do not break the tie.
-        ranks = [[key(job) for _, key in ssn.registry.flat("JobOrder")] for job in (one, other)]
+        ranks = [
+            [key(job) for _, key in ssn.registry.flat("JobOrder")] for job in (left_job, right_job)
+        ]
         if ranks[0] == ranks[1]:
             return not task_order(ssn, left, right)
         return ranks[0] > ranks[1]

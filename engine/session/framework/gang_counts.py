@@ -35,15 +35,15 @@ def _counts(ssn: Session, job: int) -> GangCounts:
 
 def _lacking(ssn: Session, job: int) -> dict[str, tuple[int, int]]:
     """Return the roles with fewer valid tasks than their minimum: (minimum, valid)."""
-    tasks, found = ssn.tasks, dict[str, tuple[int, int]]()
+    tasks, lacking = ssn.tasks, dict[str, tuple[int, int]]()
     for role, least in sorted(ssn.jobs.info[job].task_min_available.items()):
         valid = sum(
             tasks.info[task].role == role and tasks.status.item(task) in VALID_STATUS
             for task in ssn.jobs.tasks[job]
         )
         if valid < least:
-            found[role] = (least, valid)
-    return found
+            lacking[role] = (least, valid)
+    return lacking
 
 
 def _planned(ssn: Session, job: int) -> dict[str, tuple[str, str]]:

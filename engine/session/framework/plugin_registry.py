@@ -215,8 +215,8 @@ class Registry:
         """Register an order of tasks by a key that never changes; the least comes first."""
 
         def compare(left: int, right: int) -> int:
-            one, other = key(left), key(right)
-            return (one > other) - (one < other)
+            left_key, right_key = key(left), key(right)
+            return (left_key > right_key) - (left_key < right_key)
 
         self._add("TaskOrder", name, TaskOrder(compare, key))
 

@@ -69,9 +69,9 @@ class KeyedQueue(Generic[T]):
 
     def clone(self) -> KeyedQueue[T]:
         """Return a copy with the same items and keys."""
-        other: KeyedQueue[T] = KeyedQueue(self._key)
-        other._heap = self._heap.copy()
-        return other
+        copy: KeyedQueue[T] = KeyedQueue(self._key)
+        copy._heap = self._heap.copy()
+        return copy
 
     def pushed_again(self) -> KeyedQueue[T]:
         """Return a copy: the keys are still the same."""
@@ -119,9 +119,9 @@ class PriorityQueue(Generic[T]):
 
         Source: ``PriorityQueue.Clone`` since v1.14.
         """
-        other = PriorityQueue(self._less)
-        other._items = self._items.copy()
-        return other
+        copy = PriorityQueue(self._less)
+        copy._items = self._items.copy()
+        return copy
 
     def pushed_again(self) -> PriorityQueue[T]:
         """Return a queue into which the items were pushed in their current order.

@@ -26,17 +26,17 @@ def devices_held(
     """
     merge = counting(saturates=ssn.behaviours.device_counts_saturate).merge
     counted: dict[str, set[str]] = {}
-    held: dict[str, dict[str, int]] = {}
+    by_queue: dict[str, dict[str, int]] = {}
     for task in _claiming(ssn):
         for queue in lineage(ssn.jobs.queue[ssn.tasks.job.item(task)]):
-            known, amounts = counted.setdefault(queue, set()), held.setdefault(queue, {})
+            known, amounts = counted.setdefault(queue, set()), by_queue.setdefault(queue, {})
             for claim in ssn.tasks.info[task].devices:
                 if claim.key not in known:
                     known.add(claim.key)
                     merge(amounts, claim.counts)
     return {
         queue: {f"{PREFIX}{name}": str(count) for name, count in amounts.items() if count > 0}
-        for queue, amounts in held.items()
+        for queue, amounts in by_queue.items()
     }
 
 

@@ -132,6 +132,8 @@ class Statement:
             # `ClearLastTxContext`: the pod's message says what is done now, no longer what was
             # undone before.
             ssn.tasks.last_transaction.pop(task, None)
+            # A promise is only in the session: `Statement.pipeline` is empty, and the next session
+            # decides again.
             if operation.kind is OperationKind.EVICT:
                 error = immediate.evict_in_cache(ssn, task, operation.reason)
                 if error is not None:
@@ -233,6 +235,7 @@ class Statement:
     def _put(self, task: int, node: int, status: TaskStatus) -> list[str]:
         ssn = self._ssn
         self._move(task, status, TaskStatus.PENDING)
+        # Set even if the node then refuses the task, as `NodeName` is before `AddTask`.
         ssn.tasks.node[task] = node
         error = ssn.place(task, node)
         return [] if error is None else [error]
@@ -260,10 +263,10 @@ class Statement:
                 return
         ssn.registry.notify_allocated(task, node)
 
-    def _failed(self, what: str, task: int, node: int, errors: list[str]) -> str:
+    def _failed(self, operation: str, task: int, node: int, errors: list[str]) -> str:
         ssn = self._ssn
         text = (
-            f"Task {ssn.task_name(task)} {what} to node {ssn.nodes.names[node]} failed:"
+            f"Task {ssn.task_name(task)} {operation} to node {ssn.nodes.names[node]} failed:"
             f" {'; '.join(errors)}"
         )
         ssn.errors.append(text)

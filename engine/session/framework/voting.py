@@ -156,9 +156,9 @@ def victim_tasks(ssn: Session, tasks: list[int]) -> list[int]:
     """Return the victim tasks of the first tier with an answer, in order."""
     for tier in ssn.registry.functions("VictimTasks"):
         # All plugins of a tier add to one map there; its order is random, ours is that of rows.
-        found = {task for _, fns in tier for fn in fns for task in fn(tasks)}
-        if found:
-            return sorted(found)
+        victims = {task for _, fns in tier for fn in fns for task in fn(tasks)}
+        if victims:
+            return sorted(victims)
     return []
 
 
@@ -195,8 +195,8 @@ def hyper_node_gradient(
     """
     # `HyperNodeGradientForJobFn` returns from inside its loop: the first plugin answers for all.
     for _, fn in ssn.registry.flat("HyperNodeGradient"):
-        found: list[list[str]] = fn(root, highest, given, least, purpose)
-        return found
+        gradients: list[list[str]] = fn(root, highest, given, least, purpose)
+        return gradients
     return [[root]]
 
 

@@ -122,6 +122,7 @@ class AllocatedHypernodes:
             if sub.topology and not sub.hypernode:
                 sub.hypernode = self._lowest(job, self._nodes(sub.tasks))
                 updated = updated or bool(sub.hypernode)
+        # A job that was placed keeps its hypernode, unless a group has just been found in another.
         if not division.hypernode or updated:
             common = ""
             for sub in division.sub_jobs:

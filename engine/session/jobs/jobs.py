@@ -87,7 +87,7 @@ class JobTable:
         """By job and role what ``counts`` is by job, for jobs whose roles were asked for; the last
         number is :data:`FREE`."""
         self._free = [
-            self._count_free(job) if some else 0 for job, some in enumerate(self.best_effort)
+            self._count_free(job) if has_any else 0 for job, has_any in enumerate(self.best_effort)
         ]
         """By job: how many pending tasks have no requests."""
 
@@ -217,6 +217,7 @@ class JobTable:
         if gated.is_empty():
             return amount
         rest = amount.clone()
+        # Gated tasks can request more than the amount: minAvailable may be less than all of them.
         rest.cpu = max(rest.cpu - gated.cpu, 0.0)
         rest.memory = max(rest.memory - gated.memory, 0.0)
         for name in rest.scalars or ():
@@ -239,17 +240,20 @@ class JobTable:
         """
         info = self.info[job]
         size = len(self.tasks[job])
+        # All tasks must run, and one of them cannot.
         if info.min_available == size:
             return False
         if info.min_available > size and self._behaviours.impossible_gangs_stop_early:
             return False
         failed = self._failed_roles.get(job, {}).get("", set())
+        # The minima of roles bind only a gang that needs all of them; else the sum decides.
         if info.min_available < info.task_min_available_total:
             roles = self._roles(job)
             left = sum(
                 counts[TaskStatus.PENDING] for role, counts in roles.items() if role not in failed
             )
             return self.ready_task_num(job) + left >= info.min_available
+        # What failed can grow no more; a role without failures may still get its minimum.
         minima = {role: info.task_min_available.get(role, 0) for role in sorted(failed)}
         return self._has_minima(job, _READY, minima)
 
@@ -332,6 +336,7 @@ class JobTable:
                 evicted and self._behaviours.nomination is Nomination.EVICTED
             )
             return UNSCHEDULABLE, text, name if nominates else ""
+        # Unschedulable even if no node was tried: a cluster autoscaler looks for this reason.
         if status == TaskStatus.PENDING:
             errors = self.fit_errors.get(task)
             return UNSCHEDULABLE, message if errors is None else errors.error(), ""
@@ -341,6 +346,7 @@ class JobTable:
         text = self.job_fit_errors.get(job, "")
         if text:
             return f". Origin reason is: {text}"
+        # `FitError` takes the first of a map (`ji.Tasks`); here it is the first row.
         for task in self.tasks[job]:
             errors = self.fit_errors.get(task)
             if errors is not None:

@@ -177,10 +177,10 @@ class SubJobs:
         tasks_of: dict[str, list[int]] = {}
         made_by: dict[str, tuple[SubGroupPolicy, tuple[str, ...]]] = {}
         for task in jobs.tasks[job]:
-            uid, found = key, _first_match(policies, tasks.info[task].pod.metadata.labels)
-            if found is not None:
-                uid = _uid(key, *found)
-                made_by[uid] = found
+            uid, match = key, _first_match(policies, tasks.info[task].pod.metadata.labels)
+            if match is not None:
+                uid = _uid(key, *match)
+                made_by[uid] = match
             tasks_of.setdefault(uid, []).append(task)
         total = sum(map(len, tasks_of.values()))
         assert total == len(jobs.tasks[job]), "each task is in one group"
@@ -189,6 +189,8 @@ class SubJobs:
         for uid in sorted(tasks_of):
             policy, values = made_by.get(uid, (None, ()))
             wanted = topology if policy is None else policy.network_topology
+            # `NewSubJobInfo` begins with 1: only a size of the policy, or an undivided job, changes
+            # that.
             least = 1 if policies else jobs.min_available[job]
             if policy is not None and policy.sub_group_size is not None:
                 least = policy.sub_group_size

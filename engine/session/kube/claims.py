@@ -26,13 +26,13 @@ class MountedClaim(msgspec.Struct, frozen=True):
 
 def mounted_claims(pod: Pod) -> list[MountedClaim]:
     """Return the claims of a pod, in the order of its volumes."""
-    found = []
+    claims = []
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is not None:
-            found.append(MountedClaim(volume.persistent_volume_claim.claim_name, own=False))
+            claims.append(MountedClaim(volume.persistent_volume_claim.claim_name, own=False))
         elif volume.ephemeral is not None:
-            found.append(MountedClaim(f"{pod.name}-{volume.name}", own=True))
-    return found
+            claims.append(MountedClaim(f"{pod.name}-{volume.name}", own=True))
+    return claims
 
 
 def not_for_pod(claim: PersistentVolumeClaim, pod: Pod) -> str | None:
@@ -92,9 +92,10 @@ def provisionable(columns: NodeColumns, storage_class: StorageClass) -> Mask:
         return columns.every
     mask = ~columns.every
     for term in storage_class.allowed_topologies:
+        # A term without expressions matches no node.
         if term.match_label_expressions:
-            one = columns.every
+            matching = columns.every
             for expression in term.match_label_expressions:
-                one = one & columns.has_one_of(expression.key, expression.values)
-            mask = mask | one
+                matching = matching & columns.has_one_of(expression.key, expression.values)
+            mask = mask | matching
     return mask

@@ -104,7 +104,7 @@ def gather_pools(usable: Iterable[ResourceSlice], every: Sequence[ResourceSlice]
             pool.generation, pool.slices = generation, []
         if generation == pool.generation:
             pool.slices.append(each)
-    found = []
+    newest = []
     for key in sorted(pools):
         pool = pools[key]
         of_pool = [each.spec for each in every if (each.spec.driver, each.spec.pool.name) == key]
@@ -114,8 +114,8 @@ def gather_pools(usable: Iterable[ResourceSlice], every: Sequence[ResourceSlice]
         pool.incomplete = there != pool.slices[0].spec.pool.resource_slice_count
         names = [offer.id.device for offer in pool.offers()]
         pool.invalid = len(set(names)) < len(names)
-        found.append(pool)
-    return found
+        newest.append(pool)
+    return newest
 
 
 class _Wish(msgspec.Struct, frozen=True):
@@ -170,7 +170,7 @@ class Allocator:
         self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]
     ) -> list[list[list[_Wish]]]:
         """Return by claim and request its alternatives; the first possible one counts."""
-        found = []
+        alternatives = []
         for number, claim in enumerate(claims):
             of_claim = [
                 [self._counted(claim, wish, pools) for wish in self._plain(number, request)]
@@ -182,8 +182,8 @@ class Allocator:
                     f"claim {claim.key}: number of requested devices {least} exceeds the claim"
                     f" limit of {MOST_DEVICES}"
                 )
-            found.append(of_claim)
-        return found
+            alternatives.append(of_claim)
+        return alternatives
 
     def _plain(self, claim: int, request: DeviceRequest) -> Iterator[_Wish]:
         """Yield the wishes of a request."""

@@ -185,10 +185,10 @@ class NodeColumns:
     def _required(self, required: RequiredNodes) -> Mask:
         mask = self._all_of(required.labels)
         if required.terms is not None:
-            one = np.zeros(len(self), dtype=np.bool_)
+            any_term = np.zeros(len(self), dtype=np.bool_)
             for term in required.terms:
-                one |= self._term(term)
-            mask &= one
+                any_term |= self._term(term)
+            mask &= any_term
         return mask
 
     def _term(self, term: NodeTerm) -> Mask:

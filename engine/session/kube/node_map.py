@@ -304,6 +304,8 @@ def _placed(ssn: Session) -> Ints:
     # Nodes have no tasks of ended pods, while a task keeps the name of its node.
     ended = (status == TaskStatus.SUCCEEDED) | (status == TaskStatus.FAILED)
     on: Ints = np.where(ended, NO_NODE, ssn.tasks.node).astype(np.int32)
+    # Where tasks and accounts differ, the accounts count: `GenerateNodeMapAndSlice` reads `Pods()`
+    # of nodes.
     if np.count_nonzero(on != NO_NODE) != ssn.nodes.count_tasks():
         on[:] = NO_NODE
         for node in range(len(ssn.nodes)):
@@ -332,9 +334,9 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
         before = known.get(info.klass) or _new_class(info.pod, reading, asked)
-        made = known[info.klass] = class_of(info.pod, before, reading)
-        classes[number] = made
-        request = made.requests
+        pod_class = known[info.klass] = class_of(info.pod, before, reading)
+        classes[number] = pod_class
+        request = pod_class.requests
         if reading.overhead_in_cores and info.pod.spec.overhead:
             request = pod_requests(info.pod, sidecars=reading.sidecars)
         if not how.existing_pod_sidecars_scored and info.pod.spec.init_containers:
@@ -350,6 +352,6 @@ def _new_class(pod: Pod, reading: Reading, asked: dict[tuple[int, ...], PodReque
     """
     spec = pod.spec
     parts = (id(spec.containers), id(spec.init_containers), id(spec.overhead))
-    made = PodClass(pod, asked.get(parts), reading)
-    asked[parts] = made.requests
-    return made
+    new = PodClass(pod, asked.get(parts), reading)
+    asked[parts] = new.requests
+    return new

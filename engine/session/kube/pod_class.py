@@ -233,11 +233,11 @@ class PodClass:
         away = affinity.pod_anti_affinity or PodAffinity()
         faults: list[str] = []
 
-        def parsed(what: str, parse: Callable[[], tuple[Term, ...]]) -> tuple[Term, ...]:
+        def parsed(field: str, parse: Callable[[], tuple[Term, ...]]) -> tuple[Term, ...]:
             try:
                 return parse()
             except SelectorError as fault:
-                faults.append(f"{what}: {fault}")
+                faults.append(f"{field}: {fault}")
                 return ()
 
         required = parsed("requiredAffinityTerms", lambda: self._terms(near.required))

@@ -31,5 +31,5 @@ def matching_classes(nodes: NodeMap, pod: PodClass, constraint: SpreadConstraint
     if selector.empty and not constraint.empty_means_all:
         return []
     return nodes.classes_where(
-        lambda other: other.namespace == pod.namespace and selector.matches(other.labels)
+        lambda placed: placed.namespace == pod.namespace and selector.matches(placed.labels)
     )

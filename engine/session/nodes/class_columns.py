@@ -116,11 +116,13 @@ class ClassColumns:
             takes = self.fits_idle & (self.verdicts() == PASS)
             self._uniform = uniform
             score, late = self.score_all()
+            # Added as in `NodeSelection.scores`: another order changes the last digits of a float.
             self._ranked = np.where(takes, score + (late + uniform), -inf)
         return self._ranked
 
     def verdicts(self) -> Ints:
         """Return why a task of the class does not fit nodes: resources first, then the filters."""
+        # `predicate` of allocate returns at the first: where resources lack no filter is run.
         return np.where(self.insufficient == PASS, self.filter_all(), self.insufficient)
 
     def _update(self, rows: Rows) -> None:
@@ -175,6 +177,7 @@ class ClassColumns:
         self.insufficient[rows] = PASS
         if not later.all():
             names = np.array([self._verdict(dim) for dim in self._dims], dtype=np.int32)
+            # The least of truth values is the first False: the first resource that is not enough.
             lacking = np.argmin(enough[~later][:, self._dims], axis=1)
             self.insufficient[rows[~later]] = names[lacking]
         return now & later

@@ -55,6 +55,7 @@ class EvictionCandidates:
         """By task: the node that it is on, or ``NO_NODE``."""
         self._may_go: Mask = np.zeros(count, dtype=np.bool_)
         self._behaviours = ssn.behaviours
+        # Else one array has both names, and `_read` writes it under the first.
         self._may_go_in_job = (
             self._may_go.copy()
             if self._behaviours.unpreemptable_preempted_within_job
@@ -123,6 +124,7 @@ class EvictionCandidates:
         Mostly one of the first is used, so these are not checked beforehand.
         """
         occupied = nodes[self.nodes_of(who)[nodes]]
+        # A release whose `FutureIdle` can panic visits all nodes, as each visit may be the crash.
         first = len(occupied) if self._ssn.behaviours.overfull_nodes_crash else _EAGER
         yield from occupied[:first].tolist()
         if len(occupied) > first:
@@ -139,11 +141,11 @@ class EvictionCandidates:
             chosen[self._chosen(tier, task, candidates)] = True
         room = ssn.nodes.future_idle() + self._freed(np.flatnonzero(chosen))
         enough: Mask = np.all(ssn.named_request(task) - room < _SLACK, axis=1)
-        kept: Rows = nodes[np.take(enough, nodes)]
+        with_room: Rows = nodes[np.take(enough, nodes)]
         if ssn.trace.on:
             victims = np.bincount(self.node[np.flatnonzero(chosen)], minlength=len(ssn.nodes))
             keep_short(ssn, task, nodes[(victims > 0)[nodes] & ~enough[nodes]], victims, room)
-        return PromisingNodes(kept, self.nodes_of(chosen)[kept])
+        return PromisingNodes(with_room, self.nodes_of(chosen)[with_room])
 
     def _freed(self, victims: Rows) -> Floats:
         """Return, by node and resource, what victims would free."""

@@ -28,6 +28,7 @@ def check_future_idle(ssn: Session, rows: Rows, *callers: str) -> None:
     has = nodes.idle[rows] + nodes.releasing[rows]
     promised = nodes.pipelined[rows]
     short = promised - has >= _SLACK
+    # `LessEqual` compares the scalars of its left side: what was never pipelined is not there.
     short[:, 2:] &= nodes.promised[rows, 2:]
     overfull = short.any(axis=1)
     if not overfull.any():
@@ -47,8 +48,8 @@ def check_future_idle(ssn: Session, rows: Rows, *callers: str) -> None:
 
 def _resource(ssn: Session, amounts: list[float], named: set[str]) -> Resource:
     """Return a resource with those scalars that are named or not 0."""
-    made = Resource(amounts[0], amounts[1])
+    resource = Resource(amounts[0], amounts[1])
     for name, amount in sorted(zip(ssn.dims[2:], amounts[2:], strict=True)):
         if amount or name in named:
-            made.set_scalar(name, amount)
-    return made
+            resource.set_scalar(name, amount)
+    return resource

@@ -152,20 +152,22 @@ class NodeSelection:
             # A node with a cached failure is not found, and so does not bring the search nearer to
             # its end.
             passing = self._known(cache, task, rows, verdicts) == PASS
+            # In order of rows again, since callers take the first of equals as the one of the least
+            # name.
             visited = np.sort(self._sampling.visit(passing))
             rows, verdicts = rows[visited], verdicts[visited]
         if cache is not None:
             verdicts = self._with_cache(cache, task, rows, verdicts)
         errors = FitErrors.none(self._ssn.reasons, len(self._ssn.nodes))
         errors.verdicts[rows] = verdicts
-        found = rows[verdicts == PASS]
+        fitting = rows[verdicts == PASS]
         if self._ssn.trace.on:
             self._ssn.trace.add(
                 "predicate",
                 self._ssn.task_name(task),
                 by=purpose.value,
                 outcome=StepOutcome.PASSING,
-                many=len(found),
+                many=len(fitting),
                 of=len(rows),
                 numbers=dict(sorted(errors.reasons().items())),
             )
@@ -174,7 +176,7 @@ class NodeSelection:
                 others = self._others(cache, task, rows)
                 seen = nodes_checked(self._ssn, self.columns(task), rows, verdicts, others)
                 self._ssn.trace.detail(purpose.value, name, seen)
-        return found, errors
+        return fitting, errors
 
     def scores(self, task: int, rows: Rows) -> Floats | None:
         """Return the scores of candidates, or ``None`` if a plugin could not score.
@@ -211,13 +213,13 @@ class NodeSelection:
 
     def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
         """Store each node's score when it was last a candidate for a task."""
-        kept = self._ssn.node_scores
-        if task in kept:
-            before, earlier = kept[task]
-            other = ~np.isin(before, rows)
-            rows = np.concatenate((before[other], rows))
-            scores = np.concatenate((earlier[other], scores))
-        kept[task] = (rows, scores)
+        known = self._ssn.node_scores
+        if task in known:
+            before, earlier = known[task]
+            elsewhere = ~np.isin(before, rows)
+            rows = np.concatenate((before[elsewhere], rows))
+            scores = np.concatenate((earlier[elsewhere], scores))
+        known[task] = (rows, scores)
 
     def _trace_best(self, task: int, rows: Rows, scores: Floats) -> None:
         """Add a step with the best few scores; all scores are stored beside the trace."""
@@ -341,6 +343,8 @@ class NodeSelection:
         ranked = columns.ranked(uniform)
         best = int(ranked.argmax())
         highest = ranked.item(best)
+        # Also where no node has room now (-infinity): the long way finds why, or room in the
+        # future.
         if not highest > self._lowest:
             return None
         if cache is not None:
@@ -480,8 +484,8 @@ def _highest(scores: Floats, count: int) -> Rows:
     """Return the places of the highest scores, the first of equals first."""
     if len(scores) > count:
         least = np.partition(scores, len(scores) - count)[len(scores) - count]
-        found = np.flatnonzero(scores >= least)
-        return found[np.argsort(-scores[found], kind="stable")[:count]]
+        places = np.flatnonzero(scores >= least)
+        return places[np.argsort(-scores[places], kind="stable")[:count]]
     return np.argsort(-scores, kind="stable")
 
 

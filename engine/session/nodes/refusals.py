@@ -63,8 +63,8 @@ def nodes_checked(
             key = reasons, final, ssn.task_name(others[row])
             by_reasons.setdefault(key, []).append(row)
     groups = []
-    for (reasons, final, of), some in by_reasons.items():
-        members = np.array(sorted(some))
+    for (reasons, final, of), refusing in by_reasons.items():
+        members = np.array(sorted(refusing))
         order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
         nearest = tuple(miss(row, reasons) for row in members[order].tolist())
         named = tuple(names[members].tolist())

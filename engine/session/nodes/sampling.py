@@ -61,9 +61,9 @@ class Sampling:
             return np.empty(0, dtype=np.intp)
         last = self._memory.next_node
         order = (last + np.arange(count)) % count
-        found = np.flatnonzero(passing[order])
+        places = np.flatnonzero(passing[order])
         enough = nodes_to_find(count)
-        seen = int(found[enough]) + 1 if len(found) > enough else count
+        seen = int(places[enough]) + 1 if len(places) > enough else count
         self._memory.next_node = (last + seen) % count
         visited: NDArray[np.intp] = order[:seen]
-        return visited[:-1] if len(found) > enough else visited
+        return visited[:-1] if len(places) > enough else visited

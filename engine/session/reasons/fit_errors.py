@@ -88,17 +88,18 @@ class FitErrors:
         """Return how many nodes refuse the task for the reason of each code, by code."""
         if self._codes is not None:
             return self._codes
-        found: Counter[str] = Counter()
-        for objection, count in self._objections():
-            for code in dict.fromkeys(one.full_code for one in objection.plain):
-                found[code] += count
-        self._codes = dict(sorted(found.items()))
+        counts: Counter[str] = Counter()
+        for objection, nodes in self._objections():
+            for code in dict.fromkeys(reason.full_code for reason in objection.plain):
+                counts[code] += nodes
+        self._codes = dict(sorted(counts.items()))
         return self._codes
 
     def error(self) -> str:
         """Return the sentence; the number of nodes in it is that of the first call."""
         if not self._text:
             failed = int(np.count_nonzero(self.verdicts != PASS))
+            # Not of all nodes: of those that have a reason (`len(f.nodes)`). It is kept as `f.err`.
             self._base = self._base or f"0/{failed} nodes are unavailable"
             counted = histogram(self.reasons())
             self._text = f"{self._base}: {', '.join(counted)}." if failed else self._base

@@ -141,7 +141,9 @@ def around(message: str, *inner: Objection) -> Objection:
     """Return what a release writes for objections of filters, in other words than theirs."""
     plain = tuple(objection for given in inner for objection in given.plain)
     return (
-        plain[0] if [one.message for one in plain] == [message] else Objection(message, inner=plain)
+        plain[0]
+        if [objection.message for objection in plain] == [message]
+        else Objection(message, inner=plain)
     )
 
 

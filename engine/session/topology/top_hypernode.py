@@ -37,6 +37,7 @@ def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
     for info in infos.values():
         info.parent = info.parent or CLUSTER_TOP
     infos[CLUSTER_TOP] = HyperNodeInfo(top)
+    # Without members that are no nodes of the session (`GetRealNodesByHyperNode`).
     real_nodes = {name: members & names for name, members in tree.real_nodes.items()}
     return HyperNodes(
         infos,
@@ -80,6 +81,8 @@ def allowed_tier(
     if wanted.mode != "hard":
         return None
     if wanted.highest_tier_allowed is None and wanted.highest_tier_name and translates:
+        # A name that no hypernode has is not translated: then the tier is not limited
+        # (`translateHighestTierNameToAllowed`).
         return next(
             (
                 info.tier
