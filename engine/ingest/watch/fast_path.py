@@ -170,10 +170,9 @@ class UsualLines:
         whole = _WRAPPER + len(change) + len(payload) + surplus + cut
         if whole != len(text) - text.endswith(b"\n"):
             return None
-        written_at = newest_written(written) if cut else None
         revision = int(version)
         reference = Reference(group, document.kind, metadata.namespace, metadata.name, metadata.uid)
-        stamp = _stamp(document, written_at)
+        stamp = _stamp(document, newest_written(written) if cut else None)
         # The reader takes the version here: after this, the line cannot be left to the slow path.
         verb, latest = self._place(change, reference, revision, stamp, line)
         return Event(
