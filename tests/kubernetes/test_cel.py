@@ -67,6 +67,9 @@ def test_what_holds(expression: str) -> None:
         ('"a".matches("(")', "regexp"),
         ("9" * 50, "invalid number"),
         ("other.x == 1", "undeclared reference"),
+        (f"has({OF}.model.o)", "no such overload"),
+        (f"has({OF}.cards.o)", "no such overload"),
+        (f"{OF}[[1]] == 1", "no such key"),
     ],
 )
 def test_what_has_no_value(expression: str, fault: str) -> None:

@@ -10,7 +10,7 @@ Source: https://github.com/google/cel-spec; k8s.io/dynamic-resource-allocation/c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -293,13 +293,25 @@ class _Field:
         return _index(self._of(scope), self._name)
 
     def is_there(self, scope: Scope) -> bool:
-        """Return whether the value has the field."""
-        return self._name in self._of(scope)
+        """Return whether the value has the field.
+
+        :raises CelError: it is no map, and so has no fields.
+        """
+        of = self._of(scope)
+        # In Python a text would have each part of it, and a number would raise a TypeError.
+        if not isinstance(of, Mapping):
+            raise CelError("no such overload")
+        return self._name in of
+
+
+def _has_key(of: Mapping[Any, Any], key: Any) -> bool:
+    """Return whether a map has a key; a list or a map is none."""
+    return isinstance(key, Hashable) and key in of
 
 
 def _index(of: Any, key: Any) -> Any:
     if isinstance(of, Mapping):
-        if key in of:
+        if _has_key(of, key):
             return of[key]
         raise CelError(f"no such key: {key}")
     if isinstance(of, list) and type(key) is int:
@@ -376,7 +388,7 @@ def _compare(left: Any, right: Any) -> int:
 
 def _in(value: Any, of: Any) -> bool:
     if isinstance(of, Mapping):
-        return value in of
+        return _has_key(of, value)
     if isinstance(of, list):
         return any(_equal(value, each) for each in of)
     raise CelError("no such overload")
