@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections import Counter
 from typing import Any
 
@@ -236,6 +237,17 @@ def test_a_key_that_occurs_twice_is_malformed() -> None:
     )
     with pytest.raises(EventMalformed, match="the key 'phase' occurs twice"):
         read(line)
+
+
+def test_a_repeated_key_among_very_many_is_found_in_proportion_to_their_number() -> None:
+    labels = {f"key-{number}": "" for number in range(60_000)}
+    line = watched(("ADDED", pod("a", 1, labels=labels))).replace(
+        b'"key-7":"",', b'"key-7":"",' * 2
+    )
+    begin = time.process_time()
+    with pytest.raises(EventMalformed, match="the key 'key-7' occurs twice"):
+        read(line)
+    assert time.process_time() - begin < 10
 
 
 def test_escapes_and_white_space_are_no_repeated_keys() -> None:

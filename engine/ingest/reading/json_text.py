@@ -329,11 +329,11 @@ def repeated_key(text: bytes, canonical: bytes, *, quotes: int = 0) -> str | Non
     repeated: list[str] = []
 
     def look(pairs: list[tuple[str, Any]]) -> None:
-        keys = frozenset[str]()
+        keys: set[str] = set()
         for key, _ in pairs:
             if key in keys:
                 repeated.append(key)
-            keys |= {key}
+            keys.add(key)
 
     json.loads(text, object_pairs_hook=look)
     return repeated[0] if repeated else None
