@@ -72,20 +72,26 @@ def arrivals(
     :param until: microseconds since 1970. :param existing: the objects at the moment.
     :param schedulers: whose pods a live cluster binds; those of others come bound.
     """
-    reader = _Reader({place_of(one): one for one in existing}, frozenset(schedulers))
+    reader = _Reader({place_of(document): document for document in existing}, frozenset(schedulers))
     clock = clock_of(log.store, branch=moment.branch, cluster=moment.cluster)
+    # A write is the difference of two versions, so they are read in the order of revisions.
     later = sorted(_later(log, moment), key=lambda recorded: recorded.event.revision or 0)
     events = list(attributed(log.store, clock, later, branch=moment.branch))
-    writers = {(one.event.revision, one.event.reference): one.actor for one in events if one.actor}
-    found = []
-    for one in events:
-        time, event = one.span.estimate, one.event
+    # An attribution names the writer of a version in another event of the same revision.
+    writers = {
+        (attribution.event.revision, attribution.event.reference): attribution.actor
+        for attribution in events
+        if attribution.actor
+    }
+    writes = []
+    for attributed_event in events:
+        time, event = attributed_event.span.estimate, attributed_event.event
         if time is None or time > until:
             continue
         writer = writers.get((event.revision, event.reference), "")
-        found += [Timed(time, act) for act in reader.read(event, writer)]
-    found.sort(key=lambda one: one.at)
-    return Arrivals(tuple(found), reader.unknown, tuple(sorted(reader.foreign)))
+        writes += [Timed(time, act) for act in reader.read(event, writer)]
+    writes.sort(key=lambda timed: timed.at)
+    return Arrivals(tuple(writes), reader.unknown, tuple(sorted(reader.foreign)))
 
 
 def _later(log: Log, moment: Moment) -> Iterator[Recorded]:
@@ -139,16 +145,17 @@ class _Reader:
         if document is None or (place.kind == "Command" and before and now):
             return None  # A command is carried out once.
         act = act_of(place, before, now)
-        made = self._made_here(place.kind, document)
-        if place.kind == "Pod" and not made:
+        made_here = self._made_here(place.kind, document)
+        if place.kind == "Pod" and not made_here:
             act = self._outside(place, now, act)
         if act is None:
             return None
         if act.verb == ADDED:
-            return None if made else act
-        if act.verb == DELETED and not made:
+            return None if made_here else act
+        if act.verb == DELETED and not made_here:
             return act if _may_end(writer) else None
-        return act if (is_user(writer) if writer else not made) else None
+        # Where no writer is known, what no component here makes counts as from outside.
+        return act if (is_user(writer) if writer else not made_here) else None
 
     def _made_here(self, kind: str, document: Document) -> bool:
         """Say whether a component here makes an object."""
@@ -172,6 +179,7 @@ class _Reader:
         if now["spec"].get("schedulerName", "default-scheduler") in self._schedulers:
             if act is None or act.verb != ADDED:
                 return act
+            # The scheduler that lives on binds it, whatever node it has in the record.
             return UserAct(ADDED, {**act.document, "spec": _without_node(act.document["spec"])})
         if act is not None and act.verb == ADDED:
             self._unbound.add(place)  # It comes when it has a node.
@@ -201,7 +209,7 @@ def _recorded(before: Document | None, now: Document | None) -> UserAct | None:
 def _content(document: Document) -> Mapping[str, Any]:
     """Return what a change may be of: all but what an API server fills in."""
     metadata = {name: document["metadata"].get(name) or {} for name in ("labels", "annotations")}
-    rest = {name: one for name, one in document.items() if name not in {"metadata", "kind"}}
+    rest = {name: value for name, value in document.items() if name not in {"metadata", "kind"}}
     return {**rest, "metadata": metadata}
 
 

@@ -152,6 +152,7 @@ class Recorder:
         if written.by == SCHEDULER and _ends(before, pod, gone=gone):
             work.evictions += 1
             self.evictions.append(Eviction(pod=change.key, at=Time(at), work=work.name))
+            # It does not count for the start of its job any more: a successor has another uid.
             self._placed.get(work.name, set()).discard(pod["metadata"]["uid"])
         if work.name == f"pod {change.key}" and _phase(pod) in ENDED and work.finished is None:
             work.finished = Time(at)
@@ -202,11 +203,11 @@ class Recorder:
     def _name(self, pod: Document, group: Document | None) -> str:
         """Return the name of the uppermost owner that exists, or of a PodGroup of users."""
         namespace = place_of(pod).key.partition("/")[0]
-        found: Document | None = pod
+        owner: Document | None = pod
         top = pod
-        while found is not None:
-            top = found
-            found = self._owner(found, namespace)
+        while owner is not None:
+            top = owner
+            owner = self._owner(owner, namespace)
         own = place_of(top)
         if own.kind == "Pod" and group is not None and not group["metadata"].get("ownerReferences"):
             own = place_of(group)
@@ -216,12 +217,12 @@ class Recorder:
         reference = controller_of(document)
         if reference is None:
             return None
-        found = {
+        named = {
             "apiVersion": reference.get("apiVersion", ""),
             "kind": reference["kind"],
             "metadata": {"name": reference["name"], "namespace": namespace},
         }
-        return self.server.find(*place_of(found))
+        return self.server.find(*place_of(named))
 
 
 def _ends(before: Mapping[str, Any] | None, pod: Document, *, gone: bool) -> bool:

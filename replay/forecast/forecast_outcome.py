@@ -74,15 +74,15 @@ def _rows(courses: Sequence[Course], name: str) -> Iterator[UncertainRow]:
     works = [course.works.get(name, WorkItem(name=name, queue="")) for course in courses]
     queue = next((work_item.queue for work_item in works if work_item.queue), "")
     values: dict[What, tuple[int | None, ...]] = {
-        What.STARTS: tuple(one.starts for one in works),
-        What.FINISHES: tuple(one.finished for one in works),
-        What.EVICTED: tuple(one.evictions for one in works),
-        What.WAITING: tuple(one.waiting for one in works),
+        What.STARTS: tuple(work_item.starts for work_item in works),
+        What.FINISHES: tuple(work_item.finished for work_item in works),
+        What.EVICTED: tuple(work_item.evictions for work_item in works),
+        What.WAITING: tuple(work_item.waiting for work_item in works),
     }
-    ran = all(one.had >= one.needs for one in works)
-    for what, some in values.items():
-        if len(set(some)) > 1:
-            yield UncertainRow(what=what, work=name, queue=queue, values=some, ran=ran)
+    ran = all(work_item.had >= work_item.needs for work_item in works)
+    for what, by_course in values.items():
+        if len(set(by_course)) > 1:
+            yield UncertainRow(what=what, work=name, queue=queue, values=by_course, ran=ran)
 
 
 def summaries(courses: Sequence[Course]) -> list[Summary]:
@@ -98,19 +98,19 @@ def _summary(course: Course, original: Course) -> Summary:
             by.append(there - here)
         only_here += here is not None and there is None
         not_here += here is None and there is not None
-    moved = [one for one in by if one]
+    moved = [gain for gain in by if gain]
     works = course.works.values()
     return Summary(
         name=course.name,
         started=sum(work_item.starts is not None for work_item in works),
-        earlier=sum(one > 0 for one in by),
-        later=sum(one < 0 for one in by),
+        earlier=sum(gain > 0 for gain in by),
+        later=sum(gain < 0 for gain in by),
         only_here=only_here,
         not_here=not_here,
         by=round(median(moved)) if moved else None,
         evictions=len(course.evictions),
-        finished=sum(one.finished is not None for one in works),
-        waiting=sum(one.waiting for one in works),
+        finished=sum(work_item.finished is not None for work_item in works),
+        waiting=sum(work_item.waiting for work_item in works),
         sessions=course.sessions,
         ran=course.ran,
         endless=course.endless,

@@ -76,13 +76,14 @@ def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -
         return SessionRhythm(Rhythm(begin, period), text)
     listed = listed_sessions(log.store, moment)
     known = [session.begin for session in listed if session.how is HowKnown.LOGGED]
-    pauses = [later - one for one, later in pairwise(known)]
+    pauses = [later - earlier for earlier, later in pairwise(known)]
+    # A median of 0, as of times in whole seconds, is no period.
     if len(pauses) < _FEWEST or not median(pauses):
         text = f"A session runs every {_seconds(PERIOD_US)} (Volcano's default)."
         return SessionRhythm(Rhythm(_first(known, begin, PERIOD_US), PERIOD_US), text)
     every = round(median(pauses))
     then = f"every {_seconds(every)} (the median of {len(pauses)} recorded pauses)"
-    later = tuple(one for one in known if one >= begin)
+    later = tuple(opened for opened in known if opened >= begin)
     if not later:
         return SessionRhythm(Rhythm(_first(known, begin, every), every), f"A session runs {then}.")
     recorded = "the recorded one" if len(later) == 1 else f"the {len(later)} recorded ones"
@@ -129,13 +130,14 @@ def calibrated(
         if placement.at <= until:
             predicted.setdefault(placement.like, []).append(_Bound(placement.at, placement.node))
     pairs = list(_pairs(recorded, predicted))
-    off = sorted(abs(one.at - other.at) for one, other in pairs)
+    off = sorted(abs(real.at - run.at) for real, run in pairs)
     return Calibration(
         until=Time(until),
         recorded=sum(map(len, recorded.values())),
         predicted=len(pairs),
-        same_node=sum(one.node == other.node for one, other in pairs),
+        same_node=sum(real.node == run.node for real, run in pairs),
         off=round(median(off)) if off else None,
+        # Rounded up, so that at least nine in ten are not further off.
         off_most=off[-(-len(off) * 9 // 10) - 1] if off else None,
         invented=sum(map(len, predicted.values())) - len(pairs),
     )
@@ -150,8 +152,9 @@ def _pairs(
     recorded: Mapping[str, list[_Bound]], predicted: Mapping[str, list[_Bound]]
 ) -> Iterator[tuple[_Bound, _Bound]]:
     """Yield what is in both, in order of time."""
-    for like, some in sorted(recorded.items()):
-        yield from zip(sorted(some), sorted(predicted.get(like, ())), strict=False)
+    for like, bounds in sorted(recorded.items()):
+        # What one side has more often has no partner.
+        yield from zip(sorted(bounds), sorted(predicted.get(like, ())), strict=False)
 
 
 Progress = Callable[[int, int], None]
@@ -190,6 +193,7 @@ class Loops:
         self.lives = recorded_lives(log, self._end)
         self.rhythm: SessionRhythm = rhythm_of(log, self._end, self.begin, wish.period)
         self._beginnings: dict[CacheBasis, Beginning] = {}
+        # Each course makes others: these only say in sentences what is assumed.
         self._times = self.times(MachineClock(self.begin))
         self.arrivals = self._arrivals()
 
@@ -279,10 +283,11 @@ class Loops:
         """Return a cluster that begins to live, with nothing changed yet."""
         behaviours = resolve(variant.release or self.release)
         in_force = self.in_force(variant, behaviours)
+        # A copy of the cache, as the cluster goes on with it.
         projector = self._beginning(behaviours).world().projector
         cast = Cast(behaviours, in_force.conf, clock, self._owners)
         members = cast.members(projector, self.process(in_force), times)
-        made = LiveCluster(
+        cluster = LiveCluster(
             clock,
             members,
             self.existing,
@@ -290,34 +295,36 @@ class Loops:
             recorder,
             classes_known=self._classes_known,
         )
-        return made, in_force
+        return cluster, in_force
 
     def assumed(self) -> list[str]:
         """Return in sentences what the answer rests on."""
-        found = [self.rhythm.text, *self._times.texts()]
+        sentences = [self.rhythm.text, *self._times.texts()]
         writes = self.arrivals
         if not self.wish.arrivals:
-            found.append("Nothing is written from outside: what users wrote then is left out.")
+            sentences.append("Nothing is written from outside: what users wrote then is left out.")
         elif writes.writes:
             come = "comes at its" if len(writes.writes) == 1 else "come at their"
-            found.append(
+            sentences.append(
                 f"{counted(len(writes.writes), 'recorded write')} of users, and of what no "
                 f"component here makes, {come} recorded times."
             )
         if writes.unknown:
-            found.append(
+            sentences.append(
                 f"Of {writes.unknown} of them the log does not say who wrote: they are of objects "
                 "that no controller has."
             )
         if writes.foreign:
-            found.append(
+            sentences.append(
                 f"Pods of {', '.join(writes.foreign)} come and go as recorded: no component here "
                 "makes them."
             )
         if self.wish.arrivals and self.until > self.recorded_until:
             after = max(self.recorded_until - self.begin, 0) / SECOND_US
-            found.append(f"The log ends {after:.0f} s after the moment: nothing is written then.")
-        return found
+            sentences.append(
+                f"The log ends {after:.0f} s after the moment: nothing is written then."
+            )
+        return sentences
 
 
 NOT_MODELLED = (
@@ -331,12 +338,12 @@ class _Run:
     """One course."""
 
     def __init__(
-        self, loops: Loops, variant: Variant, kept: list[WrittenObject] | None = None
+        self, loops: Loops, variant: Variant, written: list[WrittenObject] | None = None
     ) -> None:
         self._loops, self._variant = loops, variant
         self._clock = MachineClock(loops.begin)
         self._times = loops.times(self._clock)
-        self._recorder = Recorder(loops.begin, kept)
+        self._recorder = Recorder(loops.begin, written)
         self._cluster, self._conf = loops.cluster(variant, self._clock, self._times, self._recorder)
 
     def course(self, progress: Progress | None) -> Course:
@@ -404,6 +411,7 @@ def forecast(
     moment = question.moment
     loops = Loops(log, moment, question.release, question.wish, question.conf)
     wanted = [Variant(ORIGINAL), *question.variants]
+    # A change that cannot be made is refused before the first course takes its time.
     for variant in question.variants:
         loops.check(variant)
     done: dict[int, Course] = {}
@@ -435,14 +443,15 @@ def _run_beside(
     count = max(min(jobs, len(wanted)), 1) if question.place else 1
 
     def own() -> list[Course]:
-        found = []
+        courses = []
         numbers = range(0, len(wanted), count)
         for at, number in enumerate(numbers):
             done[number] = loops.run(wanted[number], _part(progress, at, len(numbers)))
-            found.append(done[number])
-        return found
+            courses.append(done[number])
+        return courses
 
     def others(place: int, courses: list[Course]) -> None:
+        # Courses are dealt out in turns, so those of one process are not beside each other.
         done.update(zip(range(place + 1, len(wanted), count), courses, strict=True))
 
     tasks = [question._replace(variants=tuple(wanted[number::count])) for number in range(1, count)]
@@ -495,7 +504,7 @@ def _forecast(loops: Loops, wanted: Sequence[Variant], done: Mapping[int, Course
         ),
         missing=tuple(variant.name for number, variant in enumerate(wanted) if number not in done),
         unread=remarks(
-            loops.log, loops.moment, (change for one in wanted for change in one.changes)
+            loops.log, loops.moment, (change for variant in wanted for change in variant.changes)
         ),
     )
 

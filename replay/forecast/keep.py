@@ -36,10 +36,11 @@ def keep(
     :raises UsageError: there is such a branch, or it cannot have this name.
     """
     with open_log(place) as store:
-        made = store.create_branch(name, fork=0)
+        # The branch shares no event with the log: its revisions begin with 1 again.
+        branch = store.create_branch(name, fork=0)
         events = list(_Events(cluster).of(existing, written, begin, conf))
         store.append(events, branch=name)
-    return Branched(made, len(events))
+    return Branched(branch, len(events))
 
 
 class _Events:

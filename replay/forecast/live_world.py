@@ -114,6 +114,8 @@ class Cast:
         """
         own, objects = controller_behaviours(self._behaviours.release), self._objects
         schedulers = projector.cache.options.scheduler_names
+        # The first process goes on with the cache of the moment; one after a panic begins with an
+        # empty one.
         begun = [self._scheduler(projector, process)]
 
         def scheduler() -> LiveScheduler:
@@ -152,9 +154,9 @@ class Cast:
         """Return an object without owners of which the log would not say that they are gone."""
         metadata = document["metadata"]
         followed = [
-            one
-            for one in metadata.get("ownerReferences") or ()
-            if distinct_kind(one.get("apiVersion", ""), one["kind"]) in self._owners
+            reference
+            for reference in metadata.get("ownerReferences") or ()
+            if distinct_kind(reference.get("apiVersion", ""), reference["kind"]) in self._owners
         ]
         return {**document, "metadata": {**metadata, "ownerReferences": followed}}
 
@@ -177,14 +179,14 @@ class LiveWorld:
 
         :raises ObjectNotFound: there is none.
         """
-        found = self.find(pair, namespace, name)
-        if found is None:
+        document = self.find(pair, namespace, name)
+        if document is None:
             raise ObjectNotFound(
                 f"the log shows no {plain_name(*pair)} {_place(pair, namespace, name).key} at "
                 f"{self._label}",
                 now="name one that exists then",
             )
-        return found
+        return document
 
     def of(self, kind: str) -> Iterator[Object]:
         """Yield the objects of a kind that the scheduler watches, by key."""
@@ -204,8 +206,8 @@ class LiveWorld:
                 decode(KINDS[place.kind], document)
         except EventMalformed as fault:
             raise UsageError(f"not a valid object: {fault}", now="correct the change") from fault
-        held = self._server.find(*place)
-        gone = {} if held is None else _gone(held, document)
+        existing = self._server.find(*place)
+        gone = {} if existing is None else _gone(existing, document)
         try:
             self._write(UserAct(ADDED, {**document, **gone}))
         except Forbidden as refused:
@@ -218,9 +220,9 @@ class LiveWorld:
 
         :raises ObjectNotFound: there is none.
         """
-        held = self.get(pair, namespace, name)
-        place = place_of(held)
-        self._write(UserAct(DELETED, held))
+        document = self.get(pair, namespace, name)
+        place = place_of(document)
+        self._write(UserAct(DELETED, document))
         if place.kind != "PodGroup":
             return
         for pod in self._server.list("Pod", place.key.partition("/")[0]):
@@ -228,14 +230,14 @@ class LiveWorld:
                 self._write(UserAct(DELETED, pod))
 
 
-def _gone(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
+def _gone(existing: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
     """Return the merge patch that also takes away what a document has no more."""
-    found: Document = {}
+    patch: Document = {}
     for name, value in wanted.items():
-        before = held.get(name)
+        before = existing.get(name)
         if isinstance(value, dict) and isinstance(before, dict):
-            found[name] = {**value, **_gone(before, value)}
-    return {**found, **{name: None for name in held if name not in wanted}}
+            patch[name] = {**value, **_gone(before, value)}
+    return {**patch, **{name: None for name in existing if name not in wanted}}
 
 
 def _place(pair: GroupKind, namespace: str, name: str) -> ObjectKey:

@@ -112,22 +112,23 @@ class PodLife:
 
 def recorded_lives(log: Log, end: Moment) -> Mapping[str, PodLife]:
     """Return the lives of all pods by uid, as far as the log has them by a moment."""
-    found: dict[str, PodLife] = {}
-    for time, event in sorted(_changes(log, end), key=lambda one: one[0]):
+    lives: dict[str, PodLife] = {}
+    for time, event in sorted(_changes(log, end), key=lambda change: change[0]):
         uid = event.reference.uid
         match KINDS[event.kind].effect:
             case Effect.VERSION:
-                _take(found, uid, time, _DECODE(event.payload))
-            case Effect.BOUND if uid in found:
-                life = found[uid]
+                _take(lives, uid, time, _DECODE(event.payload))
+            case Effect.BOUND if uid in lives:
+                life = lives[uid]
                 node = msgspec.json.decode(event.payload, type=PodBound).node
                 if life.bound is None and node:
                     life.bound, life.node = time, node
-            case Effect.DELETED if uid in found:
-                life = found[uid]
+            case Effect.DELETED if uid in lives:
+                life = lives[uid]
                 life.gone = time
+                # Without a grace period no version shows that the deletion began.
                 life.deleting = time if life.deleting is None else life.deleting
-    return found
+    return lives
 
 
 def _changes(log: Log, end: Moment) -> Iterator[tuple[int, Event]]:
@@ -140,10 +141,10 @@ def _changes(log: Log, end: Moment) -> Iterator[tuple[int, Event]]:
             yield time, event
 
 
-def _take(found: dict[str, PodLife], uid: str, time: int, version: _Version) -> None:
-    life = found.get(uid)
+def _take(lives: dict[str, PodLife], uid: str, time: int, version: _Version) -> None:
+    life = lives.get(uid)
     if life is None:
-        life = found[uid] = _new(version)
+        life = lives[uid] = _new(version)
     node, phase = version.spec.node_name, version.status.phase
     if node and life.bound is None:
         life.bound, life.node = time, node
@@ -180,4 +181,5 @@ def alike(key: str, template: PodTemplateKey | None) -> str:
     """Return what pods are compared by: their key, or what made those of a ReplicaSet."""
     if template is None or template.kind != "ReplicaSet":
         return key
+    # A ReplicaSet has the name of its Deployment and a hash.
     return f"{template.namespace}/{template.owner.rpartition('-')[0]}-*"

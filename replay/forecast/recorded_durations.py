@@ -148,7 +148,7 @@ class RecordedTimes:
         self.known = KnownDurations(
             usual if start_after is None else start_after, len(starts), len(ran)
         )
-        gone = [one.ended_after for one in lives.values() if one.ended_after is not None]
+        gone = [life.ended_after for life in lives.values() if life.ended_after is not None]
         self._end = round(median(gone)) if gone else None
 
     def start(self, pod: Document) -> int:
@@ -182,16 +182,17 @@ class RecordedTimes:
     def _lasts(self, pod: Document, ran: int) -> End | None:
         """Return how long a pod runs in all, of which so much is over."""
         key, template = place_of(pod).key, template_of(pod)
-        for one in self._given:
-            if _is_meant(one, key, template, pod):
-                return End(one.micros, SUCCEEDED)
+        for run in self._given:
+            if _is_meant(run, key, template, pod):
+                return End(run.micros, SUCCEEDED)
         life = self._named.get(key)
         if life is not None and life.ran_for is not None and life.ran_for >= ran:
             return End(life.ran_for, life.phase)
         if template is None:
             return None
         for like in (template, template._replace(task="")):
-            longer = [one for one in self._of.get(like, ()) if one >= ran]
+            # Those that ended sooner say nothing: this pod already ran longer.
+            longer = [ran_for for ran_for in self._of.get(like, ()) if ran_for >= ran]
             if longer:
                 return End(round(median(longer)), SUCCEEDED)
         return None
@@ -205,6 +206,7 @@ class RecordedTimes:
             if life.gone is not None:
                 return life.gone - self._now()
             return max(most - (self._begin - life.deleting), 0)
+        # The kubelet kills what still runs after the grace period, however long others took.
         return most if self._end is None else min(self._end, most)
 
     def texts(self) -> list[str]:
@@ -217,23 +219,23 @@ class RecordedTimes:
             how = f"the median of {starts}; recorded pods as they did"
         else:
             how = "assumed: the log records no start of a pod"
-        found = [f"A pod starts {start} after it was bound ({how})."]
+        sentences = [f"A pod starts {start} after it was bound ({how})."]
         if self.known.ran:
-            found.append(
+            sentences.append(
                 f"A pod runs as long as recorded ({counted(self.known.ran, 'pod')} ended), or as "
                 "the median of those of its task or owner."
             )
-        return found
+        return sentences
 
 
 def _by_name(lives: Iterable[PodLife]) -> dict[str, PodLife]:
     """Return by name the life that says most: one that ended, else one that ran, the last."""
-    found: dict[str, PodLife] = {}
+    by_name: dict[str, PodLife] = {}
     for life in lives:
-        held = found.get(life.key)
-        if held is None or _says(life) >= _says(held):
-            found[life.key] = life
-    return found
+        known = by_name.get(life.key)
+        if known is None or _says(life) >= _says(known):
+            by_name[life.key] = life
+    return by_name
 
 
 def _says(life: PodLife) -> tuple[bool, bool]:
@@ -241,27 +243,28 @@ def _says(life: PodLife) -> tuple[bool, bool]:
 
 
 def _by_template(ran: Iterable[PodLife]) -> dict[PodTemplateKey, list[int]]:
-    found: dict[PodTemplateKey, list[int]] = {}
+    by_template: dict[PodTemplateKey, list[int]] = {}
     for life in ran:
+        # How long a pod ran that failed says nothing of those that do their work.
         if life.template is not None and life.ran_for is not None and life.phase == SUCCEEDED:
             for like in {life.template, life.template._replace(task="")}:
-                found.setdefault(like, []).append(life.ran_for)
-    return found
+                by_template.setdefault(like, []).append(life.ran_for)
+    return by_template
 
 
 def _is_meant(
-    one: RunFor, key: str, template: PodTemplateKey | None, pod: Mapping[str, Any]
+    run: RunFor, key: str, template: PodTemplateKey | None, pod: Mapping[str, Any]
 ) -> bool:
     namespace, _, name = key.partition("/")
-    if one.namespace not in {"", namespace}:
+    if run.namespace not in {"", namespace}:
         return False
-    if one.kind == "pod":
-        return one.name == name
-    if one.kind == "podgroup":
+    if run.kind == "pod":
+        return run.name == name
+    if run.kind == "podgroup":
         annotations = pod["metadata"].get("annotations") or {}
-        return one.name == annotations.get("scheduling.k8s.io/group-name")
+        return run.name == annotations.get("scheduling.k8s.io/group-name")
     if template is None:
         return False
-    if one.kind == "deployment":
-        return template.kind == "ReplicaSet" and template.owner.rpartition("-")[0] == one.name
-    return template.kind.lower() == one.kind and template.owner == one.name
+    if run.kind == "deployment":
+        return template.kind == "ReplicaSet" and template.owner.rpartition("-")[0] == run.name
+    return template.kind.lower() == run.kind and template.owner == run.name

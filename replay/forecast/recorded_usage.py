@@ -65,22 +65,24 @@ class UsageRecorder:
 
     def pod(self, time: int, key: str, pod: Document | None, queue: str) -> None:
         """Note a pod as it is from a time on; None if it is gone."""
-        held = self._pods.pop(key, None)
+        before = self._pods.pop(key, None)
         wanted = None
         if pod is not None and _holds(pod):
-            wanted = held or _Held(self._lineage(queue), _requests(pod))
+            # A pod keeps the queues that it was counted in: else a moved queue would leave amounts
+            # behind.
+            wanted = before or _Held(self._lineage(queue), _requests(pod))
             self._pods[key] = wanted
-        if held != wanted:
-            for some, sign in ((held, -1), (wanted, 1)):
-                self._add(time, some, sign)
+        if before != wanted:
+            for holding, sign in ((before, -1), (wanted, 1)):
+                self._add(time, holding, sign)
 
-    def _add(self, time: int, some: _Held | None, sign: int) -> None:
-        if some is None:
+    def _add(self, time: int, holding: _Held | None, sign: int) -> None:
+        if holding is None:
             return
         for place, amount in (
             ((queue, name), amount)
-            for queue in some.queues
-            for name, amount in some.amounts.items()
+            for queue in holding.queues
+            for name, amount in holding.amounts.items()
         ):
             total = self._now[place] = self._now.get(place, 0) + sign * amount.billionths
             steps = self._steps.setdefault(place, [(self._begin, 0)])
@@ -90,10 +92,11 @@ class UsageRecorder:
                 steps.append((time, total))
 
     def _lineage(self, queue: str) -> tuple[str, ...]:
-        found = [queue]
-        while (parent := self._parents.get(found[-1])) and parent not in found:
-            found.append(parent)
-        return tuple(found)
+        lineage = [queue]
+        # Queues may name each other in a circle.
+        while (parent := self._parents.get(lineage[-1])) and parent not in lineage:
+            lineage.append(parent)
+        return tuple(lineage)
 
     def uses(self, end: int) -> tuple[QueueUse, ...]:
         """Return what was held until a time, by queue and resource."""
@@ -152,6 +155,7 @@ def _requests(pod: Document) -> Amounts:
     return {
         name: amount
         for name, amount in usage.items()
+        # A quota counts one amount under several names, as cpu and requests.cpu.
         if not name.startswith(("requests.", "limits.", "count/")) and name != "pods"
     }
 

@@ -59,14 +59,14 @@ def changes(
     :param extract: returns the fact of an object by group, kind and payload; what it leaves out is
         no change.
     """
-    held, dated = _Held(extract), _Dated(log, moment)
+    state, dated = _Held(extract), _Dated(log, moment)
     events = OrderedEvents(log.store, moment)
     reached = 0
     for number, step in enumerate(events.steps()):
         reached = max(reached, step.position)
         if progress is not None and number % _REPORT_EVERY == 0:
             progress(reached, moment.known)
-        yield from held.take(step, dated, events.lives_on)
+        yield from state.take(step, dated, events.lives_on)
     if progress is not None:
         progress(moment.known, moment.known)
 
@@ -123,6 +123,8 @@ class _Held:
         if known is not None:
             if known[0].uid == reference.uid:
                 before = known[2]
+            # It is of an object that had the name before: its place is before that of the one known
+            # here.
             elif known[1] > step.key:
                 return
             else:  # Another object had the name, and its deletion was not seen.

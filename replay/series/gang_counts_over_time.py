@@ -67,14 +67,14 @@ def gang(
         )
     place = named.namespace or namespace
     wanted = _Wanted(named.kind == "Job", named.name, place)
-    kept = [change for change in changes(log, span.end, progress) if wanted.has(change)]
-    _refuse(wanted, named, kept, span)
+    gang_changes = [change for change in changes(log, span.end, progress) if wanted.has(change)]
+    _refuse(wanted, named, gang_changes, span)
     period = span.period
     if not whole:
-        begin = max(kept[0].time, period.begin)
-        period = divided(begin, max(min(_until(kept, period.end), period.end), begin))
-    title = f"{named.kind.lower()} {kept[0].reference.namespace}/{named.name}"
-    return _counted(wanted, title, kept, period)
+        begin = max(gang_changes[0].time, period.begin)
+        period = divided(begin, max(min(_until(gang_changes, period.end), period.end), begin))
+    title = f"{named.kind.lower()} {gang_changes[0].reference.namespace}/{named.name}"
+    return _counted(wanted, title, gang_changes, period)
 
 
 class _Wanted(NamedTuple):
@@ -106,8 +106,10 @@ class _Wanted(NamedTuple):
         return podgroup == self.name or stem_of(podgroup) == self.name
 
 
-def _refuse(wanted: _Wanted, named: ObjectName, kept: list[StateChange], span: ShownPeriod) -> None:
-    places = sorted({state_change.reference.namespace for state_change in kept})
+def _refuse(
+    wanted: _Wanted, named: ObjectName, gang_changes: list[StateChange], span: ShownPeriod
+) -> None:
+    places = sorted({state_change.reference.namespace for state_change in gang_changes})
     if not places:
         raise ObjectNotFound(
             f"no pod or PodGroup of {named.kind.lower()} {wanted.name!r} in this period",
@@ -121,12 +123,12 @@ def _refuse(wanted: _Wanted, named: ObjectName, kept: list[StateChange], span: S
         )
 
 
-def _until(kept: list[StateChange], end: int) -> int:
+def _until(gang_changes: list[StateChange], end: int) -> int:
     """Return the end if any of it waits there, else when it last changed, and a tenth more."""
-    last = {state_change.reference: state_change.now for state_change in kept}
+    last = {state_change.reference: state_change.now for state_change in gang_changes}
     if any(_waits(fact) for fact in last.values()):
         return end
-    return kept[-1].time + (kept[-1].time - kept[0].time) // 10
+    return gang_changes[-1].time + (gang_changes[-1].time - gang_changes[0].time) // 10
 
 
 def _waits(fact: Fact | None) -> bool:
@@ -135,13 +137,15 @@ def _waits(fact: Fact | None) -> bool:
     return isinstance(fact, PodGroupFact) and fact.phase in {"", "Pending", "Inqueue"}
 
 
-def _counted(wanted: _Wanted, named: str, kept: list[StateChange], period: Period) -> GangOverTime:
+def _counted(
+    wanted: _Wanted, named: str, gang_changes: list[StateChange], period: Period
+) -> GangOverTime:
     tracks = {state: Track(period, last=True) for state in STATES}
     least = Track(period, last=True)
     counts = dict.fromkeys(STATES, 0)
     members: dict[str, int] = {}
     phases: list[GangPhase] = []
-    for change in kept:
+    for change in gang_changes:
         before, now = change.before, change.now
         for fact, sign in ((before, -1), (now, 1)):
             if isinstance(fact, PodFact) and wanted.of(change.reference.name, fact):

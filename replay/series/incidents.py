@@ -60,6 +60,7 @@ class QueueIncidents:
         self._nodes.pop(name, None)
         if has is not None:
             self._nodes[name] = has
+        # Summed again, as numbers that are added and taken away leave remainders.
         self._sum = sum(self._nodes.values())
         return True
 
@@ -136,25 +137,26 @@ def scheduler_incidents(log: Log, span: ShownPeriod) -> list[Incident]:
     """Return the panics of Volcano's components, and the sessions that did not end."""
     panics, cut = _panics(log, span.end.known), frozenset(_cut_short(log, span))
     period = span.period
-    kept = sorted(
+    incidents = sorted(
         incident for incident in {*panics, *cut} if period.begin <= incident.time <= period.end
     )
+    # A session that the panic after it cut short is no second incident.
     return [
-        one
-        for one, after in zip_longest(kept, kept[1:])
-        if not (one in cut and panics.get(after) == _SCHEDULER)
+        incident
+        for incident, after in zip_longest(incidents, incidents[1:])
+        if not (incident in cut and panics.get(after) == _SCHEDULER)
     ]
 
 
 def _panics(log: Log, known: int) -> dict[Incident, str]:
     """Return the panics, each with its component."""
-    found = {}
+    panics = {}
     for recorded in log.events(kinds=("process.panicked",), until=known):
         time = recorded.event.observed_at
         if time is not None:
             said = msgspec.json.decode(recorded.event.payload, type=ProcessPanicked)
-            found[Incident(time, None, "", f"the {said.component} panics")] = said.component
-    return found
+            panics[Incident(time, None, "", f"the {said.component} panics")] = said.component
+    return panics
 
 
 def _cut_short(log: Log, span: ShownPeriod) -> list[Incident]:

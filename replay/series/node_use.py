@@ -132,7 +132,7 @@ class _Row:
             share = self._used / self._limit if self._limit else inf
         self.share.set(time, share)
         self.state.set(
-            time, max((one for one, count in self._states.items() if count), default=None)
+            time, max((rank for rank, count in self._states.items() if count), default=None)
         )
 
 
@@ -150,6 +150,7 @@ class _Follow:
     def take(self, change: StateChange) -> None:
         """Take the next change."""
         touched = set()
+        # Pods use something of which the nodes have nothing: that is more than all of it.
         for fact, sign in ((change.before, -1), (change.now, 1)):
             if isinstance(fact, PodFact) and fact.node:
                 self._add(fact, sign)
@@ -168,6 +169,7 @@ class _Follow:
     def _add(self, pod: PodFact, sign: int) -> None:
         if pod.phase not in _FINISHED:
             amount = sign * pod.requests.get(self._resource, 0.0)
+            # Also of nodes that do not exist yet: the log may show their pods first.
             self._used[pod.node] = self._used.get(pod.node, 0.0) + amount
             if pod.node in self._nodes and pod.node in self._row_of:
                 self._row_of[pod.node].use(amount)
@@ -203,5 +205,6 @@ def _state(node: NodeFact) -> str:
 
 def _in_numbers(name: str) -> list[tuple[int, str]]:
     """Return a key that puts ``node-2`` before ``node-10``."""
+    # Every second part is what the group of the pattern caught: digits.
     parts = _NUMBERS.split(name)
     return [(int(part), "") if place % 2 else (0, part) for place, part in enumerate(parts)]

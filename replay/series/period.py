@@ -125,10 +125,12 @@ def _first_changes(log: Log, moment: Moment) -> Iterator[Recorded]:
     sources = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     for source in sources:
         for kinds in (_CHANGES, TELLING):
-            some = msgspec.structs.replace(query, source=source.source, kinds=tuple(sorted(kinds)))
+            of_source = msgspec.structs.replace(
+                query, source=source.source, kinds=tuple(sorted(kinds))
+            )
             if not kinds.isdisjoint(source.kinds):
-                found = filter(_is_change, log.store.read(some))
-                yield from islice(found, 1)
+                changed = filter(_is_change, log.store.read(of_source))
+                yield from islice(changed, 1)
 
 
 def _is_change(recorded: Recorded) -> bool:
@@ -159,7 +161,11 @@ _CHANGES = (
 def divided(begin: int, end: int) -> Period:
     """Return a period with parts of a length that people can read."""
     length = max(end - begin, 1)
-    step = next((one for one in _STEPS if length <= one * PARTS), -(-length // PARTS))
+    step = next(
+        (length_of_part for length_of_part in _STEPS if length <= length_of_part * PARTS),
+        -(-length // PARTS),
+    )
+    # A period without any length has one part, too.
     return Period(begin=begin, end=max(end, begin + step), step=step)
 
 
@@ -179,9 +185,10 @@ class Track:
         if value == self.now:
             return
         if time >= self._period.begin:
+            # The part begins with the number from before; if that falls now, it stays the highest.
             self._fill(self._period.part_of(time) + 1)
-            held = self._values[-1]
-            if self._last or held is None or (value is not None and value > held):
+            in_part = self._values[-1]
+            if self._last or in_part is None or (value is not None and value > in_part):
                 self._values[-1] = value
         self.now = value
 

@@ -71,9 +71,9 @@ def queue_shares(
     for change in changes(log, span.end, progress, extract=extract_use):
         follow.take(change)
     shares = follow.shares()
-    missing = sorted(set(names) - {one.queue for one in shares})
+    missing = sorted(set(names) - {share.queue for share in shares})
     if missing:
-        known = ", ".join(one.queue for one in shares) or "none"
+        known = ", ".join(share.queue for share in shares) or "none"
         raise ObjectNotFound(f"no queue {missing[0]!r} in this period", now=f"queues: {known}")
     if shares and resource not in follow.resources:
         raise UsageError(
@@ -81,20 +81,22 @@ def queue_shares(
             now=f"resources: {', '.join(sorted(follow.resources)) or 'none'}",
         )
     chosen = [share for share in shares if not names or share.queue in names]
-    kept = _kept(chosen)
-    shown = {"", *(one.queue for one in kept)}
+    largest = _kept(chosen)
+    shown = {"", *(share.queue for share in largest)}
     incidents = [*follow.incidents.ended(), *scheduler_incidents(log, span)]
     return QueueShares(
         period=span.period,
         resource=resource,
-        queues=tuple(kept),
+        queues=tuple(largest),
         incidents=tuple(sorted(incident for incident in incidents if incident.queue in shown)),
-        left_out=len(chosen) - len(kept),
+        left_out=len(chosen) - len(largest),
     )
 
 
 def _kept(shares: list[QueueShare]) -> list[QueueShare]:
-    most = sorted(shares, key=lambda one: (-highest_of(one.allocated), one.queue))[:MOST_QUEUES]
+    most = sorted(shares, key=lambda share: (-highest_of(share.allocated), share.queue))[
+        :MOST_QUEUES
+    ]
     return [share for share in shares if share in most]
 
 
@@ -146,6 +148,7 @@ class _Follow:
         elif isinstance(fact, NodeFact):
             self.resources.update(fact.allocatable)
             if self.incidents.node(change):
+                # What all nodes have is a limit of the queues directly below the root.
                 touched = set(self._tree.specs)
         for queue in touched:
             if queue in self._tree.specs:
@@ -164,10 +167,10 @@ class _Follow:
 
     def _is_as_before(self, key: tuple[str, str], pod: PodFact) -> bool:
         """Return whether a pod adds to a queue what it did before: most versions of pods do."""
-        held = self._pods.get(key)
-        if held is None:
+        counted = self._pods.get(key)
+        if counted is None:
             return False
-        before = held[1]
+        before = counted[1]
         return (
             pod.podgroup == before.podgroup
             and pod.queue == before.queue

@@ -64,6 +64,7 @@ class Tree:
         if self._parents.get(name) == parent:
             return
         self._parents[name] = parent
+        # Another parent changes the totals of all queues above the old one and the new one.
         own, self._own, self._totals = self._own, {}, {}
         for queue, amount in own.items():
             self.add(queue, amount)
@@ -79,7 +80,7 @@ class Tree:
 
     def _above(self, name: str) -> list[str]:
         """Return a queue and those above it; a circle ends where it began."""
-        found = [name]
-        while (parent := self._parents.get(found[-1], "")) and parent not in found:
-            found.append(parent)
-        return found
+        path = [name]
+        while (parent := self._parents.get(path[-1], "")) and parent not in path:
+            path.append(parent)
+        return path

@@ -68,6 +68,7 @@ class Export(NamedTuple):
 def _events(log: Log) -> Iterator[Recorded]:
     """Return all events, with the kinds that ``events`` prints; those of several clusters, too."""
     query = Query(branch=log.branch, cluster=log.cluster)
+    # A moment is of one cluster, so with several the kinds stay as they are stored.
     if log.cluster is None and len(log.store.clusters()) > 1:
         return log.store.read(query)
     return read_events(log.store, log.moment(), query)

@@ -117,6 +117,7 @@ def samples(log: Log, every: int) -> Iterator[Moment]:
         raise UsageError(
             f"there would be more than {MOST:,} samples", now="choose a longer --every"
         )
+    # Up to the first sample that is not before the last time: it shows the end.
     for time in range(first, last + every, every):
         revision = clock.revision_at(time)
         if revision >= 0:
@@ -155,12 +156,13 @@ def _of(amounts: Resources, name: str) -> float | None:
 def _queues(truth: Truth, at: Sample) -> Iterator[Row]:
     table = queue_table(truth)
     entries = truth.of("scheduling.volcano.sh", "Queue")
-    for index, entry in enumerate(one for one in entries if isinstance(one.fact, QueueFact)):
+    # The rows of the table are the queues with facts, in this order.
+    for index, entry in enumerate(queue for queue in entries if isinstance(queue.fact, QueueFact)):
         fact = entry.fact
         assert isinstance(fact, QueueFact)
         amounts = dict(zip(table.resources, table.allocated[index].tolist(), strict=True))
         limits = (fact.deserved, fact.capability, fact.guarantee)
-        for name in sorted({*amounts, *(each for some in limits for each in some)} - {"pods"}):
+        for name in sorted({*amounts, *(each for limit in limits for each in limit)} - {"pods"}):
             yield QueueRow(
                 time=at.time,
                 revision=at.revision,
@@ -179,7 +181,8 @@ def _queues(truth: Truth, at: Sample) -> Iterator[Row]:
 
 def _nodes(truth: Truth, at: Sample) -> Iterator[Row]:
     table = node_table(truth)
-    entries = [one for one in truth.of("", "Node") if isinstance(one.fact, NodeFact)]
+    # The rows of the table are the nodes with facts, in this order.
+    entries = [node for node in truth.of("", "Node") if isinstance(node.fact, NodeFact)]
     for index, entry in enumerate(entries):
         fact = entry.fact
         assert isinstance(fact, NodeFact)

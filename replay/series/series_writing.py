@@ -36,9 +36,9 @@ def write_rows(
     names = shape.__struct_fields__
     write, finish = _writer(shape, names, form, out)
     written = 0
-    for some in _parts(rows):
-        write(some)
-        written += len(some)
+    for part in _parts(rows):
+        write(part)
+        written += len(part)
         if progress is not None:
             progress(written)
     finish()
@@ -56,14 +56,14 @@ def _writer(
     if form == CSV:
         _csv(out, [names])
 
-        def lines(some: Sequence[msgspec.Struct]) -> None:
-            _csv(out, ([getattr(row, name) for name in names] for row in some))
+        def lines(part: Sequence[msgspec.Struct]) -> None:
+            _csv(out, ([getattr(row, name) for name in names] for row in part))
 
         return lines, lambda: None
     encoder = msgspec.json.Encoder()
 
-    def objects(some: Sequence[msgspec.Struct]) -> None:
-        out.write(encoder.encode_lines(list(some)))
+    def objects(part: Sequence[msgspec.Struct]) -> None:
+        out.write(encoder.encode_lines(list(part)))
 
     return objects, lambda: None
 
@@ -88,14 +88,14 @@ def _parquet(
     schema = arrow_schema(columns_of(shape))
     writer = pq.ParquetWriter(out, schema, compression="zstd")
 
-    def columns(some: Sequence[msgspec.Struct]) -> None:
-        held = {name: [getattr(row, name) for row in some] for name in names}
-        writer.write_table(pa.table(held, schema=schema))
+    def columns(part: Sequence[msgspec.Struct]) -> None:
+        by_column = {name: [getattr(row, name) for row in part] for name in names}
+        writer.write_table(pa.table(by_column, schema=schema))
 
     return columns, writer.close
 
 
 def _parts(rows: Iterable[msgspec.Struct]) -> Iterator[list[msgspec.Struct]]:
     rest = iter(rows)
-    while some := list(islice(rest, _AT_ONCE)):
-        yield some
+    while part := list(islice(rest, _AT_ONCE)):
+        yield part

@@ -46,11 +46,11 @@ def session_runs(log: Log, span: ShownPeriod) -> SessionRuns:
         parts[period.part_of(session.begin)].append(session)
     return SessionRuns(
         period=period,
-        logged=tuple(sum(one.how is HowKnown.LOGGED for one in some) for some in parts),
-        inferred=tuple(sum(one.how is HowKnown.INFERRED for one in some) for some in parts),
+        logged=tuple(sum(session.how is HowKnown.LOGGED for session in part) for part in parts),
+        inferred=tuple(sum(session.how is HowKnown.INFERRED for session in part) for part in parts),
         longest=tuple(map(_longest, parts)),
-        bound=tuple(sum(one.binds for one in some) for some in parts),
-        evicted=tuple(sum(one.evictions or 0 for one in some) for some in parts),
+        bound=tuple(sum(session.binds for session in part) for part in parts),
+        evicted=tuple(sum(session.evictions or 0 for session in part) for part in parts),
         incidents=tuple(scheduler_incidents(log, span)),
         sessions=len(sessions),
     )

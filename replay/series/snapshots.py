@@ -101,13 +101,13 @@ class _Held:
         :param status: fields of the status to keep.
         """
         entries = self._log.entries(pair, at=self._moment)
-        found = []
+        manifests = []
         for document in self._log.documents(entries, branch=self._moment.branch):
-            made = manifest(document, node_names=True)
-            held = document.get("status") or {}
-            kept = {field: held[field] for field in status if field in held}
-            found.append({**made, "status": kept} if kept else made)
-        return found
+            clean = manifest(document, node_names=True)
+            whole = document.get("status") or {}
+            fields = {field: whole[field] for field in status if field in whole}
+            manifests.append({**clean, "status": fields} if fields else clean)
+        return manifests
 
     def pods(self) -> tuple[list[Document], list[str]]:
         """Return the pods that have not finished, and notes on the others."""
@@ -124,16 +124,18 @@ class _Held:
             notes.append(f"{count} that finished: left out, as they would start again")
         if leaving:
             notes.append(f"{counted(leaving, 'pod')} being deleted: there they stay")
-        made = [
+        manifests = [
             manifest(document, node_names=True)
             for document in self._log.documents(lives, branch=self._moment.branch)
         ]
-        return made, notes
+        return manifests, notes
 
     def namespaces(self, *some: Sequence[Document]) -> list[Document]:
         """Return the namespaces of some objects, also those that the log does not hold."""
-        known = {one["metadata"]["name"]: one for one in self.of(_NAMESPACE)}
-        used = {one["metadata"].get("namespace", "") for these in some for one in these} - {""}
+        known = {namespace["metadata"]["name"]: namespace for namespace in self.of(_NAMESPACE)}
+        used = {
+            document["metadata"].get("namespace", "") for these in some for document in these
+        } - {""}
         for name in used - known.keys():
             known[name] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         names = sorted(name for name in known if name != _DEFAULT and not _is_system(name))
@@ -144,8 +146,12 @@ class _Held:
 
         Notes name those that pods need and the log does not hold.
         """
-        known = [one for one in self.of(_PRIORITY) if not _is_system(one["metadata"]["name"])]
-        names = {one["metadata"]["name"] for one in known}
+        known = [
+            priority_class
+            for priority_class in self.of(_PRIORITY)
+            if not _is_system(priority_class["metadata"]["name"])
+        ]
+        names = {priority_class["metadata"]["name"] for priority_class in known}
         needed = {pod.get("spec", {}).get("priorityClassName", "") for pod in pods}
         lacking = sorted(name for name in needed - names if name and not _is_system(name))
         notes = []
@@ -162,36 +168,40 @@ def _is_system(name: str) -> bool:
 _ALWAYS = "uids, owners and creation times: where the scheduler compares ages, its order may differ"
 
 
-def _simulator(held: _Held) -> ObjectSnapshot:
+def _simulator(objects: _Held) -> ObjectSnapshot:
     """Return what kube-scheduler-simulator imports."""
-    pods, notes = held.pods()
+    pods, notes = objects.pods()
     for pod in pods:
         # An import refuses pods of service accounts that do not exist.
         pod.get("spec", {}).pop("serviceAccountName", None)
-    classes, more = held.priorities(pods)
-    claims = held.of(_CLAIM)
-    nodes = held.of(_NODE, status=_STATUS_OF_NODES)
-    schedulers = Counter(one.get("spec", {}).get("schedulerName", "") for one in pods)
+    classes, more = objects.priorities(pods)
+    claims = objects.of(_CLAIM)
+    nodes = objects.of(_NODE, status=_STATUS_OF_NODES)
+    schedulers = Counter(pod.get("spec", {}).get("schedulerName", "") for pod in pods)
     names = sorted({*schedulers, "default-scheduler"} - {""})
     document: dict[str, Any] = {
         "pods": pods,
         "nodes": nodes,
-        "pvs": held.of(_VOLUME, status=("phase",)),
+        "pvs": objects.of(_VOLUME, status=("phase",)),
         "pvcs": claims,
-        "storageClasses": held.of(_STORAGE),
+        "storageClasses": objects.of(_STORAGE),
         "priorityClasses": classes,
         "schedulerConfig": {"profiles": [{"schedulerName": name} for name in names]},
-        "namespaces": held.namespaces(pods, claims),
+        "namespaces": objects.namespaces(pods, claims),
     }
-    lists = [some for some in document.values() if isinstance(some, list)]
+    lists = [
+        objects_of_kind
+        for objects_of_kind in document.values()
+        if isinstance(objects_of_kind, list)
+    ]
     return ObjectSnapshot(
         f"{json_text(document, indent=2)}\n".encode(),
         sum(map(len, lists)),
         (
-            *_not_carried(held, (_QUEUE, _PODGROUP, _JOB), "no gang, no share and no quota"),
-            *_not_carried(held, (_HYPERNODE,), "no network topology"),
-            *_not_carried(held, (_BUDGET,), "preemption breaks them"),
-            *_not_carried(held, (_QUOTA,), "no namespace has a limit"),
+            *_not_carried(objects, (_QUEUE, _PODGROUP, _JOB), "no gang, no share and no quota"),
+            *_not_carried(objects, (_HYPERNODE,), "no network topology"),
+            *_not_carried(objects, (_BUDGET,), "preemption breaks them"),
+            *_not_carried(objects, (_QUOTA,), "no namespace has a limit"),
             f"the scheduler's configuration: kube-scheduler's plugins schedule {', '.join(names)}",
             "the status of pods: those with a node stay on it, others are pending",
             _ALWAYS,
@@ -201,33 +211,33 @@ def _simulator(held: _Held) -> ObjectSnapshot:
     )
 
 
-def _not_carried(held: _Held, kinds: Sequence[GroupKind], effect: str) -> Iterator[str]:
-    counts = [(pair, held.count(pair)) for pair in kinds]
-    some = [counted(n, plain_name(*pair), plural_of(*pair)) for pair, n in counts if n]
-    if some:
-        yield f"{', '.join(some)}: {effect}"
+def _not_carried(objects: _Held, kinds: Sequence[GroupKind], effect: str) -> Iterator[str]:
+    counts = [(pair, objects.count(pair)) for pair in kinds]
+    texts = [counted(n, plain_name(*pair), plural_of(*pair)) for pair, n in counts if n]
+    if texts:
+        yield f"{', '.join(texts)}: {effect}"
 
 
-def _kwok(held: _Held) -> ObjectSnapshot:
+def _kwok(objects: _Held) -> ObjectSnapshot:
     """Return manifests that ``kubectl apply`` creates in a cluster of KWOK, in their order."""
-    pods, notes = held.pods()
-    classes, more = held.priorities(pods)
-    nodes = held.of(_NODE, status=_STATUS_OF_NODES)
+    pods, notes = objects.pods()
+    classes, more = objects.priorities(pods)
+    nodes = objects.of(_NODE, status=_STATUS_OF_NODES)
     for node in nodes:
         metadata = node["metadata"]
         metadata["annotations"] = {**metadata.get("annotations", {}), **_FAKE}
-    claims, groups, budgets, quotas = map(held.of, (_CLAIM, _PODGROUP, _BUDGET, _QUOTA))
-    namespaces = held.namespaces(pods, claims, groups, budgets, quotas)
+    claims, groups, budgets, quotas = map(objects.of, (_CLAIM, _PODGROUP, _BUDGET, _QUOTA))
+    namespaces = objects.namespaces(pods, claims, groups, budgets, quotas)
     documents = [
         *namespaces,
         *_accounts(pods),
         *classes,
-        *held.of(_STORAGE),
-        *held.of(_VOLUME),
+        *objects.of(_STORAGE),
+        *objects.of(_VOLUME),
         *claims,
-        *_parents_first(held.of(_QUEUE)),
+        *_parents_first(objects.of(_QUEUE)),
         *nodes,
-        *_lowest_first(held.of(_HYPERNODE)),
+        *_lowest_first(objects.of(_HYPERNODE)),
         *budgets,
         *groups,
         *pods,
@@ -240,8 +250,10 @@ def _kwok(held: _Held) -> ObjectSnapshot:
         len(documents),
         (
             *(["the CRDs of Volcano: install it before"] if _OF_VOLCANO & kinds else []),
-            *_not_carried(held, (_JOB,), "pods exist without them"),
-            *_not_carried(held, (_NUMA, _DEVICES), "no topology of cpus, and no claimed devices"),
+            *_not_carried(objects, (_JOB,), "pods exist without them"),
+            *_not_carried(
+                objects, (_NUMA, _DEVICES), "no topology of cpus, and no claimed devices"
+            ),
             "the scheduler's configuration: put it into the ConfigMap of the scheduler",
             "the status of PodGroups and pods: PodGroups are Pending again; pods with a node run",
             *_unready(nodes),
@@ -255,23 +267,26 @@ def _kwok(held: _Held) -> ObjectSnapshot:
 def _parents_first(queues: Sequence[Document]) -> list[Document]:
     """Return queues after their parents: Volcano refuses a queue whose parent does not exist."""
     left = {queue["metadata"]["name"]: queue for queue in queues}
-    found: list[Document] = []
+    ordered: list[Document] = []
     while left:
         ready = [
             name
-            for name, one in left.items()
-            if ((one.get("spec") or {}).get("parent") or _ROOT) not in left or name == _ROOT
+            for name, queue in left.items()
+            if ((queue.get("spec") or {}).get("parent") or _ROOT) not in left or name == _ROOT
         ]
         # Parents in a circle, or one that names itself: Volcano refuses these in any order.
-        found += [left.pop(name) for name in sorted(ready or left)]
-    return found
+        ordered += [left.pop(name) for name in sorted(ready or left)]
+    return ordered
 
 
 def _lowest_first(hypernodes: Sequence[Document]) -> list[Document]:
     """Return hypernodes by tier: members come before the hypernodes that they are in."""
     return sorted(
         hypernodes,
-        key=lambda one: ((one.get("spec") or {}).get("tier") or 0, one["metadata"]["name"]),
+        key=lambda hypernode: (
+            (hypernode.get("spec") or {}).get("tier") or 0,
+            hypernode["metadata"]["name"],
+        ),
     )
 
 
@@ -297,9 +312,9 @@ def _accounts(pods: Sequence[Document]) -> Iterator[Document]:
 def _unready(nodes: Sequence[Document]) -> Iterator[str]:
     """Yield a note if KWOK would make nodes Ready that are not."""
     count = sum(
-        one.get("type") == "Ready" and one.get("status") != "True"
+        condition.get("type") == "Ready" and condition.get("status") != "True"
         for node in nodes
-        for one in node.get("status", {}).get("conditions", ())
+        for condition in node.get("status", {}).get("conditions", ())
     )
     if count:
         verb = "is" if count == 1 else "are"

@@ -106,16 +106,18 @@ def _life(pod: Reference, changes: list[_Change], end: int, names: _Names) -> It
     facts = [change.fact for change in changes if change.fact is not None]
     if not facts:
         return
+    # The last version counts, as a pod may get its PodGroup only after its creation.
     group = facts[-1].podgroup or "pods without PodGroup"
     place = names.place(f"{pod.namespace}/{group}", pod.name)
     created = facts[0].created_at
     since = changes[0].time if created is None else min(created, changes[0].time)
-    phase, node, held = "waits", "", ""
+    phase, node, pod_phase = "waits", "", ""
+    # The end of the log ends what the pod still does then.
     for change in [*changes, _Change(0, end, pod)]:
         fact, before = change.fact, node
-        held = held if fact is None else fact.phase
+        pod_phase = pod_phase if fact is None else fact.phase
         node = change.node or (fact.node if fact is not None else "") or node
-        now = "" if fact is None and not change.node else _phase_of(held, node)
+        now = "" if fact is None and not change.node else _phase_of(pod_phase, node)
         if now == phase:
             continue
         if phase:

@@ -102,15 +102,15 @@ def waits(
         )
     chosen = [queue for queue in queues if not names or queue in names]
     size = {
-        queue: sum(one.bound + one.still for one in spreads if one.queue == queue)
+        queue: sum(spread.bound + spread.still for spread in spreads if spread.queue == queue)
         for queue in chosen
     }
-    kept = sorted(chosen, key=lambda queue: (-size[queue], queue))[:MOST_QUEUES]
+    shown = sorted(chosen, key=lambda queue: (-size[queue], queue))[:MOST_QUEUES]
     return Waits(
         period=span.period,
-        spreads=tuple(one for one in spreads if one.queue in kept),
+        spreads=tuple(spread for spread in spreads if spread.queue in shown),
         unknown=follow.unknown,
-        left_out=len(chosen) - len(kept),
+        left_out=len(chosen) - len(shown),
     )
 
 
@@ -187,6 +187,7 @@ class _Follow:
             return
         self._queues[key] = queue = now.queue or "default"
         since = _since(now.created_at, change.time)
+        # Since when the pods of one that runs when it is first seen have nodes is not known.
         if key not in self._groups and since >= self._period.begin and now.phase != "Running":
             self._groups[key] = _Group(_Wait(queue, since), max(now.min_member, 1))
         elif key in self._groups:
@@ -202,15 +203,15 @@ class _Follow:
         ]
         for queue in sorted({wait.queue for _, wait in ended}):
             for what in (PODS, GANGS):
-                found = [wait for of, wait in ended if of == what and wait.queue == queue]
-                if found:
-                    yield _spread(queue, what, found, self._period.end)
+                of_queue = [wait for of, wait in ended if of == what and wait.queue == queue]
+                if of_queue:
+                    yield _spread(queue, what, of_queue, self._period.end)
 
 
 def _spread(queue: str, what: str, waits: Iterable[_Wait], end: int) -> WaitSpread:
-    some = list(waits)
-    lengths = sorted(wait.until - wait.since for wait in some if wait.until is not None)
-    left = [wait for wait in some if wait.until is None]
+    known = list(waits)
+    lengths = sorted(wait.until - wait.since for wait in known if wait.until is not None)
+    left = [wait for wait in known if wait.until is None]
     waiting = sorted((end - wait.since for wait in left if not wait.gone), reverse=True)
     return WaitSpread(
         queue=queue,
@@ -222,7 +223,7 @@ def _spread(queue: str, what: str, waits: Iterable[_Wait], end: int) -> WaitSpre
         three_quarters=_at(lengths, 0.75),
         most=_at(lengths, 1.0),
         still=len(waiting),
-        waiting=tuple(max(one, 0) for one in waiting[:_SHOWN]),
+        waiting=tuple(max(length, 0) for length in waiting[:_SHOWN]),
         gone=sum(wait.gone for wait in left),
     )
 

@@ -49,8 +49,8 @@ class UnreadField(NamedTuple):
 
 def unread_texts(changes: Iterable[WhatIfChange]) -> tuple[str, ...]:
     """Return a sentence for each field that is changed and that no session reads."""
-    found = (unread_of(change) for change in changes if isinstance(change, SetField))
-    return tuple(dict.fromkeys(unread.text for unread in found if unread is not None))
+    unread_fields = (unread_of(change) for change in changes if isinstance(change, SetField))
+    return tuple(dict.fromkeys(unread.text for unread in unread_fields if unread is not None))
 
 
 def unread_of(change: SetField) -> UnreadField | None:
@@ -61,13 +61,13 @@ def unread_of(change: SetField) -> UnreadField | None:
     kind = WATCHED.get((change.named.group, change.named.kind))
     if kind is None:
         return None
-    found: Any = inspected(kind)
+    field_type: Any = inspected(kind)
     for number, name in enumerate(change.path):
-        fields = fields_of(found)
+        fields = fields_of(field_type)
         if fields is not None and name not in fields:
             return _unread(change, number, [*fields])
-        found = value_of(found) if fields is None else fields[name]
-        if found is None:
+        field_type = value_of(field_type) if fields is None else fields[name]
+        if field_type is None:
             return _unread(change, number, [])
     return None
 
@@ -131,11 +131,12 @@ def remarks(log: Log, moment: Moment, changes: Iterable[WhatIfChange]) -> tuple[
 
     :raises UsageError: sessions do not count a resource of that name.
     """
-    some = list(changes)
-    named = [change for change in some if isinstance(change, SetField | Apply)]
+    listed = list(changes)
+    named = [change for change in listed if isinstance(change, SetField | Apply)]
     wanted = dict.fromkeys(name for change in named for name in _resources(change))
+    # Only a rare resource needs the state of the cluster: all clusters have the counted ones.
     known = resources_in(log.truth(moment)) if wanted.keys() - _COUNTED else frozenset[str]()
-    texts = list(unread_texts(some))
+    texts = list(unread_texts(listed))
     for name in wanted:
         if name in known or name in _COUNTED:
             continue

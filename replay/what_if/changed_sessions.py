@@ -183,6 +183,7 @@ class ChangedSessions:
         try:
             for change in variant.changes:
                 change.apply(world)
+        # A handler of the scheduler's cache panics on the change, so no session begins.
         except Panic as panic:
             answer = session_in(scene, behaviours, begin.cache)
             return replace(answer, result=SessionResult(panic=panic))
@@ -256,5 +257,5 @@ def what_if(
         tuple(sides),
         tuple(differing([decisions_of(side.answer) for side in sides])),
         tuple(unknown_at(log, moment, SCHEDULING)),
-        remarks(log, moment, (change for one in variants for change in one.changes)),
+        remarks(log, moment, (change for variant in variants for change in variant.changes)),
     )

@@ -75,6 +75,7 @@ class Beginning:
 
     def world(self) -> ChangedWorld:
         """Return a world in which nothing is changed yet."""
+        # Changes go into the projector itself, so each world needs another one.
         if not self._packed:
             self._packed = pack(self._projector)
         return ChangedWorld(self, unpack(self._packed, self._behaviours, self._read))
@@ -109,24 +110,24 @@ class ChangedWorld:
             return self._changed[place]
         begin = self._begin
         try:
-            (held,) = begin.log.get(pair, name, at=begin.moment, namespace=place[1] or None)
+            (document,) = begin.log.get(pair, name, at=begin.moment, namespace=place[1] or None)
         except ObjectNotFound:
             return None
-        return held
+        return document
 
     def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
         """Return an object as it is now; callers must not change it.
 
         :raises ObjectNotFound: there is none.
         """
-        held = self.find(pair, namespace, name)
-        if held is None:
+        document = self.find(pair, namespace, name)
+        if document is None:
             where = _key(_place(pair, namespace, name))
             raise ObjectNotFound(
                 f"the log shows no {plain_name(*pair)} {where} at {self._begin.moment.label}",
                 now="name one that exists then",
             )
-        return held
+        return document
 
     def of(self, kind: str) -> Iterator[Object]:
         """Yield the objects of a kind that the scheduler watches, by key."""
@@ -148,6 +149,7 @@ class ChangedWorld:
             raise UsageError(f"not a valid object: {fault}", now="correct the change") from fault
         self._changed[_place(pair, item.namespace, item.name)] = document
         self.projector.driver.deliver(kind.__name__, item)
+        # Some handlers only put a name into a queue: its worker brings the change into the cache.
         self.projector.driver.work()
 
     def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
@@ -172,13 +174,13 @@ class ChangedWorld:
         If it owns no PodGroup, its uid or its pods name one, as where objects have no owners.
         """
         begin = self._begin
-        groups = [one.name for one in self.of(PODGROUP[1]) if _is_owned(one, job)]
+        groups = [group.name for group in self.of(PODGROUP[1]) if _is_owned(group, job)]
         if not groups:
             named = groups_named(begin.log.truth(begin.moment), job)
             groups = [entry.reference.name for entry in named]
         for name in groups:
             self._group_gone(job.namespace, name)
-        for pod in [one for one in self.of(POD[1]) if _is_owned(one, job)]:
+        for pod in [pod for pod in self.of(POD[1]) if _is_owned(pod, job)]:
             self._gone(POD, pod.namespace, pod.name)
 
     def _group_gone(self, namespace: str, name: str) -> None:
@@ -191,9 +193,9 @@ class ChangedWorld:
         kind = _watched(pair).__name__
         place = _place(pair, namespace, name)
         self._changed[place] = None
-        held = self.cache.stores.get(kind, _key(place))
-        if held is not None:
-            self.projector.driver.deliver_deletion(kind, held)
+        item = self.cache.stores.get(kind, _key(place))
+        if item is not None:
+            self.projector.driver.deliver_deletion(kind, item)
             self.projector.driver.work()
 
 

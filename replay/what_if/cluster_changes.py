@@ -66,8 +66,8 @@ class SetField(NamedTuple):
         change: Any = self.value
         for name in reversed(self.path):
             change = {name: change}
-        made: Document = change
-        return made
+        document: Document = change
+        return document
 
     def apply(self, world: Changeable) -> None:
         """Set the field."""
@@ -118,7 +118,9 @@ class Cordon(NamedTuple):
         """Set ``spec.unschedulable``, and the taint that Kubernetes' node controller adds."""
         node = world.get(NODE, "", self.node)
         spec = {**(node.get("spec") or {})}
-        taints = [one for one in spec.get("taints") or () if one.get("key") != _CORDONED["key"]]
+        taints = [
+            taint for taint in spec.get("taints") or () if taint.get("key") != _CORDONED["key"]
+        ]
         spec["unschedulable"] = not self.undo
         spec["taints"] = taints if self.undo else [*taints, dict(_CORDONED)]
         world.put({**node, "spec": spec})
@@ -195,7 +197,7 @@ def manifests(paths: Sequence[str], namespace: str | None) -> list[Apply]:
     :param namespace: of objects that name none.
     :raises InputError: a file cannot be read, or holds something that is no object.
     """
-    found = []
+    changes = []
     for manifest in read_files(paths).manifests if paths else ():
         document = manifest.document
         for line, name in manifest.repeated:
@@ -205,8 +207,8 @@ def manifests(paths: Sequence[str], namespace: str | None) -> list[Apply]:
         if namespace:
             metadata = {"namespace": namespace, **document["metadata"]}
             document = {**document, "metadata": metadata}
-        found.append(Apply(document))
-    return found
+        changes.append(Apply(document))
+    return changes
 
 
 def _value(text: str) -> Any:
@@ -219,10 +221,13 @@ def _value(text: str) -> Any:
 def _node_like(model: Document, name: str) -> Document:
     metadata = model["metadata"]
     labels = {**(metadata.get("labels") or {})}
+    # The label is the node's name: with that of the model, both would be one topology domain.
     if _HOSTNAME in labels:
         labels[_HOSTNAME] = name
-    kept = {key: metadata[key] for key in ("annotations", "creationTimestamp") if key in metadata}
-    own = {**kept, "name": name, "uid": f"what-if-node-{name}", "labels": labels}
+    taken_over = {
+        key: metadata[key] for key in ("annotations", "creationTimestamp") if key in metadata
+    }
+    own = {**taken_over, "name": name, "uid": f"what-if-node-{name}", "labels": labels}
     return {**model, "metadata": own}
 
 

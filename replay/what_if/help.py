@@ -80,8 +80,9 @@ class FaultSearch:
                 raise TimeOver
             return not self._helps(variant._replace(mended=names))
 
-        known = (one for one in self._found if faults.keys() >= set(one))
-        cause = next((one for one in known if goes(one)), None) or smallest(tuple(faults), goes)
+        known = (cause for cause in self._found if faults.keys() >= set(cause))
+        helping = next((names for names in known if goes(names)), None)
+        cause = helping or smallest(tuple(faults), goes)
         if cause and cause not in self._found:
             self._found.append(cause)
         said = dict.fromkeys(faults[name].fault for name in cause)
@@ -89,13 +90,13 @@ class FaultSearch:
 
     def _ignored(self, release: str) -> Iterator[str]:
         """Yield the fields that a release ignores, if the object starts in its own without one."""
-        for one in self._ignored_in(release):
-            if one not in self._starts_without:
+        for ignored in self._ignored_in(release):
+            if ignored not in self._starts_without:
                 if not self._go_on():
                     raise TimeOver
-                self._starts_without[one] = self._helps(Variant(ORIGINAL, (one.without,)))
-            if self._starts_without[one]:
-                yield one.fault
+                self._starts_without[ignored] = self._helps(Variant(ORIGINAL, (ignored.without,)))
+            if self._starts_without[ignored]:
+                yield ignored.fault
 
 
 SETS = 1_000
@@ -120,22 +121,22 @@ def together(
     and without: where a plugin comes to decide, it matters which others choose victims beside it.
     """
     every = [single for single in settings.singles if single.combines]
-    protected = [one for one in every if not one.exposes]
+    protected = [switch for switch in every if not switch.exposes]
     sets = [every]
     for move in settings.moves if settings.evicting else ():
         sets += [[move, *protected], *([[move, *every]] if protected != every else [])]
-    for some in sets:
-        least = _least(trial, settings, some) if len(some) > 1 and go_on() else {}
+    for switches in sets:
+        least = _least(trial, settings, switches) if len(switches) > 1 and go_on() else {}
         if least:
             yield from least.values()
             return
 
 
 def _least(
-    trial: ChangeTrial, settings: Switches, some: Sequence[Switch]
+    trial: ChangeTrial, settings: Switches, switches: Sequence[Switch]
 ) -> dict[Cause, TriedChange]:
     """Return the smallest part of some changes that helps, and a milder form; none if none does."""
-    known = {one.text: one for one in (*some, *settings.singles)}
+    known = {switch.text: switch for switch in (*switches, *settings.singles)}
     ran: dict[Cause, TriedChange] = {}
 
     def helps(names: Cause) -> bool:
@@ -144,12 +145,14 @@ def _least(
             return ran[names].remedy is not None
         return False
 
-    least = smallest(tuple(switch.text for switch in some), helps)
+    least = smallest(tuple(switch.text for switch in switches), helps)
     if not least:
         return {}
     milder = {single.milder_than: single.text for single in settings.singles if single.milder_than}
-    other = tuple(milder.get(name, name) for name in least)
-    wanted = dict.fromkeys((least, *((other,) if other != least and helps(other) else ())))
+    milder_names = tuple(milder.get(name, name) for name in least)
+    wanted = dict.fromkeys(
+        (least, *((milder_names,) if milder_names != least and helps(milder_names) else ()))
+    )
     return {names: ran[names] for names in wanted}
 
 
@@ -179,12 +182,12 @@ def next_pairs(
         if tried_change.nearer and tried_change.suggestion.kind in _FIRST
     ]
     firsts.sort(key=lambda suggestion: (_FIRST.index(suggestion.kind), suggestion.size))
-    found: dict[str, Suggestion] = {}
+    by_text: dict[str, Suggestion] = {}
     for first in firsts[:_FOLLOWED]:
         if go_on():
             for pair in _after(trial, asked, first):
-                found.setdefault(pair.text, pair)
-    return list(found.values())
+                by_text.setdefault(pair.text, pair)
+    return list(by_text.values())
 
 
 def _after(trial: ChangeTrial, asked: WaitingObject, first: Suggestion) -> Iterator[Suggestion]:
@@ -199,11 +202,12 @@ def _after(trial: ChangeTrial, asked: WaitingObject, first: Suggestion) -> Itera
     why = msgspec.structs.replace(asked.why, cause=finding.full_cause, chain=finding.chain)
     placed = {**run.binds, **run.pipelined}
     then = asked._replace(why=why, cache=run.cache, placed=placed)
+    # Two queues may be full, one above the other, so a limit may follow a limit.
     left_out = {RELEASE, first.kind} - {LIMIT}
     others = [suggestion for suggestion in suggestions_for(then) if suggestion.kind not in left_out]
-    for rank, other in enumerate(others[:_EACH]):
-        if other.text != first.text:
-            yield joined(first, other, rank)
+    for rank, second in enumerate(others[:_EACH]):
+        if second.text != first.text:
+            yield joined(first, second, rank)
 
 
 ASK_INSTEAD = "ask about a pod, a job or a podgroup that waits"
@@ -321,6 +325,7 @@ def what_would_help(
         singles = [Single(tried_change.suggestion, tried_change.nearer) for tried_change in tried]
         joined = distinct([*next_pairs(trial, asked, tried, go_on), *pairs_of(singles)])
         more = list(count.through(_tried(trial, joined, go_on), len(joined)))
+        # Pairs that contain one which helps are skipped; only without time are others left.
         pairs, left = len(more), len(joined) - len(more) if not go_on() else 0
         tried += more
     return _would_help(tried, left, unchanged, pairs)
@@ -372,7 +377,7 @@ def _tried(
     search = FaultSearch(trial.helps, go_on, trial.ignored_in)
     helping: list[Suggestion] = []
     for suggestion in suggestions:
-        if suggestion.kind == PAIR and any(contains(suggestion, one) for one in helping):
+        if suggestion.kind == PAIR and any(contains(suggestion, helper) for helper in helping):
             continue
         if not go_on():
             return
@@ -391,15 +396,17 @@ def _tried(
 
 def _would_help(tried: Sequence[TriedChange], left: int, unchanged: str, pairs: int) -> WouldHelp:
     """Return what was found: the easiest kinds first, releases after all else."""
-    ordered = sorted(tried, key=lambda one: _ease(one.suggestion))
+    ordered = sorted(tried, key=lambda tried_change: _ease(tried_change.suggestion))
     helping = [tried_change.remedy for tried_change in ordered if tried_change.remedy is not None]
     return WouldHelp(
         found=tuple(remedy for remedy in helping if not remedy.faults),
         tried=len(tried),
         left=left,
         unchanged=unchanged,
-        by_fault=tuple(one for one in helping if one.faults),
-        in_vain=tuple(one.suggestion.text for one in ordered if one.remedy is None),
+        by_fault=tuple(remedy for remedy in helping if remedy.faults),
+        in_vain=tuple(
+            tried_change.suggestion.text for tried_change in ordered if tried_change.remedy is None
+        ),
         pairs=pairs,
     )
 

@@ -43,18 +43,18 @@ def holders(asked: WaitingObject) -> Iterator[Suggestion]:
     A job counts with what it holds, and with the nodes that the session gives to its pods.
     """
     chain, podgroup, cache = asked.why.chain, asked.podgroup, asked.cache
-    short = [one for link in chain if (one := _short_of(link)) is not None]
+    short = [shortage for link in chain if (shortage := _short_of(link)) is not None]
     place = next((_Place.of(link, asked) for link in chain if _full(link)), None)
     named = {holder.podgroup for link in short for holder in link.holders}
     enough: list[tuple[tuple[float, float, str], str]] = []
     others: list[tuple[tuple[float, float, str], str]] = []
     for key, job in cache.jobs.items():
-        held = _used_by(job, asked.placed)
-        if key == podgroup or job.pod_group is None or not (held or key in named):
+        used = _used_by(job, asked.placed)
+        if key == podgroup or job.pod_group is None or not (used or key in named):
             continue
-        size, cpu = float(len(held)), sum(task.request.cpu for task, _ in held)
-        suffices = all(one.is_met_by(key) for one in short)
-        if suffices and (place is None or place.takes_them_without(held)):
+        size, cpu = float(len(used)), sum(task.request.cpu for task, _ in used)
+        suffices = all(shortage.is_met_by(key) for shortage in short)
+        if suffices and (place is None or place.takes_them_without(used)):
             enough.append(((size, cpu, key), key))
         else:
             others.append(((-size, -cpu, key), key))
@@ -151,6 +151,7 @@ class _Place(NamedTuple):
             return None
         for group in link.groups:
             if not group.final:
+                # If all of its reasons are amounts, these nodes lack nothing but room.
                 scarce = len(group.lacks) == len(group.reasons)
                 (full if scarce else other).update(group.nodes)
         free = {
@@ -160,7 +161,7 @@ class _Place(NamedTuple):
         for pod, node in asked.placed.items():
             if node in free and pod in tasks and tasks[pod].job != asked.podgroup:
                 free[node].sub_unchecked(tasks[pod].request)
-        gang = next((one for one in asked.why.chain if isinstance(one, Gang)), None)
+        gang = next((link for link in asked.why.chain if isinstance(link, Gang)), None)
         needed = 1 if gang is None else max(1, gang.least - gang.ready)
         return cls(free, tasks[link.pod].request, needed, frozenset(full), frozenset(other))
 
@@ -169,6 +170,8 @@ class _Place(NamedTuple):
         by_node: dict[str, list[TaskInfo]] = {}
         for task, node in gone:
             by_node.setdefault(node, []).append(task)
+        # Amounts do not say whether such a node takes the pod without what runs there: a session
+        # does.
         if self.other & by_node.keys():
             return True
         near = sorted(self.free.keys() & by_node.keys())
@@ -195,6 +198,7 @@ def _pods_gone(cache: SchedulerCache, place: _Place | None) -> Iterator[Suggesti
         and pod.spec.node_name
         and pod.status.phase not in _ENDED
         and not job_of(pod)
+        # The DaemonSet would create its pod again.
         and all(owner.kind != "DaemonSet" for owner in pod.metadata.owner_references)
     ]
     near = frozenset[str]() if place is None else place.full | place.other

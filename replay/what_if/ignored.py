@@ -34,15 +34,15 @@ def ignored_in(release: str, podgroup: str, cache: SchedulerCache) -> tuple[Igno
     group = cache.stores.get("PodGroup", podgroup)
     if not isinstance(group, PodGroup):
         return ()
-    named, found = group_name(podgroup), []
+    named, ignored = group_name(podgroup), []
     topology = group.spec.network_topology
     if topology is not None and topology.highest_tier_name and not _has_tier_names(release):
         fault = "highestTierName of a PodGroup's networkTopology is ignored."
-        found.append(Ignored(fault, SetField(named, ("spec", "networkTopology"), None)))
+        ignored.append(Ignored(fault, SetField(named, ("spec", "networkTopology"), None)))
     if group.spec.sub_group_policy and not resolve(release).sub_groups:
         fault = "subGroupPolicy of a PodGroup is ignored."
-        found.append(Ignored(fault, SetField(named, ("spec", "subGroupPolicy"), None)))
-    return tuple(found)
+        ignored.append(Ignored(fault, SetField(named, ("spec", "subGroupPolicy"), None)))
+    return tuple(ignored)
 
 
 def _has_tier_names(release: str) -> bool:

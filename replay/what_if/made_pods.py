@@ -36,7 +36,7 @@ def made_pods(
     if job is None:
         return None
     own = controller_behaviours(resolve(release).release)
-    made = [
+    documents = [
         new_pod(own, job, task, index)
         for task in tasks_of(job)
         if not task.get("dependsOn")
@@ -44,7 +44,7 @@ def made_pods(
     ]
     classes, all_known = _classes(cache), classes_known(log, moment)
     try:
-        return [_stored(one, podgroup, classes, all_known=all_known) for one in made]
+        return [_stored(document, podgroup, classes, all_known=all_known) for document in documents]
     except EventMalformed:
         return None
     except Forbidden:
@@ -58,10 +58,10 @@ def _job_of(log: Log, moment: Moment, cache: SchedulerCache, podgroup: str) -> D
     if group is None or owner is None or not owner.api_version.startswith(JOB[0]):
         return None
     try:
-        (held,) = log.get(JOB, owner.name, at=moment, namespace=group.namespace)
+        (job,) = log.get(JOB, owner.name, at=moment, namespace=group.namespace)
     except ObjectNotFound:
         return None
-    return held
+    return job
 
 
 def _stored(pod: Document, podgroup: str, classes: list[Document], *, all_known: bool) -> Pod:
@@ -72,12 +72,12 @@ def _stored(pod: Document, podgroup: str, classes: list[Document], *, all_known:
     metadata = pod["metadata"]
     marks = {"uid": f"{podgroup}/{metadata['name']}", "resourceVersion": _FIRST_VERSION}
     named = {**metadata["annotations"], GROUP_NAME: podgroup.rpartition("/")[2]}
-    made = {
+    stored = {
         **pod,
         "metadata": {**metadata, **marks, "annotations": named},
         "status": {"phase": "Pending"},
     }
-    return decode(Pod, with_priority(made, classes, all_known=all_known))
+    return decode(Pod, with_priority(stored, classes, all_known=all_known))
 
 
 def _classes(cache: SchedulerCache) -> list[Document]:

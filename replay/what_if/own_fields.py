@@ -60,11 +60,11 @@ def of_job(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> Itera
 def restored(was: Mapping[str, Any]) -> Iterator[Suggestion]:
     """Yield a PodGroup that is created again, with the name and the spec that it had."""
     about = was["metadata"]
-    kept = ("name", "namespace", "labels", "annotations", "ownerReferences")
+    fields = ("name", "namespace", "labels", "annotations", "ownerReferences")
     again = {
         "apiVersion": f"{PODGROUP[0]}/v1beta1",
         "kind": PODGROUP[1],
-        "metadata": {name: about[name] for name in kept if name in about},
+        "metadata": {name: about[name] for name in fields if name in about},
         "spec": was.get("spec") or {},
         "status": {"phase": "Pending"},
     }
@@ -109,13 +109,16 @@ def _wider(link: Hypernodes, podgroup: str, cache: SchedulerCache) -> Iterator[S
         "the PodGroup", spec.network_topology, link.highest, tiers
     ):
         yield single(TOPOLOGY, size, text, SetField(named, _TOPOLOGY, fields))
-    policies = [to_builtins(one) for one in spec.sub_group_policy]
+    # A merge replaces a list as a whole, so all policies are set again.
+    policies = [to_builtins(policy) for policy in spec.sub_group_policy]
     for place, policy in enumerate(spec.sub_group_policy):
-        what = f"subGroupPolicy {policy.name}"
-        for text, size, fields in _topologies(what, policy.network_topology, link.highest, tiers):
+        whose = f"subGroupPolicy {policy.name}"
+        for text, size, fields in _topologies(whose, policy.network_topology, link.highest, tiers):
             changed = {**policies[place], "networkTopology": fields}
-            some = [*policies[:place], changed, *policies[place + 1 :]]
-            yield single(TOPOLOGY, size, text, SetField(named, ("spec", "subGroupPolicy"), some))
+            changed_policies = [*policies[:place], changed, *policies[place + 1 :]]
+            yield single(
+                TOPOLOGY, size, text, SetField(named, ("spec", "subGroupPolicy"), changed_policies)
+            )
 
 
 def _topologies(
@@ -125,10 +128,10 @@ def _topologies(
     if wanted is None or wanted.mode != "hard":
         return
     name, hard = wanted.highest_tier_name, {"mode": "hard"}
-    for tier, other in sorted(tiers.items()):
-        if name and other:
-            text = f"highestTierName of {whose}: {other} instead of {name}"
-            yield text, tier, {**hard, "highestTierName": other}
+    for tier, tier_name in sorted(tiers.items()):
+        if name and tier_name:
+            text = f"highestTierName of {whose}: {tier_name} instead of {name}"
+            yield text, tier, {**hard, "highestTierName": tier_name}
         elif name:
             text = f"highestTierAllowed {tier} of {whose} instead of highestTierName {name}"
             yield text, tier, {**hard, "highestTierName": None, "highestTierAllowed": tier}
@@ -141,11 +144,11 @@ def _topologies(
 
 def _tiers_above(highest: int, cache: SchedulerCache) -> dict[int, str]:
     """Return the tiers of hypernodes above one, each with a name that hypernodes give it."""
-    found: dict[int, str] = {}
+    tiers: dict[int, str] = {}
     for _, node in sorted(cache.stores.of("HyperNode").items()):
         if isinstance(node, HyperNode) and node.spec.tier > highest:
-            found[node.spec.tier] = found.get(node.spec.tier, "") or node.spec.tier_name
-    return found
+            tiers[node.spec.tier] = tiers.get(node.spec.tier, "") or node.spec.tier_name
+    return tiers
 
 
 def _other_queues(cache: SchedulerCache, podgroup: str) -> Iterator[Suggestion]:
@@ -205,14 +208,14 @@ def _constraints(pod: Pod) -> Iterator[_Field]:
         yield _Field(f"no node selector {pairs} on its pods", ("spec", "nodeSelector"))
     affinity = spec.affinity
     if affinity is not None:
-        for field, what, has in (
+        for field, title, has in (
             ("nodeAffinity", "node affinity", affinity.node_affinity),
             ("podAffinity", "pod affinity", affinity.pod_affinity),
             ("podAntiAffinity", "pod anti-affinity", affinity.pod_anti_affinity),
         ):
             if has is not None and has.required:
                 there = ("spec", "affinity", field, required)
-                yield _Field(f"no required {what} of its pods", there)
+                yield _Field(f"no required {title} of its pods", there)
     if any(
         constraint.when_unsatisfiable != "ScheduleAnyway"
         for constraint in spec.topology_spread_constraints
@@ -233,16 +236,18 @@ def _stronger(link: EvictionTry, podgroup: str, cache: SchedulerCache) -> Iterat
     lower = [stay for stay in link.stays if stay.reason == Spares.PRIORITY]
     if not lower:
         return
-    own = max(float(one.limit.get("", "0")) for one in lower)
+    own = max(float(stay.limit.get("", "0")) for stay in lower)
     classes = [
         (priority_class.value, name)
         for name, priority_class in sorted(cache.stores.of("PriorityClass").items())
         if isinstance(priority_class, PriorityClass)
         and priority_class.value > own
+        # Kubernetes reserves this prefix for pods that the cluster cannot do without.
         and not name.startswith("system-")
     ]
     for rank, (value, name) in enumerate(sorted(classes)[:_CLASSES]):
         group = SetField(group_name(podgroup), ("spec", "priorityClassName"), name)
+        # Admission copies the value of a class into a pod only when that is created.
         spec = {"priorityClassName": name, "priority": value}
         pods = [SetField(object_name, ("spec",), spec) for object_name in names]
         yield single(

@@ -60,25 +60,25 @@ def pairs_of(tried: Sequence[Single]) -> list[Suggestion]:
     pairs += [(single, single) for single in chosen if single.suggestion.kind == MORE]
     pairs.sort(key=_rank)
     return [
-        joined(one.suggestion, other.suggestion, rank)
-        for rank, (one, other) in enumerate(pairs[:MOST_PAIRS])
+        joined(first.suggestion, second.suggestion, rank)
+        for rank, (first, second) in enumerate(pairs[:MOST_PAIRS])
     ]
 
 
 def _rank(pair: tuple[Single, Single]) -> tuple[int, int, int]:
     """Return what comes first: changes with an effect that shows, few of them, and easy ones."""
     changes = sum(len(single.suggestion.variant.changes) for single in pair)
-    kinds = sum(KINDS.index(one.suggestion.kind) for one in pair)
-    return -sum(one.nearer for one in pair), changes, kinds
+    kinds = sum(KINDS.index(single.suggestion.kind) for single in pair)
+    return -sum(single.nearer for single in pair), changes, kinds
 
 
 def distinct(pairs: Iterable[Suggestion]) -> list[Suggestion]:
     """Return pairs without those that make the same changes as one before, in any order."""
-    found: dict[object, Suggestion] = {}
+    by_content: dict[object, Suggestion] = {}
     for pair in pairs:
-        made = sorted(change.text for change in pair.variant.changes)
-        found.setdefault((tuple(made), pair.variant.conf), pair)
-    return list(found.values())
+        texts = sorted(change.text for change in pair.variant.changes)
+        by_content.setdefault((tuple(texts), pair.variant.conf), pair)
+    return list(by_content.values())
 
 
 def contains(suggestion: Suggestion, other: Suggestion) -> bool:
@@ -87,6 +87,7 @@ def contains(suggestion: Suggestion, other: Suggestion) -> bool:
         return False
     rest = list(suggestion.variant.changes)
     for change in other.variant.changes:
+        # A pair may make one change twice, as with two new nodes.
         if change not in rest:
             return False
         rest.remove(change)
@@ -96,8 +97,10 @@ def contains(suggestion: Suggestion, other: Suggestion) -> bool:
 def _chosen(tried: Sequence[Single]) -> Iterator[Single]:
     """Yield a few changes of each kind: those that bring the object nearer, then the others."""
     for kind in KINDS:
-        some = [single for single in tried if single.suggestion.kind == kind not in {RELEASE, PAIR}]
-        yield from sorted(some, key=lambda one: not one.nearer)[:_EACH]
+        of_kind = [
+            single for single in tried if single.suggestion.kind == kind not in {RELEASE, PAIR}
+        ]
+        yield from sorted(of_kind, key=lambda single: not single.nearer)[:_EACH]
 
 
 def _may_join(first: Single, second: Single) -> bool:
@@ -105,15 +108,15 @@ def _may_join(first: Single, second: Single) -> bool:
 
     A switch without an effect that shows may have one only with what it is about.
     """
-    suggestion, other = first.suggestion, second.suggestion
-    if suggestion.kind == other.kind and suggestion.kind not in _WITH_ITSELF:
+    suggestion, second_suggestion = first.suggestion, second.suggestion
+    if suggestion.kind == second_suggestion.kind and suggestion.kind not in _WITH_ITSELF:
         return False
     silent = [single for single in (first, second) if not single.nearer]
-    kinds = {suggestion.kind, other.kind}
+    kinds = {suggestion.kind, second_suggestion.kind}
     if SWITCH in {single.suggestion.kind for single in silent} and kinds.isdisjoint(_SWITCHED):
         return False
     changed = {change.text for change in suggestion.variant.changes}
-    return changed.isdisjoint(change.text for change in other.variant.changes)
+    return changed.isdisjoint(change.text for change in second_suggestion.variant.changes)
 
 
 def joined(suggestion: Suggestion, other: Suggestion, rank: int) -> Suggestion:

@@ -92,9 +92,9 @@ def _heavier(path: QueuePath, cache: SchedulerCache) -> Iterator[Suggestion]:
 
 def _weighing(queue: str, cache: SchedulerCache) -> Iterator[Suggestion]:
     """Yield the least weight for a queue without any: it deserves nothing."""
-    held = cache.stores.get("Queue", queue)
-    if isinstance(held, Queue) and held.spec.weight < 1:
-        text = f"weight of queue {queue}: 1 instead of {held.spec.weight}"
+    item = cache.stores.get("Queue", queue)
+    if isinstance(item, Queue) and item.spec.weight < 1:
+        text = f"weight of queue {queue}: 1 instead of {item.spec.weight}"
         yield single(LIMIT, 1, text, queue_spec(queue, {"weight": 1}))
 
 
@@ -105,17 +105,19 @@ def heavier(
 
     A queue deserves total * weight / weights; what others leave of theirs is not considered.
     """
-    held = cache.stores.get("Queue", queue)
+    item = cache.stores.get("Queue", queue)
     totals = amounts(amounts_of({name: on_nodes(cache, name) for name in needed}))
     weights = _other_weights(queue, cache)
-    if not isinstance(held, Queue) or not weights or not needed:
+    if not isinstance(item, Queue) or not weights or not needed:
         return
-    if not all(0 < one.billionths < totals[name].billionths for name, one in needed.items()):
+    # No weight makes a queue deserve all of a resource, or more.
+    if not all(0 < amount.billionths < totals[name].billionths for name, amount in needed.items()):
         return
     shares = [amount.billionths / totals[name].billionths for name, amount in needed.items()]
+    # share = weight / (weight + weights), solved for the weight.
     weight = ceil(max(share * weights / (1 - share) for share in shares))
-    if weight > held.spec.weight:
-        text = f"weight of queue {queue}: {weight} instead of {held.spec.weight}"
+    if weight > item.spec.weight:
+        text = f"weight of queue {queue}: {weight} instead of {item.spec.weight}"
         yield single(LIMIT, weight, text, queue_spec(queue, {"weight": weight}))
 
 
@@ -145,15 +147,17 @@ def lacking(account: Account, point: str) -> dict[str, int]:
     counted = [(account.allocated, 1)]
     if point == ENQUEUE:
         counted += [(account.inqueue, 1), (account.elastic, -1)]
-    found = {}
+    lacks = {}
     for name in account.exceeded:
         if name in wanted and name in left:
-            found[name] = wanted[name].billionths - left[name].billionths
+            lacks[name] = wanted[name].billionths - left[name].billionths
         elif name in limits:
-            found[name] = -limits[name].billionths + sum(
-                sign * amounts(some)[name].billionths for some, sign in counted if name in some
+            lacks[name] = -limits[name].billionths + sum(
+                sign * amounts(summand)[name].billionths
+                for summand, sign in counted
+                if name in summand
             )
-    return found
+    return lacks
 
 
 def _sound(tree: QueueTree, cache: SchedulerCache) -> Iterator[Suggestion]:
@@ -185,6 +189,7 @@ def _less_for_each(tree: QueueTree, cache: SchedulerCache) -> Iterator[Suggestio
         if name in own and name in theirs
     }
     for name, queue in sorted(cache.stores.of("Queue").items()):
+        # The scheduler takes a queue without a parent as a child of root, and root has none itself.
         parent = cache.queues[name].parent if name in cache.queues else ""
         if isinstance(queue, Queue) and over and (parent or "root") == tree.queue != name:
             yield from less(queue, tree.what, over)
@@ -213,8 +218,8 @@ def _smaller_guarantees(path: QueuePath, cache: SchedulerCache) -> Iterator[Sugg
 
 def _no_guarantees(cache: SchedulerCache, queue: str) -> Iterator[Suggestion]:
     """Yield other queues than one without what they are guaranteed: it is kept from all others."""
-    for name, held in sorted(cache.stores.of("Queue").items()):
-        if isinstance(held, Queue) and held.spec.guarantee.resource and name != queue:
+    for name, item in sorted(cache.stores.of("Queue").items()):
+        if isinstance(item, Queue) and item.spec.guarantee.resource and name != queue:
             text = f"no guarantee of queue {name}"
             nothing: dict[str, object] = {"guarantee": {"resource": None}}
             yield single(LIMIT, _LAST, text, queue_spec(name, nothing))
@@ -228,7 +233,7 @@ def _lowered(queue: Queue, most: Mapping[str, Amount]) -> dict[str, object]:
         "deserved": spec.deserved,
         "guarantee": spec.guarantee.resource,
     }
-    found: dict[str, object] = {}
+    lowered: dict[str, object] = {}
     for field, has in fields.items():
         above = {
             name: str(most[name])
@@ -236,5 +241,5 @@ def _lowered(queue: Queue, most: Mapping[str, Amount]) -> dict[str, object]:
             if name in most and amount.billionths > most[name].billionths
         }
         if above:
-            found[field] = {"resource": above} if field == "guarantee" else above
-    return found
+            lowered[field] = {"resource": above} if field == "guarantee" else above
+    return lowered

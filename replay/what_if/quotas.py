@@ -36,9 +36,9 @@ def of_quotas(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> It
                 for name, amount in wanted.items()
             }
             over = {
-                name: one
-                for name, one in needed.items()
-                if name in hard and one.billionths > hard[name].billionths
+                name: amount
+                for name, amount in needed.items()
+                if name in hard and amount.billionths > hard[name].billionths
             }
             if over:
                 yield _higher(quota, over)
@@ -49,6 +49,7 @@ def _higher(quota: ResourceQuota, needed: Amounts) -> Suggestion:
     amount = written(needed)
     before = {name: str(quota.status.hard[name]) for name in amount}
     text = f"hard of ResourceQuota {quota.name}: {instead_of(amount, before)}"
+    # The plugin reads the status, and here no controller copies the spec into it.
     fields = (("spec", "hard"), ("status", "hard"))
     named = _named(quota)
     return single(LIMIT, 0, text, *(SetField(named, field, amount) for field in fields))
@@ -59,26 +60,28 @@ def _less(
 ) -> Iterator[Suggestion]:
     """Yield each job of the namespace as gone that uses as much of a quota as is lacking."""
     hard, used = amounts(quota.status.hard), amounts(quota.status.used)
-    found = []
+    candidates = []
     for key, job in sorted(cache.jobs.items()):
         if job.namespace != quota.namespace or job is own or job.pod_group is None:
             continue
-        held: Amounts = {}
+        used_by_job: Amounts = {}
         for task in holding(job):
-            add(held, amounts(amounts_of({name: task.request.get(name) for name in needed})))
-        if held and all(
-            held[name].billionths >= one.billionths - hard[name].billionths
-            for name, one in needed.items()
+            add(used_by_job, amounts(amounts_of({name: task.request.get(name) for name in needed})))
+        if used_by_job and all(
+            used_by_job[name].billionths >= amount.billionths - hard[name].billionths
+            for name, amount in needed.items()
         ):
             rest = {
                 name: used[name]._replace(
                     billionths=max(0, used[name].billionths - amount.billionths)
                 )
-                for name, amount in held.items()
+                for name, amount in used_by_job.items()
                 if name in used
             }
-            found.append((sum(one.billionths for one in held.values()), key, written(rest)))
-    for rank, (_, key, left) in enumerate(sorted(found)[:MOST_GONE]):
+            candidates.append(
+                (sum(amount.billionths for amount in used_by_job.values()), key, written(rest))
+            )
+    for rank, (_, key, left) in enumerate(sorted(candidates)[:MOST_GONE]):
         change = SetField(_named(quota), ("status", "used"), left)
         yield without(key, cache, rank, change)
 

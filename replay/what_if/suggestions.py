@@ -108,7 +108,7 @@ def suggestions_for(
     :param was: the last version of the PodGroup, if that does not exist any more.
     :param confs: changed configurations.
     """
-    found: dict[str, Suggestion] = {}
+    by_text: dict[str, Suggestion] = {}
     why, podgroup, cache, evicting, _ = asked
     job = cache.jobs.get(podgroup)
     every = (
@@ -125,10 +125,10 @@ def suggestions_for(
         *holders(asked),
         *_releases(why.asked.release),
     )
-    for one in every:
-        found.setdefault(one.text, one)
+    for suggestion in every:
+        by_text.setdefault(suggestion.text, suggestion)
     return sorted(
-        found.values(),
+        by_text.values(),
         key=lambda suggestion: (KINDS.index(suggestion.kind), suggestion.size, suggestion.text),
     )
 
@@ -149,7 +149,12 @@ def in_turns(some: Sequence[Suggestion]) -> list[Suggestion]:
             KINDS.index(suggestion.kind),
         )
 
-    return [one for _, one in sorted(((turn(one), one) for one in some), key=lambda pair: pair[0])]
+    return [
+        suggestion
+        for _, suggestion in sorted(
+            ((turn(suggestion), suggestion) for suggestion in some), key=lambda pair: pair[0]
+        )
+    ]
 
 
 def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
@@ -163,10 +168,10 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
         alike[shape] = alike.get(shape, 0) + 1
         if not repels or alike[shape] > _ALIKE:
             continue
-        kept = [to_builtins(one) for one in _own(node.spec.taints) if one not in repels]
+        remaining = [to_builtins(taint) for taint in _own(node.spec.taints) if taint not in repels]
         taints = ", ".join(repel.text for repel in repels)
         field = ("spec", "taints")
-        change: WhatIfChange = SetField(ObjectName(*NODE, name), field, kept)
+        change: WhatIfChange = SetField(ObjectName(*NODE, name), field, remaining)
         text = f"no taint {taints} on node {name}"
         if node.spec.unschedulable:
             both = f"uncordon node {name}, and {text}"
@@ -182,6 +187,7 @@ def _own(taints: Sequence[Taint]) -> list[Taint]:
 
 def _shape(node: Node) -> object:
     """Return what is equal for nodes with the same amounts, labels and taints."""
+    # These labels differ between nodes that are otherwise alike.
     labels = {k: v for k, v in node.metadata.labels.items() if "hostname" not in k}
     return repr(node.status.allocatable), repr(sorted(labels.items())), repr(node.spec.taints)
 
@@ -197,8 +203,8 @@ def _cordoned(cache: SchedulerCache) -> Iterator[Suggestion]:
             info = cache.nodes.get(name)
             free = (0.0, 0.0) if info is None else (info.idle.cpu, info.idle.memory)
             alike.setdefault(_shape(node), []).append((-free[0], -free[1], name))
-    for some in alike.values():
-        for _, _, name in sorted(some)[:_UNCORDONED]:
+    for nodes in alike.values():
+        for _, _, name in sorted(nodes)[:_UNCORDONED]:
             yield single(UNCORDON, 0, f"uncordon node {name}", Cordon(name, undo=True))
 
 
@@ -218,6 +224,7 @@ def _new_nodes(asked: WaitingObject) -> Iterator[Suggestion]:
             seen.add(shape)
             yield single(MORE, len(seen), f"one more node like {name}", AddNodes(name))
             larger += _larger(node, requests[0], asked.cache) if requests else ()
+    # Only if each shape is too small: else one more node as it is has room for the pod.
     if len(larger) == len(seen):
         yield from larger[:_LARGER]
 

@@ -67,9 +67,11 @@ class Switches:
         enqueueing: bool = True,
     ) -> None:
         self._behaviours = behaviours
+        # With an invalid configuration, loadSchedulerConf returns, and the previous one stays in
+        # force.
         self._text = next((text for text, _ in confs if _is_accepted(text, behaviours)), "")
         every = (*PROTECTION, *(enqueue_switches(factors) if enqueueing else ()), *ACTIONS)
-        self.singles = tuple(one for one in every if self.changed((one,)) is not None)
+        self.singles = tuple(switch for switch in every if self.changed((switch,)) is not None)
         """Those that change the configuration."""
 
     @property
@@ -114,7 +116,7 @@ def factors_for(chain: Iterable[Link], cache: SchedulerCache) -> tuple[float, ..
 
     The plugin compares what is reserved with factor * total - used, of all nodes.
     """
-    link = next((one for one in chain if isinstance(one, Overcommitted)), None)
+    link = next((link for link in chain if isinstance(link, Overcommitted)), None)
     if link is None:
         return FACTORS
     reserved, least = amounts(link.reserved), 0.0
@@ -137,24 +139,24 @@ def said(some: Sequence[Switch]) -> str:
 
 def _set(plugin: str, field: str, *, value: object) -> Edit:
     def edit(conf: Configuration) -> bool:
-        some = [one for one in _plugins(conf, plugin) if one.get(field) is not value]
-        for one in some:
-            one[field] = value
-        return bool(some)
+        entries = [entry for entry in _plugins(conf, plugin) if entry.get(field) is not value]
+        for entry in entries:
+            entry[field] = value
+        return bool(entries)
 
     return edit
 
 
 def _factor(factor: float) -> Edit:
     def edit(conf: Configuration) -> bool:
-        some = [
+        entries = [
             plugin
             for plugin in _plugins(conf, _OVERCOMMIT)
             if _number((plugin.get("arguments") or {}).get("overcommit-factor")) < factor
         ]
-        for one in some:
-            one["arguments"] = {**(one.get("arguments") or {}), "overcommit-factor": factor}
-        return bool(some)
+        for entry in entries:
+            entry["arguments"] = {**(entry.get("arguments") or {}), "overcommit-factor": factor}
+        return bool(entries)
 
     return edit
 
@@ -179,24 +181,26 @@ def _moves(text: str) -> Iterator[Switch]:
     """Yield moves of each plugin that chooses victims, and is in one tier, to each other tier."""
     try:
         conf = yaml.safe_load(text)
-        tiers = [[one["name"] for one in tier["plugins"]] for tier in conf["tiers"]]
+        tiers = [[entry["name"] for entry in tier["plugins"]] for tier in conf["tiers"]]
     except (yaml.YAMLError, LookupError, TypeError):
         return
     for plugin in VOTERS:
         places = [place for place, names in enumerate(tiers) if plugin in names]
-        for other in range(len(tiers)) if len(places) == 1 else ():
-            if other != places[0]:
+        for target in range(len(tiers)) if len(places) == 1 else ():
+            if target != places[0]:
                 was = places[0] + 1
-                text = f"plugin {plugin} in tier {other + 1} instead of {was}"
-                yield Switch(text, _moving(plugin, other), combines=False)
+                text = f"plugin {plugin} in tier {target + 1} instead of {was}"
+                yield Switch(text, _moving(plugin, target), combines=False)
 
 
 def _moving(plugin: str, to: int) -> Edit:
     def edit(conf: Configuration) -> bool:
-        (one,) = _plugins(conf, plugin)
+        (entry,) = _plugins(conf, plugin)
         for tier in conf["tiers"]:
-            tier["plugins"] = [other for other in tier["plugins"] if other is not one]
-        conf["tiers"][to]["plugins"].append(one)
+            tier["plugins"] = [
+                other_entry for other_entry in tier["plugins"] if other_entry is not entry
+            ]
+        conf["tiers"][to]["plugins"].append(entry)
         return True
 
     return edit
@@ -204,9 +208,9 @@ def _moving(plugin: str, to: int) -> Edit:
 
 def _plugins(conf: Configuration, name: str) -> Iterator[dict[str, Any]]:
     for tier in conf.get("tiers") or ():
-        for one in (tier or {}).get("plugins") or ():
-            if isinstance(one, dict) and one.get("name") == name:
-                yield one
+        for entry in (tier or {}).get("plugins") or ():
+            if isinstance(entry, dict) and entry.get("name") == name:
+                yield entry
 
 
 def _changed(text: str, edits: Sequence[Edit]) -> str | None:

@@ -116,7 +116,7 @@ def _said_of(answer: SessionAnswer, target: Target) -> object:
     placed = result.binds, result.pipelined
     return (
         target.podgroup in result.enqueued,
-        sorted(pod for some in placed for pod, _ in some if pod in pods),
+        sorted(pod for pairs in placed for pod, _ in pairs if pod in pods),
         result.fit_errors.get(target.podgroup),
         None if status is None else (status.phase, status.conditions),
         [result.pod_conditions[pod].message for pod in pods if pod in result.pod_conditions],

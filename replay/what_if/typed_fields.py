@@ -22,8 +22,8 @@ def fields_of(found: Any) -> dict[str, Any] | None:
     if isinstance(found, msgspec.inspect.StructType):
         return {field.encode_name: field.type for field in found.fields}
     if isinstance(found, msgspec.inspect.UnionType):
-        some = (fields_of(one) for one in found.types)
-        return next((fields for fields in some if fields is not None), None)
+        candidates = (fields_of(member) for member in found.types)
+        return next((fields for fields in candidates if fields is not None), None)
     return None
 
 
@@ -34,22 +34,22 @@ def value_of(found: Any) -> Any:
     if isinstance(found, msgspec.inspect.VarTupleType | msgspec.inspect.ListType):
         return found.item_type
     if isinstance(found, msgspec.inspect.UnionType):
-        some = (value_of(one) for one in found.types)
-        return next((value for value in some if value is not None), None)
+        candidates = (value_of(member) for member in found.types)
+        return next((value for value in candidates if value is not None), None)
     return found if isinstance(found, msgspec.inspect.AnyType | msgspec.inspect.RawType) else None
 
 
 def joined(kind: GroupKind, path: tuple[str, ...]) -> tuple[str, ...]:
     """Return a path whose last name may have had dots: a resource, a label, an annotation."""
     watched = WATCHED.get(kind)
-    found: Any = None if watched is None else inspected(watched)
+    field_type: Any = None if watched is None else inspected(watched)
     for number, name in enumerate(path):
-        fields = None if found is None else fields_of(found)
+        fields = None if field_type is None else fields_of(field_type)
         if fields is not None:
-            found = fields.get(name)
+            field_type = fields.get(name)
             continue
-        value = None if found is None else value_of(found)
+        value = None if field_type is None else value_of(field_type)
         if value is not None and fields_of(value) is None and value_of(value) is None:
             return (*path[:number], ".".join(path[number:]))
-        found = value
+        field_type = value
     return path

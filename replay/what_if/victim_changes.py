@@ -52,7 +52,7 @@ def of_victims(
     links, job = list(chain), cache.jobs.get(podgroup)
     if job is None:
         return
-    gang = next((one for one in links if isinstance(one, Gang)), None)
+    gang = next((link for link in links if isinstance(link, Gang)), None)
     least = 1 if gang is None else max(1, gang.least - gang.ready)
     needed = _needed(podgroup, least, cache)
     tries = [link for link in links if isinstance(link, EvictionTry)]
@@ -70,8 +70,8 @@ def of_victims(
 def _needed(podgroup: str, least: int, cache: SchedulerCache) -> dict[str, Amount]:
     """Return what the pods request that a job needs next; before it has pods, its minResources."""
     job = cache.jobs[podgroup]
-    held = (task for task in job.tasks.values() if task.status not in ALLOCATED_STATUS)
-    waiting = sorted(held, key=lambda task: task.key)[:least]
+    unplaced = (task for task in job.tasks.values() if task.status not in ALLOCATED_STATUS)
+    waiting = sorted(unplaced, key=lambda task: task.key)[:least]
     total = Resource()
     for task in waiting:
         total.add(task.request)
@@ -86,8 +86,8 @@ def _less_protected(
 ) -> Iterator[Suggestion]:
     """Yield jobs with a smaller gang, budgets that are gone, and queues that deserve less."""
     by_reason: dict[str, list[str]] = {}
-    for one in sorted(link.stays, key=lambda stay: (-stay.pods, stay.about)):
-        by_reason.setdefault(one.reason, []).append(one.about)
+    for stay in sorted(link.stays, key=lambda stay: (-stay.pods, stay.about)):
+        by_reason.setdefault(stay.reason, []).append(stay.about)
     for name in by_reason.get(Spares.MIN_MEMBER, ())[:_MOST]:
         group = cache.stores.get("PodGroup", name)
         if isinstance(group, PodGroup) and group.spec.min_member > 1:
@@ -130,17 +130,17 @@ def _deserves_more(
         queue_info.queue.spec.deserved for queue_info in cache.queues.values()
     ):
         return  # Nothing reads the field.
-    found: list[tuple[str, WhatIfChange]] = []
+    raised: list[tuple[str, WhatIfChange]] = []
     for name in _path(queue, cache):
         more = _deserved(name, needed, cache)
         if more and (name == queue or cache.queues[name].queue.spec.deserved):
             text = f"deserved of queue {name}: {words(more)}"
-            found.append((text, limit(name, "deserved", more)))
-    for text, change in found[:1]:
+            raised.append((text, limit(name, "deserved", more)))
+    for text, change in raised[:1]:
         yield single(LIMIT, _DESERVED, text, change)
-    if len(found) > 1:
-        texts = "; ".join(text for text, _ in found)
-        yield single(LIMIT, _DESERVED + 1, texts, *(change for _, change in found))
+    if len(raised) > 1:
+        texts = "; ".join(text for text, _ in raised)
+        yield single(LIMIT, _DESERVED + 1, texts, *(change for _, change in raised))
 
 
 def _path(queue: str, cache: SchedulerCache) -> list[str]:
@@ -158,9 +158,10 @@ def _deserved(name: str, needed: Mapping[str, Amount], cache: SchedulerCache) ->
     with_held = _with_held(name, needed, cache)
     return written(
         {
-            one: with_held[one]
-            for one in with_held
-            if one not in own or own[one].billionths < with_held[one].billionths
+            resource_name: with_held[resource_name]
+            for resource_name in with_held
+            if resource_name not in own
+            or own[resource_name].billionths < with_held[resource_name].billionths
         }
     )
 
