@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from operator import add
 
 from ...kubernetes.objects import PodGroup
 from ...model.resource import Resource, exceeded_part
@@ -145,6 +146,12 @@ class JobTable:
         if self._behaviours.best_effort_is_ready:
             return self.ready[job] + self._free[job]
         return self.ready[job]
+
+    def ready_task_nums(self) -> list[int]:
+        """Return, by job, :meth:`ready_task_num`; callers do not change the list."""
+        if self._behaviours.best_effort_is_ready:
+            return [*map(add, self.ready, self._free)]
+        return self.ready
 
     def waiting_task_num(self, job: int) -> int:
         """Return how many tasks are pipelined."""

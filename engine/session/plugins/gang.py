@@ -109,7 +109,7 @@ class GangPlugin:
 
     def _could_evict(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
         """Return the candidates whose jobs have more tasks than their minimum."""
-        spare: NDArray[np.bool_] = np.array(self._jobs.ready) > self._least
+        spare: NDArray[np.bool_] = np.array(self._jobs.ready_task_nums()) > self._least
         return spare[self._job_of[candidates]]
 
     def _ready(self, job: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from plinian.engine.model.session_tables import TaskStatus
 from plinian.engine.session.framework import framework_orders as orders
 from plinian.engine.session.framework import voting
@@ -70,6 +72,25 @@ def test_only_tasks_beyond_the_minimum_can_be_spared() -> None:
     (preemptor,) = tasks(ssn, "c-0")
     assert names(ssn, voting.preemptable(ssn, preemptor, candidates)) == ["a-2", "b-1"]
     assert names(ssn, voting.reclaimable(ssn, preemptor, candidates)) == ["a-2", "b-1"]
+
+
+def test_no_task_that_can_be_spared_is_left_out_before_the_vote() -> None:
+    """Up to v1.8 a pending task without requests is ready, and spares another of its gang."""
+    ssn, _ = opened(
+        "gang",
+        NODE,
+        QUEUE,
+        group("a", 2),
+        *(pod(f"a-{n}", "a", on="n1") for n in range(2)),
+        pod("a-2", "a", cpu=0),
+        group("b"),
+        pod("b-0", "b"),
+        release="v1.8.2",
+    )
+    ((_, entry),) = ssn.registry.flat("Preemptable")
+    (preemptor,), candidates = tasks(ssn, "b-0"), tasks(ssn, "a-0", "a-1")
+    assert names(ssn, entry.function(preemptor, candidates)[0]) == ["a-0"]
+    assert entry.may(preemptor, np.array(candidates)).tolist() == [True, True]
 
 
 def test_the_close_says_which_gangs_lack_tasks() -> None:
