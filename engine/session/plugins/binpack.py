@@ -121,6 +121,8 @@ class Binpack:
                 for name in request.resource_names()
                 if name in self._weights
             )
+            # Of all parts, though a node may lack some of them: there they lower the score
+            # (`weightSum`).
             weights = sum(part.weight for part in parts)
             known = self._asked[klass] = _Asked(parts, weights if weights > 0 else 1.0)
         return known

@@ -59,6 +59,7 @@ def _cooling(pod: Pod, now: int) -> bool:
     except ValueError:
         return False
     for condition in pod.status.conditions:
+        # The first of that type decides: the loop of the original breaks there.
         if condition.type == "PodScheduled" and condition.status == "True":
             since = condition.last_transition_time
             return since is not None and parse_time(since) * 1000 + cooldown > now * 1000

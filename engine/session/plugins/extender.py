@@ -110,6 +110,7 @@ class Extender:
             self._managed = frozenset(decode_texts(self._arguments, _MANAGED))
         self._answers = ssn.process.external.extender_answers
         opening = self._verb("onSessionOpen")
+        # `OnSessionOpen` returns before it registers anything.
         if opening and self._ask(opening, "", _Opening) is None and not self._ignorable:
             return
         name = self.name
@@ -186,8 +187,8 @@ class Extender:
         try:
             return msgspec.convert(_spelt(answer, shape), type=shape)
         except msgspec.ValidationError as fault:
-            what = str(fault).replace("`", "")
-            text = f"extender: the answer to {asked} is none: {what}; the call counts as failed"
+            reason = str(fault).replace("`", "")
+            text = f"extender: the answer to {asked} is none: {reason}; the call counts as failed"
             self._ssn.errors.append(text)
             return None
 
@@ -211,6 +212,7 @@ class Extender:
             return self._unanswered(StatusCode.ERROR)
         if not answer.status:
             return PASS
+        # A message without a code is an error, for services that know no codes.
         code = answer.code or StatusCode.ERROR
         # Volcano checks for no unknown code, so the node passes.
         known = code in _CODES
@@ -295,6 +297,8 @@ class Extender:
     def _job_ready(self, verb: str) -> Callable[[int], bool]:
         def job_ready(job: int) -> bool:
             answer = self._ask(verb, self._ssn.jobs.keys[job], _Ready)
+            # `!ignorable`, as for an overused queue: if failures are not to be ignored, one makes
+            # every job ready.
             return not self._ignorable if answer is None else bool(answer.status)
 
         return job_ready

@@ -232,6 +232,8 @@ class NodeGroupByJob:
         while name in queues and name not in seen:
             seen.add(name)
             affinity = queues[name].queue.spec.affinity
+            # An affinity that names no group counts, too: it is not replaced by that of an
+            # ancestor.
             if affinity is not None:
                 groups = affinity.node_group_affinity if self._ordered else None
                 order = tuple(groups.preferred) if groups else ()

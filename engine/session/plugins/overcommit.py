@@ -43,6 +43,7 @@ class Overcommit:
         """
         jobs = ssn.jobs
         used = _used(ssn)
+        # The factor makes more of the total, not of what is left: used amounts count in full.
         idle = ssn.total.clone().multi(self._factor)
         try:
             idle = idle.sub(used) if ssn.behaviours.overcommit_crashes else idle.sub_unchecked(used)

@@ -58,6 +58,8 @@ class Pdb:
             victims = []
             for task in candidates:
                 pod = tasks[task].pod
+                # No budget matches such a pod, so it is not checked; but the `continue` also keeps
+                # it from the victims.
                 if not pod.labels:
                     if ssn.trace.staying is not None:
                         ssn.trace.spare(Spares.NO_LABELS, "")

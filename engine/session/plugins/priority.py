@@ -70,6 +70,8 @@ class Priority:
         ssn.registry.add_task_key(self.name, lambda task: -tasks[task].priority)
         ssn.registry.add_job_order(self.name, lambda job: -job_priority[job])
         ssn.registry.add_sub_job_order(self.name, lambda sub_job: -sub_job.priority)
+        # Only to preempt: queues decide about reclaiming, and `priority` registers no
+        # `ReclaimableFn`.
         ssn.registry.add_preemptable(self.name, preemptable, may=may_yield)
         ssn.registry.add_unified_evictable(self.name, evictable)
         ssn.registry.add_job_starving(self.name, lambda job: _starves(ssn, job))
@@ -81,4 +83,5 @@ class Priority:
 def _starves(ssn: Session, job: int) -> bool:
     """Return whether fewer pods of a job run or will run than it has."""
     jobs = ssn.jobs
+    # All tasks count, not only the minimum: an elastic job preempts for each that it lacks.
     return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])

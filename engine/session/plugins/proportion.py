@@ -168,9 +168,9 @@ class Proportion:
 
     def _queue_order(self, left: str, right: str) -> float:
         """Higher priority first, then the smaller share."""
-        proportion_attr, other = self._attrs[left], self._attrs[right]
-        by_priority = self._behaviours.queue_priority and other.priority - proportion_attr.priority
-        return by_priority or proportion_attr.share - other.share
+        left_attr, right_attr = self._attrs[left], self._attrs[right]
+        by_priority = self._behaviours.queue_priority and right_attr.priority - left_attr.priority
+        return by_priority or left_attr.share - right_attr.share
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
         """Choose tasks whose queue, without those chosen before, has more than it deserves."""
@@ -350,6 +350,7 @@ def divide(
     :raises Panic: more was given away.
     """
     attrs = list(queues)
+    # The loop breaks before its first round: shares stay 0, and no gauge of deserved is set.
     if not sum(attr.weight for attr in attrs):
         return
     try:
@@ -395,10 +396,10 @@ def _bounded(attr: ProportionAttr, remaining: Resource, weights: int, *, zeros: 
     return maximum(deserved, attr.guarantee, zeros=zeros)
 
 
-def _same(resource: Resource, other: Resource) -> bool:
+def _same(left: Resource, right: Resource) -> bool:
     """Return whether amounts are equal and the same scalars present; none is as good as no map."""
-    return (resource.cpu, resource.memory, resource.scalars or {}) == (
-        other.cpu,
-        other.memory,
-        other.scalars or {},
+    return (left.cpu, left.memory, left.scalars or {}) == (
+        right.cpu,
+        right.memory,
+        right.scalars or {},
     )

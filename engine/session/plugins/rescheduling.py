@@ -146,6 +146,8 @@ class Rescheduling:
         info = self._ssn.tasks.info
         capacity = busy.node.status.capacity
         for pod in insertion_sort(busy.pods, _goes_first):
+            # Only a room of exactly 0 stops it (`CmpInt64(0) == 0`); one that is overdrawn does
+            # not.
             if not any(busy.used[n] >= high[n] for n in COUNTED) or 0 in room.values():
                 break
             victim = next((task for task in tasks if info[task].pod.name == pod.name), None)
@@ -234,17 +236,17 @@ def _percent(amount: float, whole: float) -> float:
     return amount * 100 / whole
 
 
-def _goes_first(pod: Pod, other: Pod) -> bool:
+def _goes_first(left: Pod, right: Pod) -> bool:
     """Return whether a pod is evicted before another: by priority, then by class of service.
 
     Of two of best effort both go first, so that it depends on how they are sorted.
 
     Source: node_utilization_util.go sortPods.
     """
-    left, right = pod.spec.priority, other.spec.priority
-    if (left is None) is not (right is None):
-        return left is None
-    if left is not None and right is not None and left != right:
-        return left < right
-    qos = pod_qos(pod)
-    return qos == BEST_EFFORT or (qos == BURSTABLE and pod_qos(other) == GUARANTEED)
+    left_priority, right_priority = left.spec.priority, right.spec.priority
+    if (left_priority is None) is not (right_priority is None):
+        return left_priority is None
+    if left_priority is not None and right_priority is not None and left_priority != right_priority:
+        return left_priority < right_priority
+    qos = pod_qos(left)
+    return qos == BEST_EFFORT or (qos == BURSTABLE and pod_qos(right) == GUARANTEED)

@@ -106,6 +106,8 @@ class ResourceStrategyFit:
         allocatable, used = self._ssn.nodes.allocatable[rows], self._ssn.nodes.used[rows]
         score, crowded, weights = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_), 0
         for dim, request, (kind, weight) in self._parts_of(task):
+            # A resource that the node lacks scores 0, and its weight counts all the same
+            # (`weightSum`).
             weights += weight
             has = allocatable[:, dim]
             counts = (has != 0) if weight and kind in {MOST, LEAST} else np.zeros_like(crowded)
@@ -159,9 +161,9 @@ def read_strategies(arguments: Arguments) -> Mapping[str, FitStrategy]:
         return _DEFAULT
     return {
         name: FitStrategy(
-            found["type"] if found["type"] in {MOST, LEAST} else LEAST, max(found["weight"], 0) or 1
+            entry["type"] if entry["type"] in {MOST, LEAST} else LEAST, max(entry["weight"], 0) or 1
         )
-        for name, found in given.items()
+        for name, entry in given.items()
         if "*" not in name or (name != "*" and name.find("*") == len(name) - 1)
     }
 

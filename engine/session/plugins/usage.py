@@ -78,10 +78,10 @@ class Usage:
                 code,
                 around(
                     template.format(text),
-                    Objection(text, what, by=self.name, data={"limit": limit}, at=measured),
+                    Objection(text, node_code, by=self.name, data={"limit": limit}, at=measured),
                 ),
             )
-            for text, what, limit, measured in (
+            for text, node_code, limit, measured in (
                 (CPU_EXCEEDS, NodeCode.CPU_USE, self._thresholds["cpu"], cpu),
                 (MEMORY_EXCEEDS, NodeCode.MEMORY_USE, self._thresholds["mem"], memory),
             )

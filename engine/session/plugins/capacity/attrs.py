@@ -94,6 +94,8 @@ class QueueAttr:
         limits = self._limits
         if limits is None:  # from here on, what is deserved does not change
             deserved = self.deserved
+            # Always 1: such queues come after all that hold less than they deserve
+            # (`updateQueueAttrShare`).
             self._fixed_share = 1.0 if self.deserving_first and deserved.is_empty() else None
             limits = [(name, deserved.get(name)) for name in deserved.resource_names()]
             self._limits = limits

@@ -158,9 +158,9 @@ class Capacity:
 
     def _queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, then the smaller share."""
-        queue_attr, other = self._attrs[left], self._attrs[right]
-        by_priority = self._behaviours.queue_priority and other.priority - queue_attr.priority
-        return by_priority or compare_shares(queue_attr, other)
+        left_attr, right_attr = self._attrs[left], self._attrs[right]
+        by_priority = self._behaviours.queue_priority and right_attr.priority - left_attr.priority
+        return by_priority or compare_shares(left_attr, right_attr)
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
         """Return which tasks a task may reclaim: see :mod:`.reclaimable_tasks`.
@@ -372,13 +372,13 @@ class Capacity:
         gauges["share"] = attr.share
 
     def _verdict(
-        self, vote: int, attr: QueueAttr, what: str, limit: Resource | None, request: Resource
+        self, vote: int, attr: QueueAttr, limit_name: str, limit: Resource | None, request: Resource
     ) -> Vote:
         if not self._ssn.trace.on:
             return PERMITTED if vote == PERMIT else REJECTED
         numbers = {
             "queue": attr.name,
-            what: NOTHING if limit is None else plain(limit),
+            limit_name: NOTHING if limit is None else plain(limit),
             "allocated": plain(attr.allocated),
             "inqueue": plain(attr.inqueue),
             "elastic": plain(attr.elastic),

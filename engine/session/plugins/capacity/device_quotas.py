@@ -36,16 +36,16 @@ def _limits(queue: QueueInfo) -> Demand | None:
 
 def _classes(resources: ResourceList) -> dict[str, int]:
     """Return numbers of devices by class; 0, which is no limit, if only their capacity is given."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for name, quantity in resources.items():
         at = name.find(_WITHIN)
         if at > 0:
             of = name[at + len(_WITHIN) :]
             if of:
-                found.setdefault(of, 0)
+                counts.setdefault(of, 0)
         elif name.startswith(PREFIX) and name != PREFIX:
-            found[name.removeprefix(PREFIX)] = parse(quantity).value()
-    return found
+            counts[name.removeprefix(PREFIX)] = parse(quantity).value()
+    return counts
 
 
 class DeviceAccount:
@@ -95,17 +95,17 @@ class DeviceAccount:
     def hold(self, claims: Iterable[TaskDeviceClaim]) -> None:
         """Count a task's claims, each with its first holder."""
         for claim in claims:
-            held = self.holders.get(claim.key, 0)
-            if not held:
+            holders = self.holders.get(claim.key, 0)
+            if not holders:
                 self._counting.merge(self.allocated, claim.counts)
-            self.holders[claim.key] = held + 1
+            self.holders[claim.key] = holders + 1
 
     def release(self, claims: Iterable[TaskDeviceClaim]) -> None:
         """Remove a task's claims, each with its last known holder; counts do not fall below 0."""
         for claim in claims:
-            held = self.holders.pop(claim.key, 0)
-            if held > 1:
-                self.holders[claim.key] = held - 1
+            holders = self.holders.pop(claim.key, 0)
+            if holders > 1:
+                self.holders[claim.key] = holders - 1
                 continue
             for name, count in claim.counts:
                 if name in self.allocated:
@@ -213,10 +213,10 @@ class DeviceQuotas:
         return demand
 
     def _add(self, demand: dict[str, int], claims: Iterable[TaskDeviceClaim], times: int) -> None:
-        one: dict[str, int] = {}
+        of_task: dict[str, int] = {}
         for claim in claims:
-            WRAPPING.merge(one, claim.counts)
-        for name, count in one.items():
+            WRAPPING.merge(of_task, claim.counts)
+        for name, count in of_task.items():
             product = self._counting.multiply(count, times)
             demand[name] = self._counting.add(demand.get(name, 0), product)
 

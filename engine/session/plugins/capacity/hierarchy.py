@@ -150,6 +150,8 @@ class Hierarchy:
                 child.deserved = maximum(child.deserved, child.guarantee, zeros=True)
             deserved.add(child.deserved)
             guarantees.add(child.guarantee)
+            # What a child inherits is compared next, and passed on to its own children by the
+            # recursion.
             inherit_capability(attr, child, scalars=how.children_inherit_scalars)
             self._compare_capability(attr, child)
         # If the root deserves this sum, it has this very object: it follows the limits set below.
@@ -173,10 +175,10 @@ class Hierarchy:
     def _sum_up_root(self, root: QueueAttr, deserved: Resource, guarantees: Resource) -> None:
         """Give the root what its children have together, or leave it what it has."""
         bounds = self._ssn.behaviours.root_queue_bounds
-        kept = bounds is RootQueueBounds.CLUSTER_UNLESS_SET
-        if not kept or root.guarantee.is_empty():
+        keeps_own = bounds is RootQueueBounds.CLUSTER_UNLESS_SET
+        if not keeps_own or root.guarantee.is_empty():
             root.guarantee = guarantees
-        if (kept and root.deserved.is_empty()) or bounds in ENDLESS:
+        if (keeps_own and root.deserved.is_empty()) or bounds in ENDLESS:
             root.deserved = deserved
         self.total_guarantee, self.total_deserved = root.guarantee, root.deserved
 
@@ -229,25 +231,28 @@ class Hierarchy:
 
         Two leaves compare the shares of the ancestors just below their common ancestor.
         """
-        queue_attr, other = self.attrs[left], self.attrs[right]
-        if queue_attr.priority != other.priority:
-            return other.priority - queue_attr.priority
-        if bool(queue_attr.children) != bool(other.children):
-            return -1 if not queue_attr.children else 1
-        if not queue_attr.children:
+        left_attr, right_attr = self.attrs[left], self.attrs[right]
+        if left_attr.priority != right_attr.priority:
+            return right_attr.priority - left_attr.priority
+        if bool(left_attr.children) != bool(right_attr.children):
+            return -1 if not left_attr.children else 1
+        if not left_attr.children:
             # Shares of ancestors are those of the opening: `AllocateFunc` updates only the leaf's
             # share.
-            queue_attr, other = self._rivals.get((left, right)) or self._part(queue_attr, other)
-        return compare_shares(queue_attr, other)
+            left_attr, right_attr = self._rivals.get((left, right)) or self._part(
+                left_attr, right_attr
+            )
+        return compare_shares(left_attr, right_attr)
 
     def _part(self, left: QueueAttr, right: QueueAttr) -> tuple[QueueAttr, QueueAttr]:
         """Return the two queues whose shares decide between two leaves."""
+        # Below the last common ancestor, or the leaf itself where its ancestors end there.
         below = queue_level(left.ancestors, right.ancestors) + 1
-        queue_attr, other = (
+        left_attr, right_attr = (
             leaf.ancestors[below] if below < len(leaf.ancestors) else leaf for leaf in (left, right)
         )
-        self._rivals[left.name, right.name] = queue_attr, other
-        return queue_attr, other
+        self._rivals[left.name, right.name] = left_attr, right_attr
+        return left_attr, right_attr
 
     def victim_queue_order(self, left: str, right: str, preemptor: str) -> float:
         """Put victims of the queues first that are closest to the preemptor's."""
@@ -263,8 +268,8 @@ def queue_level(left: Sequence[QueueAttr], right: Sequence[QueueAttr]) -> int:
     Source: capacity.go getQueueLevel.
     """
     level = 0
-    for depth, (queue_attr, other) in enumerate(zip(left, right, strict=False)):
-        if queue_attr is not other:
+    for depth, (left_ancestor, right_ancestor) in enumerate(zip(left, right, strict=False)):
+        if left_ancestor is not right_ancestor:
             break
         level = depth
     return level

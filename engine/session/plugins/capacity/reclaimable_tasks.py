@@ -112,6 +112,7 @@ def in_order_by_dimension(reclaim: Reclaim) -> list[int]:
     """
     if reclaim.queue_of(reclaim.reclaimer) not in reclaim.attrs:
         return []
+    # The order matters, as each victim lessens what its queue holds beyond what it deserves.
     waiting = victims_queue(reclaim.ssn, reclaim.candidates, reclaim.reclaimer)
     return _by_dimension(reclaim, (waiting.pop() for _ in range(len(waiting))))
 
@@ -157,7 +158,7 @@ def _spare(
         return
     every = compared if request is None else (request,)
     named = {name for resource in every for name, amount in plain(resource).items() if amount}
-    sides = ({name: one.get(name) for name in sorted(named)} for one in compared)
+    sides = ({name: amounts.get(name) for name in sorted(named)} for amounts in compared)
     ssn.trace.spare(spares, queue, *sides)
 
 
@@ -211,6 +212,7 @@ def _ancestors_to_give(
     accounts = []
     for level in range(1, reclaim.level + 1):
         ancestor = ancestor_at(attr, level)
+        # What a shared ancestor loses with the victim comes back with the reclaimer.
         if ancestor is None or ancestor.name == ROOT or ancestor is ancestor_at(own, level):
             continue
         allocated = allocations.setdefault(ancestor.name, ancestor.allocated.clone())
@@ -224,11 +226,10 @@ def _ancestors_to_give(
     return accounts
 
 
-def _related(reclaim: Reclaim, queue_attr: QueueAttr, other: QueueAttr) -> bool:
+def _related(reclaim: Reclaim, own: QueueAttr, theirs: QueueAttr) -> bool:
     """Return whether two queues share one of their nearest ancestors, other than the root."""
     names = [
-        {ancestor.name for ancestor in attr.ancestors[-reclaim.level :]}
-        for attr in (queue_attr, other)
+        {ancestor.name for ancestor in attr.ancestors[-reclaim.level :]} for attr in (own, theirs)
     ]
     return bool((names[0] & names[1]) - {ROOT})
 

@@ -25,6 +25,8 @@ def bound_root(ssn: Session, root: QueueAttr) -> None:
     """Set what the root queue may use, and what it deserves."""
     bounds = ssn.behaviours.root_queue_bounds
     assert root.capability is not None
+    # Users do not configure the root, and may submit more than the cluster has: it must limit
+    # nothing.
     if bounds in ENDLESS:
         if root.capability.is_empty():
             root.capability = _endless(ssn.total)
@@ -86,10 +88,10 @@ class Complaint(msgspec.Struct, frozen=True):
         amounts = behaviours.tree_errors_show_amounts
         own, theirs = (f" <{self.own}>", f" <{self.theirs}>") if amounts else ("", "")
         if self.child:
-            what = f" {self.what}" if amounts else ""
+            named = f" {self.what}" if amounts else ""
             return (
                 f"queue <{self.queue}> {self.what}{own} is less than"
-                f" its child queue <{self.child}>{what}{theirs}"
+                f" its child queue <{self.child}>{named}{theirs}"
             )
         of = (
             f"queue <{self.queue}> {self.what} resources"

@@ -299,9 +299,9 @@ class DeviceShare:
         by_handshake = ssn.behaviours.virtual_gpus_by_handshake
         modes = self._devices not in MODELESS
         now = ssn.now if by_handshake else 0
-        found = unregistered(info.node, now, handshake=by_handshake, modes=modes)
-        if found is not None:
-            ssn.trace.detail(UNREGISTERED, info.name, found)
+        why = unregistered(info.node, now, handshake=by_handshake, modes=modes)
+        if why is not None:
+            ssn.trace.detail(UNREGISTERED, info.name, why)
 
     def _reported(self, device: str, fault: str) -> str:
         """Return a fault as it is reported to pods: with the kind of device or without."""
@@ -460,11 +460,11 @@ class DeviceShare:
 
     def _noted(self, pod: Pod) -> dict[str, str]:
         """Return a pod's annotations with what sessions wrote."""
-        made: dict[str, str | None] = {
+        written: dict[str, str | None] = {
             **pod.annotations,
             **self._memory.annotations.get(pod.uid, {}),
         }
-        return {key: value for key, value in made.items() if value is not None}
+        return {key: value for key, value in written.items() if value is not None}
 
     def _write(self, task: int, changes: Mapping[str, str | None]) -> None:
         """Write annotations on a pod; ``None`` removes one."""

@@ -77,12 +77,12 @@ class SharedGpus:
         cards = parse(capacity[NUMBER]).value()
         if cards == 0:
             return None
-        made = cls(node.name, cards, parse(capacity[MEMORY]).value() // cards, whole=whole)
+        gpus = cls(node.name, cards, parse(capacity[MEMORY]).value() // cards, whole=whole)
         for text in node.annotations.get(UNHEALTHY, "").split(","):
             card = parse_int(text)
             if card is not None:
-                made.pods.pop(card, None)
-        return made
+                gpus.pods.pop(card, None)
+        return gpus
 
     def add(self, pod: Pod, annotations: Mapping[str, str]) -> None:
         """Add a pod to its cards from an earlier session (AddResource)."""
@@ -98,9 +98,9 @@ class SharedGpus:
 
     def clone(self) -> SharedGpus:
         """Return a copy with the same pods."""
-        made = SharedGpus(self.node, 0, self.memory, whole=self._whole)
-        made.pods = {card: dict(pods) for card, pods in self.pods.items()}
-        return made
+        copy = SharedGpus(self.node, 0, self.memory, whole=self._whole)
+        copy.pods = {card: dict(pods) for card, pods in self.pods.items()}
+        return copy
 
     def _counts(self, pod: Pod) -> bool:
         return most_of(pod, MEMORY) > 0 or (self._whole and most_of(pod, NUMBER) > 0)

@@ -59,8 +59,8 @@ class Ledger:
             if not self._ssn.process.from_start:
                 self.accounts[row] = self._fresh(info)
                 continue
-            kept = self._kept(info, was_on=was_on)
-            self.accounts[row] = kept.clone() if self.heeds else kept
+            account = self._kept(info, was_on=was_on)
+            self.accounts[row] = account.clone() if self.heeds else account
 
     def _fresh(self, info: NodeInfo) -> CardAccount:
         """Return a node's cards, without pods."""

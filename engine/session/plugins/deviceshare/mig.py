@@ -82,7 +82,7 @@ def find_match(
 def _pick(geometry: Geometry, used: Mapping[str, list[int]], memory: int) -> tuple[int, int] | None:
     """Source: mig.go pickFromGroup, getPosition."""
     kinds = insertion_sort(
-        list(enumerate(geometry.instances)), lambda one, other: one[1].memory < other[1].memory
+        list(enumerate(geometry.instances)), lambda left, right: left[1].memory < right[1].memory
     )
     for index, kind in kinds:
         before = sum(each.count for each in geometry.instances[:index])
@@ -108,10 +108,10 @@ def use(usage: MigUsage, geometries: Sequence[Geometry], group: str, position: i
 
     Source: mig.go addMigUsed.
     """
-    found = _find(geometries, group, position)
-    if found is None:
+    place = _find(geometries, group, position)
+    if place is None:
         return 0
-    usage.geometry, kind, index = found
+    usage.geometry, kind, index = place
     taken = usage.used.setdefault(kind.name, [])
     if index not in taken:
         taken.append(index)

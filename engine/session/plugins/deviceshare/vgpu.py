@@ -152,9 +152,9 @@ class Card(msgspec.Struct):
             return CardShort("number", self.type, self.number, self.used_number)
         free = {"memory": self.memory - self.used_memory, "cores": 100 - self.used_cores}
         wanted = {"memory": request.memory, "cores": request.cores}
-        for what, has in free.items():
-            if 0 <= has < wanted[what]:
-                return CardShort(what, self.type, has, wanted[what])
+        for name, has in free.items():
+            if 0 <= has < wanted[name]:
+                return CardShort(name, self.type, has, wanted[name])
         return None
 
     def holds(
@@ -346,27 +346,27 @@ class VirtualGpus:
         mode = pod.annotations.get(MODE)
         if mode is not None and self.mode and mode != self.mode:
             return None
-        made = Fit([], 0.0)
+        so_far = Fit([], 0.0)
         for request in requests_of(pod, self.sharing.names):
-            got = self._give(request, pod) if request.cards <= len(self.cards) else None
-            if got is None:
+            given = self._give(request, pod) if request.cards <= len(self.cards) else None
+            if given is None:
                 return None
-            made = Fit([*made.given, *got.given], made.score + got.score)
-        return made
+            so_far = Fit([*so_far.given, *given.given], so_far.score + given.score)
+        return so_far
 
     def shortages(self, pod: Pod) -> dict[str, CardShort]:
         """Return by card what it lacks for a container of a pod; of MIG and of few cards nothing.
 
         It is what they lack before anything is given to the pod.
         """
-        found: dict[str, CardShort] = {}
+        lacks: dict[str, CardShort] = {}
         for request in requests_of(pod, self.sharing.names):
             for card in self.cards if self.mode != MIG else ():
                 asked = _asked_of(card, request, exact=self.sharing.exact)
                 short = card.shortage(asked, pod.annotations, self.sharing)
                 if short is not None:
-                    found.setdefault(card.uuid, short)
-        return found
+                    lacks.setdefault(card.uuid, short)
+        return lacks
 
     def refusal(self, pod: Pod) -> str:
         """Return why a pod that has no room has none."""

@@ -91,12 +91,12 @@ class ShareTree:
         share = np.append(shares[node.jobs], [child.share for child in below])
         full = np.append(saturated[node.jobs], [child.saturated for child in below]).astype(bool)
 
-        some = share != 0
-        scaled = some & ~full
+        has_share = share != 0
+        scaled = has_share & ~full
         # `mdr`: children that are not saturated count as if each had the least share of them.
         least = min(1.0, share[scaled].min(initial=1.0))
         factor = np.divide(least, share, out=np.ones_like(share), where=scaled)
-        node.allocated = (amounts[some] * factor[some, np.newaxis]).sum(axis=0)
+        node.allocated = (amounts[has_share] * factor[has_share, np.newaxis]).sum(axis=0)
         node.share = float(dominant_shares(node.allocated, self._total))
         node.saturated = bool(full.all())
 
@@ -106,10 +106,10 @@ class ShareTree:
         The first step at which the paths differ in share per weight decides.
         """
         # As far as the shorter path goes: a queue is equal to one below it if all steps so far are.
-        for node, other in zip(self._paths[left], self._paths[right], strict=False):
-            if node.saturated != other.saturated:
-                return 1.0 if node.saturated else -1.0
-            difference = node.share / node.weight - other.share / other.weight
+        for left_node, right_node in zip(self._paths[left], self._paths[right], strict=False):
+            if left_node.saturated != right_node.saturated:
+                return 1.0 if left_node.saturated else -1.0
+            difference = left_node.share / left_node.weight - right_node.share / right_node.weight
             if difference:
                 return difference
         return 0.0

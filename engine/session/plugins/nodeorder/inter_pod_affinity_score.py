@@ -31,7 +31,7 @@ class _Weighed(NamedTuple):
 
 
 def _matching(term: AffinityTerm) -> Callable[[PodClass], bool]:
-    return lambda other: term.matches(other, {})
+    return lambda pod: term.matches(pod, {})
 
 
 class InterPodAffinityScore:
@@ -106,7 +106,7 @@ class InterPodAffinityScore:
 
 def _multiplicities(numbers: list[int]) -> dict[int, list[int]]:
     """Return the numbers by how often they occur: a pod may prefer the same twice."""
-    found: dict[int, list[int]] = {}
+    by_times: dict[int, list[int]] = {}
     for number in dict.fromkeys(numbers):
-        found.setdefault(numbers.count(number), []).append(number)
-    return found
+        by_times.setdefault(numbers.count(number), []).append(number)
+    return by_times

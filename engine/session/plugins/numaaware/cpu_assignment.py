@@ -45,7 +45,7 @@ class Accumulator:
             sorted(details.sockets()),
             # An or, no tie-break: two sockets may each come first, and the algorithm of
             # `sort.Slice` decides.
-            lambda one, other: count(one) < count(other) or one < other,
+            lambda left, right: count(left) < count(right) or left < right,
         )
         return [
             core
@@ -72,7 +72,7 @@ class Accumulator:
             )
         cores = insertion_sort(
             list(keys),
-            lambda one, other: any(a < b for a, b in zip(keys[one], keys[other], strict=True)),
+            lambda left, right: any(a < b for a, b in zip(keys[left], keys[right], strict=True)),
         )
         return [cpu for core in cores for cpu in sorted(details.cpus_in_core(core))]
 

@@ -53,7 +53,7 @@ def cpu_hints(
         return None
     numa_nodes = topology.numa_nodes()
     least = len(numa_nodes)
-    found: list[tuple[int, int]] = []
+    possible: list[tuple[int, int]] = []
     for size in range(1, len(numa_nodes) + 1):
         for chosen in combinations(numa_nodes, size):
             # By all CPUs, not by free ones: a full node may so have hints of which none is
@@ -61,8 +61,8 @@ def cpu_hints(
             if len(topology.cpus_in_numa_nodes(chosen)) >= needed:
                 least = min(least, size)
             if sum(topology.numa_node(cpu) in chosen for cpu in available) >= needed:
-                found.append((sum(1 << numa for numa in chosen), size))
-    return [Hint(mask, size == least) for mask, size in found]
+                possible.append((sum(1 << numa for numa in chosen), size))
+    return [Hint(mask, size == least) for mask, size in possible]
 
 
 def admit(policy: str, numa_nodes: list[int], hints: list[Hint] | None) -> tuple[Hint, bool]:

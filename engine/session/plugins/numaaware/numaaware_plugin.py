@@ -50,8 +50,8 @@ class NodeMemo:
         for node in stale.tolist():
             self._verdicts[node] = find(node)
         self._versions[stale] = versions[stale]
-        found: Ints = self._verdicts[rows]
-        return found
+        verdicts_of_rows: Ints = self._verdicts[rows]
+        return verdicts_of_rows
 
 
 MAX_NODE_SCORE = 100
@@ -260,9 +260,9 @@ class NumaAware:
         if self._ssn.tasks.status[task] not in _PLACED:
             return
         if self._last is not None and self._last[0] == task:
-            found = self._last[1].assigned.get(node)
-            if found is not None:
-                self._given.setdefault(task, {})[node] = found
+            cpus = self._last[1].assigned.get(node)
+            if cpus is not None:
+                self._given.setdefault(task, {})[node] = cpus
         given = self._given.get(task, {}).get(node)
         if given is not None:
             self._change(node, given, taken=True)

@@ -126,7 +126,7 @@ class DynamicResources:
 
         Source: ``foreachPodResourceClaim``; resourceclaim.go Name, IsForPod.
         """
-        made = {each.name: each for each in pod.status.resource_claim_statuses}
+        created = {each.name: each for each in pod.status.resource_claim_statuses}
         for named in pod.spec.resource_claims:
             name, own = named.resource_claim_name, False
             if name is None:
@@ -135,9 +135,9 @@ class DynamicResources:
                         f'pod "{pod.key}", spec.resourceClaim "{named.name}":'
                         " none of the supported fields are set"
                     )
-                if named.name not in made:
+                if named.name not in created:
                     raise LookupError(f'pod "{pod.key}": ResourceClaim not created yet')
-                name, own = made[named.name].resource_claim_name, True
+                name, own = created[named.name].resource_claim_name, True
                 if name is None:
                     continue
             key = f"{pod.namespace}/{name}"
@@ -166,9 +166,9 @@ class DynamicResources:
     def _taken(self) -> frozenset[DeviceId]:
         """Return the devices that are allocated, or being allocated."""
         has = [self._has(claim) for claim in self._objects.resource_claims.values()]
-        some = [each.devices for each in has if each is not None]
+        by_claim = [each.devices for each in has if each is not None]
         return frozenset[DeviceId]().union(
-            *some, *(each.devices for each in self._memory.pending.values())
+            *by_claim, *(each.devices for each in self._memory.pending.values())
         )
 
     def _fault(self, claim: ResourceClaim) -> str | None:
@@ -204,15 +204,15 @@ class DynamicResources:
         intern = self._ssn.reasons.intern
         if state.wanting:
             try:
-                found = state.allocator.allocate(state.wanting, self._pools_of(row))
+                devices = state.allocator.allocate(state.wanting, self._pools_of(row))
             except AllocationError as fault:
                 if UNKNOWN in str(fault) and str(fault) not in self._ssn.errors:
                     self._ssn.errors.append(str(fault))
                 code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE if fault.here else StatusCode.ERROR
                 return intern(code, Objection(str(fault)))
-            if found is None:
+            if devices is None:
                 return intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, TOO_FEW)
-            state.found[row] = found
+            state.found[row] = devices
         if all(mask[row] for mask in state.usable):
             return PASS
         state.found.pop(row, None)
@@ -228,10 +228,10 @@ class DynamicResources:
             return None
         if self._ssn.tasks.status[task] == TaskStatus.ALLOCATED:
             self._on[task] = node
-        found = state.found.get(self._on.get(task, -1))
-        if found is None:
+        by_claim = state.found.get(self._on.get(task, -1))
+        if by_claim is None:
             return NOT_FOUND
-        for claim, given in zip(state.wanting, found, strict=True):
+        for claim, given in zip(state.wanting, by_claim, strict=True):
             devices = frozenset(each.offer.id for each in given if not each.admin)
             self._memory.pending[claim.uid] = ClaimAllocation(devices, _nodes_of(given))
         return None

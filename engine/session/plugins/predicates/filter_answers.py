@@ -127,11 +127,11 @@ class FilterAnswers:
     def add(self, verdicts: Ints, answers: Iterator[tuple[str, Ints]]) -> Ints:
         """Return the verdicts joined with those of further filters, in order."""
         limits = np.zeros(len(verdicts), dtype=np.int32)
-        for plugin, found in answers:
+        for plugin, answer in answers:
             if plugin == LIMITS and self._rules.limits_apart:
-                limits = found
+                limits = answer
             else:
-                verdicts = self.all_then(verdicts, self._worded(plugin, found))
+                verdicts = self.all_then(verdicts, self._worded(plugin, answer))
         return self._with_limits(verdicts, limits) if limits.any() else verdicts
 
     def with_pod_number(self, verdicts: Ints, full: Mask) -> Ints:
@@ -152,13 +152,13 @@ class FilterAnswers:
             return np.where(full, number, verdicts).astype(np.int32)
         return verdicts
 
-    def _worded(self, plugin: str, found: Ints) -> Ints:
+    def _worded(self, plugin: str, answer: Ints) -> Ints:
         """Return a filter's verdicts, with its name where the release names it."""
         if self._rules.named is NamedIn.ALL:
-            return _each(found, found != PASS, partial(self._naming, plugin))
+            return _each(answer, answer != PASS, partial(self._naming, plugin))
         if self._rules.named is NamedIn.ERRORS and plugin:
-            return _each(found, found != PASS, partial(self._naming_error, plugin))
-        return found
+            return _each(answer, answer != PASS, partial(self._naming_error, plugin))
+        return answer
 
     def _naming(self, plugin: str, verdict: int) -> int:
         known = self._named.get((plugin, verdict))

@@ -147,8 +147,8 @@ class Filters:
         klass = self._klass[task]
         if not self._parts_of(klass).affinity:
             return True
-        found = self._affinity.anew(task, klass)
-        return found is None or found.item(node) == PASS
+        verdicts = self._affinity.anew(task, klass)
+        return verdicts is None or verdicts.item(node) == PASS
 
     def reserve(self, task: int, node: int) -> str | None:
         """Reserve the volumes and devices of a placed task; return the error, or ``None``."""
@@ -201,16 +201,16 @@ class Filters:
     ) -> Iterator[tuple[str, Ints]]:
         """Yield the filters that depend on more than the class, and their verdicts, in order."""
         if parts.affinity:
-            found = self._affinity.filter(task, klass)
-            if found is not None:
-                yield "InterPodAffinity", found[rows]
+            of_all = self._affinity.filter(task, klass)
+            if of_all is not None:
+                yield "InterPodAffinity", of_all[rows]
         if parts.volumes:
             yield LIMITS, self._volumes.limits(task, rows)
             yield "VolumeZone", self._volumes.zone(task, rows)
         if parts.spread:
-            found = self._spread.filter(task, klass)
-            if found is not None:
-                yield "PodTopologySpread", found[rows]
+            of_all = self._spread.filter(task, klass)
+            if of_all is not None:
+                yield "PodTopologySpread", of_all[rows]
         if self._proportional is not None:
             yield "", self._proportional.filter(task, rows)
         if parts.volumes:

@@ -172,7 +172,7 @@ class InterPodAffinityFilter:
         self, name: tuple[str, int, object], terms: tuple[AffinityTerm, ...], key: str
     ) -> DomainCounts:
         nodes = self._nodes
-        meant = nodes.classes_where(lambda other: _all_match(terms, other))
+        meant = nodes.classes_where(lambda pod: _all_match(terms, pod))
         return nodes.count(name, meant, nodes.columns.label(key))
 
     def _repelling(self, klass: int, pod: PodClass) -> tuple[DomainCounts, ...]:

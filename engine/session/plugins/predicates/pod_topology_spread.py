@@ -115,8 +115,10 @@ class PodTopologySpreadFilter:
         column = columns.label(key)
         labelled = np.ones(len(columns), dtype=np.bool_)
         for constraint in constraints:
-            other = columns.label(constraint.key)
-            labelled &= other.codes != other.absent
+            its_column = columns.label(constraint.key)
+            # A node counts only with the labels of all constraints
+            # (`nodeLabelsMatchSpreadConstraints`).
+            labelled &= its_column.codes != its_column.absent
         taken = ~labelled
         counts = []
         for place in range(len(constraints) - 1, -1, -1):

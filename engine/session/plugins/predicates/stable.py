@@ -61,17 +61,17 @@ class StableFilters:
         forgives, it notes of every node that is asked that it takes the template.
         """
         pod = self._nodes.classes[klass]
-        found = self.verdicts(klass)[rows]
+        judged = self.verdicts(klass)[rows]
         template = pod.template
         if not template:
-            return found
+            return judged
         size = len(self._nodes.columns)
         if template not in self._fit:
             self._fit[template] = (np.zeros(size, np.int32), np.zeros(size, np.int32))
         asked, fit = self._fit[template]
         failed = self._cached
         verdicts: Ints = np.where(
-            asked[rows] == 1, np.where(fit[rows] == 1, PASS, failed), found
+            asked[rows] == 1, np.where(fit[rows] == 1, PASS, failed), judged
         ).astype(np.int32)
         # Noted only now: within one call a template's result does not replace what the filters say.
         new = rows[asked[rows] == 0]

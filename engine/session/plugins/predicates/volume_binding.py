@@ -107,6 +107,8 @@ class VolumeBinding:
         if isinstance(claims, str):
             return claims
         for claim in claims:
+            # A volume alone is not enough: until the annotation is there, the controller still
+            # binds the claim.
             if claim.spec.volume_name and _BIND_COMPLETED in claim.annotations:
                 bound.append(claim)
                 continue
@@ -140,11 +142,11 @@ class VolumeBinding:
             asking = [(claim, selected) for claim in order]
             asking += [(m.claim, selected & (m.chosen == _NONE)) for m in matches]
             for claim, nodes in asking:
-                made = self._provision(claim)
-                if isinstance(made, str):
-                    faults[made] = nodes & bindable
+                possible = self._provision(claim)
+                if isinstance(possible, str):
+                    faults[possible] = nodes & bindable
                 else:
-                    bindable &= made | ~nodes
+                    bindable &= possible | ~nodes
                     provisioned.append((claim, nodes))
         return BindingNeeds(
             self._verdicts(reachable, bindable, missing, faults), matches, provisioned
@@ -171,7 +173,7 @@ class VolumeBinding:
                 self._selected.pop(claim.key, None)
 
     def _mounted(self, pod: Pod) -> list[PersistentVolumeClaim] | str:
-        found = []
+        claims = []
         for mounted in mounted_claims(pod):
             name = mounted.name
             claim = self._objects.persistent_volume_claims.get(f"{pod.namespace}/{name}")
@@ -192,8 +194,8 @@ class VolumeBinding:
             error = not_for_pod(claim, pod) if mounted.own else None
             if error is not None:
                 return error
-            found.append(claim)
-        return found
+            claims.append(claim)
+        return claims
 
     def _delays(self, claim: PersistentVolumeClaim) -> bool | str:
         """Return whether a claim waits for its pod, or an error. Source: ``IsDelayBindingMode``."""
@@ -320,7 +322,7 @@ class VolumeBinding:
         verdicts = np.zeros(len(self._columns), dtype=np.int32)
         combined = (~reachable) * 1 + (~bindable) * 2 + missing * 4
         for kind in np.unique(combined).tolist():
-            some = [
+            objections = [
                 objection
                 for bit, objection in (
                     *((1, self._unreachable), (2, NOTHING_TO_BIND)),
@@ -328,11 +330,11 @@ class VolumeBinding:
                 )
                 if kind & bit
             ]
-            if some:
-                joined = Objection(", ".join(one.message for one in some))
+            if objections:
+                joined = Objection(", ".join(objection.message for objection in objections))
                 verdicts[combined == kind] = self._reasons.intern(
                     StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE,
-                    some[0] if len(some) == 1 else joined,
+                    objections[0] if len(objections) == 1 else joined,
                 )
         for text, nodes in faults.items():
             verdicts[nodes] = self._reasons.intern(StatusCode.ERROR, Objection(text))

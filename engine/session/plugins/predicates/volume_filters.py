@@ -51,8 +51,8 @@ class VolumeFilters:
 
     def concerns(self, klass: int) -> bool:
         """Return whether pods of a class claim volumes, and a filter looks at them."""
-        some = self._limits or self._zone or self._binding
-        return some is not None and self._nodes.classes[klass].has_claims
+        filter_on = self._limits or self._zone or self._binding
+        return filter_on is not None and self._nodes.classes[klass].has_claims
 
     def pre_filter_zone(self, task: int) -> str | None:
         """Look up where a task's volumes are; return an error, or ``None``."""

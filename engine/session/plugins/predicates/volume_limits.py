@@ -111,9 +111,9 @@ class VolumeLimits:
 
     def _limit_of(self, node: str, driver: str) -> int:
         csi_node = self._objects.csi_nodes.get(node)
-        for one in csi_node.spec.drivers if csi_node is not None else ():
-            if one.name == driver and one.allocatable is not None:
-                return _UNLIMITED if one.allocatable.count is None else one.allocatable.count
+        for entry in csi_node.spec.drivers if csi_node is not None else ():
+            if entry.name == driver and entry.allocatable is not None:
+                return _UNLIMITED if entry.allocatable.count is None else entry.allocatable.count
         return _UNLIMITED
 
     def _volumes(self, pod: Pod, *, new: bool) -> Attached:
@@ -123,7 +123,7 @@ class VolumeLimits:
 
         Source: ``filterAttachableVolumes``.
         """
-        found: Attached = {}
+        attached: Attached = {}
         for mounted in mounted_claims(pod):
             if not mounted.name:
                 if new:
@@ -145,8 +145,8 @@ class VolumeLimits:
                 continue
             driver, handle = self._driver(claim)
             if driver and handle:
-                found[f"{driver}/{handle}"] = driver
-        return found
+                attached[f"{driver}/{handle}"] = driver
+        return attached
 
     def _driver(self, claim: PersistentVolumeClaim) -> tuple[str, str]:
         """Return the driver of a claim's volume and the volume's name there; both may be empty.

@@ -67,6 +67,7 @@ class VolumeZone:
         outside = np.zeros(len(self._columns), dtype=np.bool_)
         for place in places:
             outside |= ~self._within(place)
+        # A node with none of these labels is in no zone, and takes every volume.
         return np.where(outside & somewhere, self._verdict(NO_ZONE), 0).astype(np.int32)
 
     def _verdict(self, objection: Objection) -> int:

@@ -73,9 +73,9 @@ def lacking_resource(
     for name in wanted:
         if name in {"cpu", "memory"} or (name != PODS and not _counted(name)):
             continue
-        held, amount = (allocated.scalars or {}).get(name), least.get(name)
-        if (held is None and name != PODS) or amount > (held or 0.0):
-            reserved.set_scalar(name, amount - (held or 0.0))
+        holds, amount = (allocated.scalars or {}).get(name), least.get(name)
+        if (holds is None and name != PODS) or amount > (holds or 0.0):
+            reserved.set_scalar(name, amount - (holds or 0.0))
     return reserved
 
 
@@ -94,11 +94,11 @@ def inqueue_resource(wanted: Mapping[str, str | float], allocated: Resource) -> 
         elif _counted(name):
             if reserved.scalars is None:
                 reserved.scalars = {}
-            held = (allocated.scalars or {}).get(name)
-            if held is None:
+            holds = (allocated.scalars or {}).get(name)
+            if holds is None:
                 reserved.scalars[name] = float(quantity.value())
-            elif quantity.value() > held:
-                reserved.scalars[name] = quantity.value() - held
+            elif quantity.value() > holds:
+                reserved.scalars[name] = quantity.value() - holds
     return reserved
 
 

@@ -104,10 +104,10 @@ class _Sums:
         """Yield each queue's sum of what tasks request."""
         queue = self._of_job[self._ssn.tasks.job[tasks]]
         named = self._named_without_amount(tasks, queue)
-        for number, made in enumerate(self._resources(queue, self._ssn.tasks.request[tasks])):
+        for number, total in enumerate(self._resources(queue, self._ssn.tasks.request[tasks])):
             for name in named.get(number, ()):
-                made.add_scalar(name, 0.0)
-            yield made
+                total.add_scalar(name, 0.0)
+            yield total
 
     def _resources(self, queue: Rows, amounts: Floats) -> Iterator[Resource]:
         columns = [
@@ -115,15 +115,15 @@ class _Sums:
             for dim in range(amounts.shape[1])
         ]
         for row in np.column_stack(columns).tolist() if columns else ():
-            made = Resource()
+            total = Resource()
             for name, amount in zip(self._ssn.dims, row, strict=True):
                 if amount:
-                    made.set(name, amount)
-            yield made
+                    total.set(name, amount)
+            yield total
 
     def _named_without_amount(self, tasks: Rows, queue: NDArray[np.intp]) -> dict[int, list[str]]:
         """Return the scalars that tasks of a queue request 0 of: present all the same."""
-        found: dict[int, list[str]] = {}
+        by_queue: dict[int, list[str]] = {}
         first = self._ssn.tasks.first_of_class(tasks)
         for klass in np.flatnonzero(first >= 0).tolist():
             scalars = self._ssn.tasks.info[first[klass]].request.scalars or {}
@@ -131,8 +131,8 @@ class _Sums:
                 continue
             empty = [name for name, amount in scalars.items() if not amount]
             for number in np.unique(queue[self._ssn.tasks.klass[tasks] == klass]).tolist():
-                found.setdefault(number, []).extend(empty)
-        return found
+                by_queue.setdefault(number, []).extend(empty)
+        return by_queue
 
 
 def _least(ssn: Session) -> Floats:

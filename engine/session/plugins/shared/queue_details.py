@@ -102,8 +102,8 @@ def _exceeded(
     """Return the resources of which there is not enough, each compared by itself."""
     wanted, names = demand.wanted, needed.resource_names()
     if demand.point == OVERUSED:
-        some = limit.resource_names() or _ALWAYS
-        return tuple(name for name in some if account.allocated.get(name) >= limit.get(name))
+        limited = limit.resource_names() or _ALWAYS
+        return tuple(name for name in limited if account.allocated.get(name) >= limit.get(name))
     if demand.point == ALLOCATABLE:
         fits = FITS[demand.comparison]
         used = account.allocated
@@ -118,9 +118,9 @@ def _exceeded(
 
 def _only(resource: Resource, name: str) -> Resource:
     """Return one resource of several, the others 0."""
-    made = Resource()
-    made.set(name, resource.get(name))
-    return made
+    only = Resource()
+    only.set(name, resource.get(name))
+    return only
 
 
 def holdings(ssn: Session, queues: Collection[str]) -> tuple[QueueHolder, ...]:
@@ -130,7 +130,7 @@ def holdings(ssn: Session, queues: Collection[str]) -> tuple[QueueHolder, ...]:
     """
     jobs, before = ssn.jobs, ssn.snapshot.jobs.phase
     reserved = dict(reserved_by_job(ssn, lacking=ssn.behaviours.inqueue_jobs_reserve_missing_only))
-    found = []
+    holders = []
     for job, queue in enumerate(jobs.queue):
         if queue not in queues:
             continue
@@ -138,5 +138,5 @@ def holdings(ssn: Session, queues: Collection[str]) -> tuple[QueueHolder, ...]:
             reserved[job] = jobs.deduct_sch_gated_resources(job, jobs.min_resources(job))
         allocated, more = jobs.allocated_resource(job), reserved.get(job, Resource())
         if not (allocated.is_empty() and more.is_empty()):
-            found.append(QueueHolder(jobs.keys[job], queue, plain(allocated), plain(more)))
-    return tuple(found)
+            holders.append(QueueHolder(jobs.keys[job], queue, plain(allocated), plain(more)))
+    return tuple(holders)

@@ -69,10 +69,10 @@ class JobBuckets:
                 pairs.add((group[0], group[0]))
             else:
                 pairs |= {
-                    (group[one], group[other])
-                    for one in range(len(group))
-                    for other in range(len(group))
-                    if one != other
+                    (group[left], group[right])
+                    for left in range(len(group))
+                    for right in range(len(group))
+                    if left != right
                 }
         return frozenset(pairs)
 
@@ -85,8 +85,8 @@ class JobBuckets:
 
         The order of roles that the user gave counts first, then the priority.
         """
-        one, other = self._rank(self._role[left]), self._rank(self._role[right])
-        return (one > other) - (one < other)
+        left_rank, right_rank = self._rank(self._role[left]), self._rank(self._role[right])
+        return (left_rank > right_rank) - (left_rank < right_rank)
 
     def _rank(self, role: str) -> tuple[int, int]:
         return self._order.get(role, 0), self._priority.get(role, 0)
@@ -96,10 +96,10 @@ class JobBuckets:
         if not role:
             return 0
         score = 0
-        for other, count in roles.items():
-            if not only_anti and (role, other) in self._together:
+        for placed_role, count in roles.items():
+            if not only_anti and (role, placed_role) in self._together:
                 score += count
-            if (role, other) in self._apart:
+            if (role, placed_role) in self._apart:
                 score -= count
         return score
 

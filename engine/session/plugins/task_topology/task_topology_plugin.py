@@ -72,20 +72,21 @@ class TaskTopologyPlugin:
 
         Of buckets of one size the older comes first.
         """
-        job, other = int(self._ssn.tasks.job[left]), int(self._ssn.tasks.job[right])
-        of_left, of_right = self._jobs.get(job), self._jobs.get(other)
+        left_job, right_job = int(self._ssn.tasks.job[left]), int(self._ssn.tasks.job[right])
+        of_left, of_right = self._jobs.get(left_job), self._jobs.get(right_job)
         if of_left is None or of_right is None:
             return 0
-        one, two = of_left.bucket(left), of_right.bucket(right)
-        if (one is None) != (two is None):
-            return -1 if one is not None else 1
-        if job != other or one is None or two is None:
+        left_bucket, right_bucket = of_left.bucket(left), of_right.bucket(right)
+        # Also between jobs: only what follows compares tasks of one job.
+        if (left_bucket is None) != (right_bucket is None):
+            return -1 if left_bucket is not None else 1
+        if left_job != right_job or left_bucket is None or right_bucket is None:
             return 0
-        if len(one.tasks) != len(two.tasks):
-            return len(two.tasks) - len(one.tasks)
-        if one is two:
+        if len(left_bucket.tasks) != len(right_bucket.tasks):
+            return len(right_bucket.tasks) - len(left_bucket.tasks)
+        if left_bucket is right_bucket:
             return -of_left.task_affinity_order(left, right)
-        return one.index - two.index
+        return left_bucket.index - right_bucket.index
 
     def _node_order(self, task: int, rows: Rows) -> Floats:
         """Return score × weight, scaled so that a whole bucket of the largest size counts 100.
@@ -110,13 +111,13 @@ class TaskTopologyPlugin:
     def _held_by_node(self, job: JobBuckets, bucket: Bucket, role: str) -> Floats:
         """Return, by row of all nodes, tasks of the bucket minus tasks with anti-affinity."""
         row = self._ssn.nodes.row
-        held = np.zeros(len(row))
+        counts = np.zeros(len(row))
         for node, count in bucket.nodes.items():
             if node in row:
-                held[row[node]] += count
+                counts[row[node]] += count
         for node, roles in job.on_node.items():
-            held[row[node]] += min(job.affinity(role, roles, only_anti=True), 0)
-        return held
+            counts[row[node]] += min(job.affinity(role, roles, only_anti=True), 0)
+        return counts
 
     def _lacks(self, task: int, rows: Rows, room: Floats) -> NDArray[np.bool_]:
         """Return the nodes where the task can never fit: too little of some resource.
@@ -146,11 +147,11 @@ class TaskTopologyPlugin:
         left_out = np.zeros(len(room), dtype=np.int64)
         crowded = takes & ~_fits(remains.vector(dims), room)
         # Which tasks are left out depends on a map there; here it is the order of rows.
-        for other in sorted(bucket.tasks):
+        for waiting in sorted(bucket.tasks):
             if not crowded.any():
                 break
-            if other != task:
-                self._ssn.subtract(remains, bucket.tasks[other])
+            if waiting != task:
+                self._ssn.subtract(remains, bucket.tasks[waiting])
                 left_out[crowded] += 1
                 crowded &= ~_fits(remains.vector(dims), room)
         return left_out

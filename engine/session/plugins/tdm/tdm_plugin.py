@@ -75,6 +75,7 @@ class Tdm:
         self._zone_of = [info.revocable_zone for info in ssn.nodes.info]
         zones = sorted({*self._zone_of, *self._windows} - {""})
         self._closed = {zone: self._why_closed(zone) for zone in zones}
+        # Without revocable nodes the filter passes all, and the score adds nothing.
         if any(self._zone_of):
             self._open_columns()
             if ssn.behaviours.tdm_refusals_resolvable:
@@ -84,6 +85,7 @@ class Tdm:
             ssn.registry.add_node_order(self.name, self._node_order, per="class", partial=True)
         ssn.registry.add_preemptable(self.name, self._preemptable)
         ssn.registry.add_victim_tasks(self.name, self._victim_tasks)
+        # The least key comes first: jobs that are not preemptable.
         ssn.registry.add_job_order(self.name, lambda job: ssn.jobs.info[job].preemptable)
         ssn.registry.add_job_pipelined(self.name, self._job_pipelined)
         ssn.registry.add_job_starving(self.name, self._job_starving)
@@ -232,6 +234,7 @@ class Tdm:
     def _job_starving(self, job: int) -> bool:
         """Let jobs with pending tasks preempt, unless they are preemptable."""
         jobs = self._ssn.jobs
+        # Whatever its minimum: so an elastic job preempts for tasks beyond it, too.
         return not jobs.info[job].preemptable and bool(jobs.counts[job][TaskStatus.PENDING])
 
 
