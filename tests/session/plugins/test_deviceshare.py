@@ -26,12 +26,14 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     NO_USE_TYPE,
     USE_TYPE,
     GivenCard,
+    Sharing,
     VirtualGpus,
     decode_given,
     encode_given,
     type_matches,
 )
 from plinian.engine.session.plugins.deviceshare.vgpu_request import CardRequest, requests_of
+from plinian.engine.volcano.session.devices import VirtualGpuUse
 from sessions import NOW, Document, group, node, opened, pod, queue, tasks
 
 MEMORY = "volcano.sh/gpu-memory"
@@ -465,4 +467,36 @@ def test_cards_are_cut_only_if_it_is_known_how() -> None:
     assert made.mode == "mig"
     assert fit(made, vgpu("1", "15")) == [[GivenCard("GPU-a[g2-1]", 15, 0)]]
     made.add("other", {ASSIGNED: "GPU-a[g2-1],NVIDIA,15,0:"})
+    assert made.cards[0].used_memory == 20
+
+
+@pytest.mark.parametrize(
+    ("sharing", "left", "known"),
+    [
+        (Sharing(use=VirtualGpuUse.BY_POLICY), 0, ()),
+        (Sharing(use=VirtualGpuUse.BY_SHARE), 5, ("p",)),
+    ],
+)
+def test_an_instance_of_a_pod_that_goes_is_free(
+    sharing: Sharing, left: int, known: tuple[str, ...]
+) -> None:
+    """From v1.15 on its memory is given back in full; before that, what the annotation says."""
+    made = virtual("GPU-a,7,81920,NVIDIA-A100,true,mig", **CONFIG)
+    made.sharing = sharing
+    (card,) = made.cards
+    annotations = {ASSIGNED: "GPU-a[g2-1],NVIDIA,15,0:"}
+    made.add("p", annotations)
+    made.remove("p", annotations)
+    assert (card.used_number, card.used_memory, card.mig.used) == (0, left, {})
+    assert tuple(card.pods) == known
+    assert find_match("GPU-a", 30, card.mig, card.geometries) == ("GPU-a[g2-0]", 40)
+
+
+@pytest.mark.parametrize("name", ["GPU-a", "GPU-a[g3-0]", "GPU-a[g2-0]"])
+def test_an_instance_that_is_not_in_use_frees_no_other(name: str) -> None:
+    made = virtual("GPU-a,7,81920,NVIDIA-A100,true,mig", **CONFIG)
+    made.sharing = Sharing(use=VirtualGpuUse.BY_POLICY)
+    made.add("p", {ASSIGNED: "GPU-a[g2-1],NVIDIA,15,0:"})
+    made.remove("p", {ASSIGNED: f"{name},NVIDIA,15,0:"})
+    assert made.cards[0].mig.used == {"2g": [0]}
     assert made.cards[0].used_memory == 20

@@ -119,6 +119,28 @@ def use(usage: MigUsage, geometries: Sequence[Geometry], group: str, position: i
     return kind.memory
 
 
+def release_instance(
+    usage: MigUsage, geometries: Sequence[Geometry], group: str, position: int
+) -> int:
+    """Mark an instance as free; return its memory, 0 if none of its kind is in use.
+
+    Source: mig.go subMigUsed.
+    """
+    place = _find(geometries, group, position)
+    if place is None:
+        return 0
+    usage.geometry, kind, index = place
+    taken = usage.used.get(kind.name)
+    if taken is None:
+        return 0
+    if index in taken:
+        taken.remove(index)
+    # Without the last of them its kind is not in use. The geometry stays: the card is cut.
+    if not taken:
+        del usage.used[kind.name]
+    return kind.memory
+
+
 def _find(
     geometries: Sequence[Geometry], group: str, position: int
 ) -> tuple[int, Instance, int] | None:

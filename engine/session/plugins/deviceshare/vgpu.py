@@ -18,7 +18,15 @@ from ....kubernetes.objects import Node, Pod
 from ....model.device_log import VIRTUAL_CARDS
 from ....model.panic import NIL_POINTER, Panic
 from ....volcano.session.devices import VirtualGpuUse
-from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
+from .mig import (
+    Geometry,
+    MigUsage,
+    decode_instance,
+    find_match,
+    geometries_of,
+    release_instance,
+    use,
+)
 from .register import REGISTER, unregistered
 from .vgpu_request import NO_PERCENTAGE, CardNames, CardRequest, requests_of
 
@@ -331,10 +339,26 @@ class VirtualGpus:
                     place = "api/devices/nvidia/vgpu.(*GPUDevices).SubResource"
                     raise Panic(NIL_POINTER, (place,))
                 continue
+            if self.mode == MIG:
+                self._free_instance(card, given, uid)
+                continue
             card.discount(given.memory, given.cores)
             card.held[uid] -= given.memory
             if self.sharing.forgets or card.held[uid] == 0:
                 del card.pods[uid], card.held[uid]
+
+    def _free_instance(self, card: Card, given: GivenCard, uid: str) -> None:
+        """Release an instance of a card. Source: mig.go SubPod."""
+        instance = decode_instance(given.uuid)
+        if instance is None:
+            return
+        memory = release_instance(card.mig, card.geometries, *instance)
+        # Up to v1.14 what the annotation says is given back, not what was counted; and the pod
+        # stays known, so that its devices are not counted when it comes back.
+        card.discount(memory if self.sharing.forgets else given.memory, given.cores)
+        card.held[uid] -= memory
+        if self.sharing.forgets:
+            del card.pods[uid], card.held[uid]
 
     def fit(self, pod: Pod) -> Fit | None:
         """Count a pod's possible devices, and return them; None if there is no room.
