@@ -125,6 +125,8 @@ class SchedulerCache:
         self._changes.objects = True
         handlers = self._handlers_of(kind)
         if handlers is None:
+            # Sessions look these kinds up themselves. Pods that a selector parts are treated
+            # differently from now on, so classes of tasks become finer.
             self.classes.select(_selectors(item))
         elif before is None:
             handlers.added(item)
@@ -170,8 +172,10 @@ class SchedulerCache:
 
         Its first snapshot is built from everything.
         """
+        # deepcopy takes what its memo has: shared parts stay shared, and the copy has no columns of
+        # snapshots.
         shared = (self.behaviours, self.own, self.classes, *self.stores.items())
-        known: dict[int, Any] = {id(one): one for one in shared}
+        known: dict[int, Any] = {id(item): item for item in shared}
         known[id(self._snapshots)] = None
         return deepcopy(self, known)
 
@@ -242,6 +246,8 @@ class SchedulerCache:
     def _priority_class_updated(
         self, old: objects.PriorityClass, new: objects.PriorityClass
     ) -> None:
+        # As in UpdatePriorityClass. So an update of one default class takes the default away from
+        # another one that was added later.
         self._delete_priority_class(old)
         self._add_priority_class(new)
 
@@ -252,9 +258,9 @@ class SchedulerCache:
         self._set_quota(new)
 
     def _quota_deleted(self, quota: objects.ResourceQuota) -> None:
-        held = self.quotas.get(quota.namespace, {})
-        held.pop(quota.name, None)
-        if not held:
+        statuses = self.quotas.get(quota.namespace, {})
+        statuses.pop(quota.name, None)
+        if not statuses:
             self.quotas.pop(quota.namespace, None)
 
 

@@ -20,8 +20,8 @@ class CopiedOnUse(dict[str, Value]):
 
     def __missing__(self, key: str) -> Value:
         """Copy a value."""
-        made = self[key] = self._copy(self._source[key])
-        return made
+        value = self[key] = self._copy(self._source[key])
+        return value
 
     def get(self, key: str, default: Value | None = None) -> Value | None:  # type: ignore[override]
         """Return the copy of a value, or the default if the other map has none."""

@@ -71,12 +71,13 @@ class JobCache:
 
         It is valid only for that, and only until this one changes.
         """
+        # Other marks: what a dry run changes must not reach the next snapshot of this cache.
         context = CacheContext(
             self._stores, DirtyMarks(), self._builder, self._options, self._release
         )
-        made = JobCache(context, self._nodes.dry_run())
-        made.infos = CopiedOnUse(self.infos, JobInfo.twin)
-        return made
+        dry = JobCache(context, self._nodes.dry_run())
+        dry.infos = CopiedOnUse(self.infos, JobInfo.twin)
+        return dry
 
     def handles(self, pod: objects.Pod) -> bool:
         """Return whether the handlers are called for a pod.
@@ -413,6 +414,8 @@ class JobCache:
         except Refused as failure:
             return f"failed to get Pod <{old.key}>: err {failure}"
         if pod is None or (self._rules.ignores_stale and pod.uid != old.uid):
+            # Only an item that holds a task, as in v1.8, outlives the task in its job: deleteTask
+            # then takes it from its node, but reports an error, and the item is queued again.
             known = not old.job or self.find_task(old.job, old.uid) is not None
             self._delete_task(old.job, old.uid, old.key, old.node_name)
             return None if known else f"failed to find Job <{old.job}> for Task {old.key}"

@@ -129,7 +129,7 @@ class JobCleanup:
         """Return whether the worker would only queue an item again."""
         current, stale = self._infos.get(item.key), self._rules.ignores_stale
         if isinstance(item, JobName):
-            other = current is None or current.uid != item.uid
-            return current is not None and not (stale and other) and not current.terminated
+            replaced = current is None or current.uid != item.uid
+            return current is not None and not (stale and replaced) and not current.terminated
         same = current is not None and (current.uid, current.revision) == (item.uid, item.revision)
         return (same or not stale) and not item.terminated

@@ -52,9 +52,9 @@ class NodeCache:
 
     def dry_run(self) -> NodeCache:
         """Return a cache whose nodes are copies; it is for binding and evicting only."""
-        made = copy(self)
-        made.infos = CopiedOnUse(self.infos, NodeInfo.twin)
-        return made
+        dry = copy(self)
+        dry.infos = CopiedOnUse(self.infos, NodeInfo.twin)
+        return dry
 
     def get_or_create(self, name: str) -> NodeInfo:
         """Return the node of that name; a new one is not ready until its Node is delivered."""
@@ -75,6 +75,7 @@ class NodeCache:
             self._take(new)
         elif self._handles(old):
             self._lose(old)
+        # HyperNodes select nodes by name or by label, and a name never changes.
         if old.labels != new.labels:
             self._queue_hypernode(("node", new.name))
 
@@ -165,6 +166,8 @@ class NodeCache:
         """
         rules, name = self._rules, node.name
         if rules.gpus_uncounted and self.ignored == rules.uncounted:
+            # The first Node fills the list, which is one for the whole process: amounts that were
+            # read before it count these resources.
             self.ignore(VGPU_RESOURCES | rules.uncounted)
         known = self.infos.get(name)
         info = self.get_or_create(name)
@@ -297,4 +300,7 @@ class NodeCache:
 
 def _not_ready(node: objects.Node) -> bool:
     """Source: api/node_info.go setNodeState."""
-    return any(each.type == "Ready" and each.status != "True" for each in node.status.conditions)
+    return any(
+        condition.type == "Ready" and condition.status != "True"
+        for condition in node.status.conditions
+    )

@@ -71,8 +71,9 @@ class ImageStates:
                 nodes.add(node.name)
                 if name not in states:
                     states[name] = ImageState(size, len(nodes))
-        kept = [name for name in self._images.get(node.name, ()) if name not in states]
-        self._images[node.name] = [*kept, *states]
+        # Releases that forget only the images of a node's last version leave others behind.
+        no_longer_listed = [name for name in self._images.get(node.name, ()) if name not in states]
+        self._images[node.name] = [*no_longer_listed, *states]
         return states
 
     def remove(self, node: str) -> None:
@@ -83,13 +84,13 @@ class ImageStates:
     def remove_named(self, node: Node) -> None:
         """Forget the images that this version of a node lists; others stay."""
         named = {name for image in node.status.images for name in image.names}
-        held = self._images.pop(node.name, [])
-        for name in held:
+        known = self._images.pop(node.name, [])
+        for name in known:
             if name in named:
                 self._discard(name, node.name)
-        kept = [name for name in held if name not in named]
-        if kept:
-            self._images[node.name] = kept
+        staying = [name for name in known if name not in named]
+        if staying:
+            self._images[node.name] = staying
 
     def _discard(self, image: str, node: str) -> None:
         nodes = self._nodes[image]

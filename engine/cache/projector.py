@@ -156,6 +156,8 @@ class Projector:
             if handled is not None:
                 late = sorted(self.driver.cache.snapshot().nodes.names)[handled:]
             if late:
+                # The first start shows which nodes a session sees. Their handlers run by name, so
+                # the first names are those that were handled.
                 self.driver.restart(options, without=frozenset(late))
         except Panic as panic:
             self._end(panic)
@@ -169,7 +171,7 @@ class Projector:
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes
     ) -> None:
         stores, key = self.driver.cache.stores, key_of(reference)
-        held = stores.get(kind.__name__, key)
+        stored = stores.get(kind.__name__, key)
         try:
             if effect is Effect.VERSION:
                 item = decode(kind, payload)
@@ -181,33 +183,35 @@ class Projector:
             elif effect is Effect.DELETED:
                 stores.undecoded.pop((kind.__name__, key), None)
                 last = decode(kind, payload)
-                self._delete(kind.__name__, held, reference, last if last.name else held)
+                # Some inputs report a deletion without the object: handlers then get what the store
+                # has.
+                self._delete(kind.__name__, stored, reference, last if last.name else stored)
             else:
-                self._bind(held, reference, payload)
+                self._bind(stored, reference, payload)
         except (Undecodable, ValueError) as fault:
             if effect is Effect.VERSION:
                 stores.undecoded[kind.__name__, key] = _undecoded(reference, fault, payload)
         self.driver.work()
 
     def _delete(
-        self, kind: str, held: Object | None, reference: Reference, last: Object | None
+        self, kind: str, stored: Object | None, reference: Reference, last: Object | None
     ) -> None:
         """Remove the object, but not a newer one of its name.
 
         :param last: the version that the handlers get.
         """
-        if held is not None and last is not None and reference.uid in {"", held.uid}:
+        if stored is not None and last is not None and reference.uid in {"", stored.uid}:
             self.origins[kind].pop(last.key, None)
             self.driver.deliver_deletion(kind, last)
 
-    def _bind(self, held: Object | None, reference: Reference, payload: bytes) -> None:
+    def _bind(self, pod: Object | None, reference: Reference, payload: bytes) -> None:
         """Set the node of a pod, if no version of the pod names it."""
-        if not isinstance(held, Pod) or held.spec.node_name or reference.uid not in {"", held.uid}:
+        if not isinstance(pod, Pod) or pod.spec.node_name or reference.uid not in {"", pod.uid}:
             return
         node = msgspec.json.decode(payload, type=PodBound).node
         if node:
-            spec = msgspec.structs.replace(held.spec, node_name=node)
-            self.driver.deliver("Pod", msgspec.structs.replace(held, spec=spec))
+            spec = msgspec.structs.replace(pod.spec, node_name=node)
+            self.driver.deliver("Pod", msgspec.structs.replace(pod, spec=spec))
 
     def _apply_list(self, listing: ListObserved, lives_on: Callable[[Reference], bool]) -> None:
         """Remove the objects that a complete list lacks."""
@@ -216,7 +220,10 @@ class Projector:
             return
         self._hear()
         stores = self.driver.cache.stores
-        unread = [one for (of, _), one in stores.undecoded.items() if of == kind.__name__]
+        unread = [
+            undecoded for (of, _), undecoded in stores.undecoded.items() if of == kind.__name__
+        ]
+        # An object that could not be decoded exists all the same, so a list may lack it, too.
         existing = chain(stores.of(kind.__name__).values(), unread)
         for reference in self.lists.gone(listing, existing, lives_on, self._position):
             self._take_out(reference)
@@ -225,8 +232,8 @@ class Projector:
         """Remove an object that a list lacked."""
         self.taken_out.append(reference)
         self.driver.cache.stores.undecoded.pop((reference.kind, key_of(reference)), None)
-        held = self.driver.cache.stores.get(reference.kind, key_of(reference))
-        self._delete(reference.kind, held, reference, held)
+        stored = self.driver.cache.stores.get(reference.kind, key_of(reference))
+        self._delete(reference.kind, stored, reference, stored)
         self.driver.work()
 
     def _control(self, control: str) -> None:

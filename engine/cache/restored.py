@@ -131,7 +131,7 @@ class _Reader:
 
     def _found(self) -> dict[int, Any]:
         """Fill the informers' stores, and return all objects by number."""
-        others = {number: (kind, raw) for number, kind, raw in self._stored.others}
+        encoded = {number: (kind, raw) for number, kind, raw in self._stored.others}
         objects: dict[int, Any] = {}
         for kind, positions in self._stored.stores:
             if not positions:
@@ -146,11 +146,11 @@ class _Reader:
                     key = intern(item.metadata.key)
                     origins[key] = Origin(item, position)
                 else:
-                    item = _decoder(of).decode(others.pop(number)[1])
+                    item = _decoder(of).decode(encoded.pop(number)[1])
                     key = item.metadata.key
                 objects[number] = store[key] = item
             self._cache.stores.fill(kind, store)
-        for number, (kind, raw) in others.items():
+        for number, (kind, raw) in encoded.items():
             objects[number] = _decoder(KINDS[kind]).decode(raw)
         return objects
 
@@ -161,9 +161,9 @@ class _Reader:
             yield from (self._known(kind, position) for position in wanted)
             return
         for start in range(0, len(wanted), _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
-            read = self._payloads(sorted(some))
-            yield from (decode_known(kind, read[position]) for position in some)
+            batch = wanted[start : start + _AT_ONCE]
+            read = self._payloads(sorted(batch))
+            yield from (decode_known(kind, read[position]) for position in batch)
 
     def _object(self, number: int) -> Any:
         return None if number == NOTHING else self._objects[number]
@@ -172,7 +172,7 @@ class _Reader:
         """Restore the projector's own state, and what is needed to create tasks."""
         stored, projector = self._stored, self.projector
         self._cache.stores.undecoded.update(stored.undecoded)
-        projector.crashes = [_panic(one) for one in stored.crashes]
+        projector.crashes = [_panic(crash) for crash in stored.crashes]
         crash, projector.driver.is_down = stored.crash
         self._cache.crash = next(map(_panic, crash), None)
         projector.driver.holds_cleanup = stored.holds_cleanup
@@ -185,6 +185,7 @@ class _Reader:
         self._ignored = frozenset(stored.ignored)
         self._cache.node_cache.ignore(self._ignored)
         tasks = stored.tasks
+        # A class is not stored itself: the pod of its first task makes it again.
         first: dict[int, int] = {}
         for number, klass in enumerate(tasks.classes):
             first.setdefault(klass, number)
@@ -195,18 +196,18 @@ class _Reader:
         stored = self._stored.tasks
         requests = [_resource(request) for request in stored.requests]
         columns = zip(stored.pods, stored.classes, stored.traits, stored.statuses, strict=True)
-        made = [
+        tasks = [
             _task(self._objects[pod], klass, stored.known_traits[traits], status, requests)
             for pod, klass, traits, status in columns
         ]
         for number, node in stored.nodes.items():
-            made[number].node_name = node
+            tasks[number].node_name = node
         for number, claims in stored.devices.items():
-            made[number].devices = tuple(
+            tasks[number].devices = tuple(
                 TaskDeviceClaim(key, tuple((name, count) for name, count in counts))
                 for key, counts in claims
             )
-        return made
+        return tasks
 
     def _put_jobs(self) -> None:
         cache = self._cache.job_cache
@@ -250,8 +251,8 @@ class _Reader:
             {node: [names[image] for image in images] for node, images in of_nodes.items()},
             {name: size for name, size in zip(names, sizes, strict=True) if size >= 0},
         )
-        for one in stored.nodes:
-            self._fill(cache.get_or_create(one.name), one)
+        for stored_node in stored.nodes:
+            self._fill(cache.get_or_create(stored_node.name), stored_node)
         cache.csi_nodes = stored.csi_nodes
         cache.queue.hold(stored.node_queue)
         cache.hypernode_queue.hold(stored.hypernode_queue.of(tuple))
@@ -297,9 +298,9 @@ class _Reader:
 
     def _put_rest(self) -> None:
         cache, stored = self._cache, self._stored
-        for name, number, found in stored.queues:
+        for name, number, of_queue in stored.queues:
             queue = cache.queues[name] = QueueInfo(self._object(number))
-            for field, amounts_read in zip(QUEUE_AMOUNTS, found, strict=True):
+            for field, amounts_read in zip(QUEUE_AMOUNTS, of_queue, strict=True):
                 setattr(queue, field, _resource(amounts_read))
         for name, number in stored.priority_classes:
             cache.priority_classes[name] = self._object(number)

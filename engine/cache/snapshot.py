@@ -121,6 +121,8 @@ class SnapshotBuilder:
     def _refresh_jobs(self, cache: CacheContents) -> None:
         changes, rows, queues = self._changes, self._jobs, cache.queues
         if changes.queue_names or changes.priorities:
+            # A queue that comes or goes shows or hides its jobs, and a class changes their
+            # priority, though the jobs themselves have no mark.
             for key, job in cache.jobs.items():
                 visible = _is_visible(job, queues)
                 if visible is not (key in rows) or (
@@ -138,9 +140,9 @@ class SnapshotBuilder:
             for node in left:
                 changes.node(node)
 
-    def _refresh_nodes(self, held: Mapping[str, NodeInfo]) -> None:
+    def _refresh_nodes(self, infos: Mapping[str, NodeInfo]) -> None:
         for name in self._changes.nodes:
-            node = held.get(name)
+            node = infos.get(name)
             if node is not None and node.ready:
                 self._nodes.put(node)
             elif name in self._nodes:

@@ -114,6 +114,7 @@ class TaskRows:
         """Free the rows that nothing holds."""
         gone = {row for row in self._dropped if not self._holders[row]}
         self._dropped = []
+        # Freed rows are taken from the end of a list, so the lowest is used again first.
         for row in sorted(gone, reverse=True):
             if self._row.pop(id(self._info[row]), None) is not None:
                 assert not self._in_job[row], "a visible job holds its tasks"
@@ -136,6 +137,8 @@ class TaskRows:
             columns["best_effort"][new] = [task.best_effort for task in tasks]
             columns["gated"][new] = [task.gated for task in tasks]
         if self._selected is not self._classes.selected:
+            # A new selector makes classes finer, so those of all tasks are read again, not of the
+            # new only.
             self._selected = self._classes.selected
             columns["klass"][: len(self._info)] = self._klass(self._info)
         if self._placed:
@@ -217,11 +220,11 @@ class JobRows:
         """Remove a job; return the nodes that may still have its tasks."""
         row = self._row.pop(key)
         self._order = None
-        held, self._held[row] = self._held[row], []
-        self._tasks.out_of_job(held)
-        self._tasks.drop(held)
+        task_rows, self._held[row] = self._held[row], []
+        self._tasks.out_of_job(task_rows)
+        self._tasks.drop(task_rows)
         self.columns.free_row(row)
-        return self._tasks.nodes_of(held)
+        return self._tasks.nodes_of(task_rows)
 
     def write(self) -> None:
         """Write the rows of the updated jobs."""
@@ -238,9 +241,9 @@ class JobRows:
 
     def _sum_up(self, rows: list[int]) -> None:
         """Count the jobs' tasks and add up their requests."""
-        held = [self._held[row] for row in rows]
-        tasks = np.fromiter(chain.from_iterable(held), np.intp)
-        owner = np.repeat(np.arange(len(rows)), [len(some) for some in held])
+        rows_of_jobs = [self._held[row] for row in rows]
+        tasks = np.fromiter(chain.from_iterable(rows_of_jobs), np.intp)
+        owner = np.repeat(np.arange(len(rows)), [len(of_job) for of_job in rows_of_jobs])
         of_tasks = self._tasks.columns
         status, request = of_tasks["status"][tasks], of_tasks["request"][tasks]
         counts = np.bincount(owner * _STATUSES + status, minlength=len(rows) * _STATUSES)
@@ -253,8 +256,8 @@ class JobRows:
         self.columns["total_request"][rows] = total
         self.columns["allocated"][rows] = allocated
         for name in ("best_effort", "gated"):
-            some = np.bincount(owner[of_tasks[name][tasks]], minlength=len(rows))
-            self.columns[name][rows] = some > 0
+            count = np.bincount(owner[of_tasks[name][tasks]], minlength=len(rows))
+            self.columns[name][rows] = count > 0
 
     @property
     def order(self) -> Order:
@@ -338,8 +341,8 @@ class NodeRows:
         """Take out a node."""
         row = self._row.pop(name)
         self._order = None
-        held, self._held[row] = self._held[row], []
-        self._tasks.drop(held)
+        task_rows, self._held[row] = self._held[row], []
+        self._tasks.drop(task_rows)
         self.columns.free_row(row)
 
     def resources(self) -> Iterator[Resource]:

@@ -182,8 +182,10 @@ class _Writer:
         self._others: list[tuple[int, str, msgspec.Raw]] = []
         self._kept: list[Object] = []
         self._stores = [(kind, self._positions(kind)) for kind in KINDS]
-        held = sum(len(positions) for _, positions in self._stores)
-        assert len(self._number) == held, "objects in stores are numbered by their places there"
+        in_stores = sum(len(positions) for _, positions in self._stores)
+        assert len(self._number) == in_stores, (
+            "objects in stores are numbered by their places there"
+        )
         self._tasks = _Tasks()
         self._job_number: dict[int, int] = {}
         self._image_number: dict[str, int] = {}
@@ -272,10 +274,12 @@ class _Writer:
         number = self._tasks.number
         tasks = [number(task) for task in job.tasks.values()]
         index = [
-            (int(status), [number(task) for task in some.values()])
-            for status, some in job.index.items()
+            (int(status), [number(task) for task in of_status.values()])
+            for status, of_status in job.index.items()
         ]
         by_status: dict[int, list[int]] = {}
+        # A task whose status changed goes to the end of its index, but keeps its place among the
+        # tasks. Unless that happened, the tasks give the same index, so it need not be stored.
         for task, row in zip(job.tasks.values(), tasks, strict=True):
             by_status.setdefault(int(task.status), []).append(row)
         least = job.min_resources
@@ -329,6 +333,8 @@ class _Writer:
             return info.node, False
         stores = self._cache.stores
         latest, limits = stores.get("Node", info.name), stores.get("CSINode", info.name)
+        # The worker's copy differs from the informer's Node in the limits alone, so they need not
+        # be stored: a restored cache adds them again.
         if latest is not None and with_volume_limits(latest, limits) == info.node:
             return latest, True
         return info.node, False
@@ -357,7 +363,7 @@ class _Writer:
             node: [self._image(name) for name in names] for node, names in images.of_nodes().items()
         }
         sizes = images.sizes()
-        return [*self._image_number], [sizes.get(one, -1) for one in self._image_number], of_nodes
+        return [*self._image_number], [sizes.get(name, -1) for name in self._image_number], of_nodes
 
     def _hypernodes(self) -> StoredHyperNodes:
         tree = self._cache.node_cache.hypernodes

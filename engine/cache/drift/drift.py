@@ -140,7 +140,7 @@ class CacheComparison:
             ("PriorityClass", {*cache.priority_classes, *truth.of("PriorityClass"), DEFAULT}),
             ("Queue", {*cache.queues, *truth.of("Queue")}),
         )
-        return [(kind, name) for kind, some in names for name in sorted(some)]
+        return [(kind, name) for kind, of_kind in names for name in sorted(of_kind)]
 
     def of(self, unit: Unit) -> list[CacheMismatch]:
         """Return what differs about one unit."""
@@ -157,7 +157,7 @@ class CacheComparison:
         """Return everything that differs, by kind and name."""
         return sorted(
             (mismatch for unit in self.units() for mismatch in self.of(unit)),
-            key=lambda one: one.place,
+            key=lambda mismatch: mismatch.place,
         )
 
     def _node(self, name: str) -> list[CacheMismatch]:
@@ -165,12 +165,14 @@ class CacheComparison:
         node: Node | None = self._truth.get("Node", name)
         info = self._cache.nodes.get(name)
         if node is not None and not self._cache.node_cache.chooses(node):
+            # The option --node-selector leaves this node out, so the cache rightly lacks it.
             node = None
         believed = None if info is None else info.node
         mismatches = list(_identity("Node", name, node, believed))
         if node is None or info is None or believed is None:
             return mismatches
         counted = [entry for entry in self._pods.on(name) if self._counts(entry[0])]
+        # The handlers' own code makes the expected amounts: what it rounds or ignores is no drift.
         expected = NodeInfo(name, self._cache.node_cache.ignored)
         limits = self._truth.get("CSINode", name)
         expected.set_node(with_volume_limits(node, limits), self._cache.node_cache.ignored)
@@ -195,6 +197,8 @@ class CacheComparison:
         believed = None if info is None else info.pod_group
         group: PodGroup | None = self._truth.get("PodGroup", key)
         mismatches = list(_identity("PodGroup", key, group, believed))
+        # Another version of the PodGroup explains other minima, so only equal versions are
+        # compared.
         if info is not None and group is not None and not mismatches:
             mismatches += _minima(key, group.spec.min_task_member, info.task_min_available)
         pods = {pod.uid: pod for pod in self._pods.of(key) if self._cache.job_cache.handles(pod)}
@@ -214,9 +218,9 @@ class CacheComparison:
                     ("node", pod.spec.node_name or ABSENT, task.node_name or ABSENT),
                 )
                 mismatches += [
-                    CacheMismatch("Pod", pod.key, field, true, held)
-                    for field, true, held in pairs
-                    if true != held
+                    CacheMismatch("Pod", pod.key, field, true, believed)
+                    for field, true, believed in pairs
+                    if true != believed
                 ]
         return mismatches
 
@@ -241,13 +245,17 @@ class CacheComparison:
     def _default_priority(self) -> list[CacheMismatch]:
         """Return a difference of the default priority of jobs."""
         defaults = [
-            one.value for one in self._truth.of("PriorityClass").values() if one.global_default
+            priority_class.value
+            for priority_class in self._truth.of("PriorityClass").values()
+            if priority_class.global_default
         ]
-        held = self._cache.default_priority
-        if not self._cache.options.priority_classes or held in (defaults or [0]):
+        believed = self._cache.default_priority
+        # With several default classes the last one added wins. Which one that was is not known
+        # here, so each of them is right.
+        if not self._cache.options.priority_classes or believed in (defaults or [0]):
             return []
         truth = str(defaults[-1]) if defaults else "0"
-        return [CacheMismatch("PriorityClass", "", "default", truth, str(held))]
+        return [CacheMismatch("PriorityClass", "", "default", truth, str(believed))]
 
 
 def same_version(true: Object | None, held: Object | None) -> bool:
@@ -260,16 +268,16 @@ def same_version(true: Object | None, held: Object | None) -> bool:
 
 
 def _identity(
-    kind: str, name: str, true: Object | None, held: Object | None
+    kind: str, name: str, true: Object | None, believed: Object | None
 ) -> Iterator[CacheMismatch]:
     """Yield a difference if an object is missing, has another uid, or another version."""
-    if true is None or held is None:
-        if true is not held:
-            yield CacheMismatch(kind, name, "", _identity_of(true), _identity_of(held))
+    if true is None or believed is None:
+        if true is not believed:
+            yield CacheMismatch(kind, name, "", _identity_of(true), _identity_of(believed))
         return
     pairs = (
-        ("uid", true.uid, held.uid),
-        ("resourceVersion", true.metadata.resource_version, held.metadata.resource_version),
+        ("uid", true.uid, believed.uid),
+        ("resourceVersion", true.metadata.resource_version, believed.metadata.resource_version),
     )
     for field, left, right in pairs:
         if left != right:
@@ -281,23 +289,23 @@ def _identity_of(item: Object | None) -> str | None:
 
 
 def _amounts(
-    name: str, field: str, true: Resource, held: Resource, *, kind: str = "Node"
+    name: str, field: str, true: Resource, believed: Resource, *, kind: str = "Node"
 ) -> list[CacheMismatch]:
-    names = ["cpu", "memory", *sorted({*(true.scalars or ()), *(held.scalars or ())})]
+    names = ["cpu", "memory", *sorted({*(true.scalars or ()), *(believed.scalars or ())})]
     return [
         CacheMismatch(
             kind,
             name,
             f"{field}.{resource}",
             format_amount(resource, true.get(resource)),
-            format_amount(resource, held.get(resource)),
+            format_amount(resource, believed.get(resource)),
         )
         for resource in names
-        if true.get(resource) != held.get(resource)
+        if true.get(resource) != believed.get(resource)
     ]
 
 
-def _minima(key: str, true: Mapping[str, int], held: Mapping[str, int]) -> list[CacheMismatch]:
+def _minima(key: str, true: Mapping[str, int], believed: Mapping[str, int]) -> list[CacheMismatch]:
     """Return the roles of which a cached PodGroup has another minimum than its object."""
     return [
         CacheMismatch(
@@ -305,19 +313,19 @@ def _minima(key: str, true: Mapping[str, int], held: Mapping[str, int]) -> list[
             key,
             f"minTaskMember[{role}]",
             str(true[role]) if role in true else ABSENT,
-            str(held[role]) if role in held else ABSENT,
+            str(believed[role]) if role in believed else ABSENT,
         )
-        for role in sorted({*true, *held})
-        if true.get(role) != held.get(role)
+        for role in sorted({*true, *believed})
+        if true.get(role) != believed.get(role)
     ]
 
 
 def _on_node(info: NodeInfo, pods: list[Pod]) -> list[CacheMismatch]:
     """Return the pods of a node that its cached account lacks, or has wrongly."""
     true = {pod.key: pod.uid for pod in pods}
-    held = {key: noted.task.uid for key, noted in info.tasks.items()}
+    believed = {key: noted.task.uid for key, noted in info.tasks.items()}
     return [
-        CacheMismatch("Node", info.name, f"pods[{key}]", true.get(key), held.get(key))
-        for key in sorted({*true, *held})
-        if true.get(key) != held.get(key)
+        CacheMismatch("Node", info.name, f"pods[{key}]", true.get(key), believed.get(key))
+        for key in sorted({*true, *believed})
+        if true.get(key) != believed.get(key)
     ]

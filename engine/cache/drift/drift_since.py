@@ -33,8 +33,8 @@ class DriftHistory:
 
     def differences(self) -> list[tuple[CacheMismatch, int]]:
         """Return what differs now, with the positions since when, in order."""
-        found = [entry for places in self._found.values() for entry in places.values()]
-        return sorted(found, key=lambda entry: entry[0].place)
+        entries = [entry for places in self._found.values() for entry in places.values()]
+        return sorted(entries, key=lambda entry: entry[0].place)
 
     def found(self) -> list[tuple[Unit, list[tuple[CacheMismatch, int]]]]:
         """Return what differs now by unit, with the positions since when."""
@@ -48,6 +48,7 @@ class DriftHistory:
         }
         for unit, places in self._found.items():
             self._note_pods(unit, (), places)
+        # This history has followed no pods yet: those that the cache has already are counted now.
         self._reset()
 
     def after(self, event: Event, position: int) -> None:
@@ -57,11 +58,15 @@ class DriftHistory:
             projector.cache is not self._cache
             or projector.cache.node_cache.ignored != self._ignored
         ):
+            # A new process has a new cache. Once the list of ignored devices has grown, each amount
+            # is read without them. So more may differ than the units of the event.
             self._reset()
             units = [*self._found, *self._comparison().units()]
             self._compare(dict.fromkeys(units), position)
         elif KINDS[event.kind].effect is Effect.LISTED:
             units = [*self._found]
+            # An object that a list lacked may be why something differed, so what differed is
+            # compared as well.
             for gone in projector.taken_out:
                 units += self._reached(gone)
             self._compare(dict.fromkeys(units), position)
@@ -89,21 +94,22 @@ class DriftHistory:
         return CacheComparison(self._cache, self._cache.stores, self._pods)
 
     def _compare(self, units: Iterable[Unit], position: int) -> None:
+        assert self._projector.cache is self._cache, "units of the current process are compared"
         comparison = self._comparison()
         for unit in units:
             before = self._found.pop(unit, {})
-            found = {
+            differing = {
                 mismatch.place: (
                     mismatch,
                     before[mismatch.place][1] if mismatch.place in before else position,
                 )
                 for mismatch in comparison.of(unit)
             }
-            if found:
-                self._found[unit] = found
-            if before.keys() != found.keys():
-                self._note_pods(unit, before, found)
-            self._settled.note(unit, differs=bool(found))
+            if differing:
+                self._found[unit] = differing
+            if before.keys() != differing.keys():
+                self._note_pods(unit, before, differing)
+            self._settled.note(unit, differs=bool(differing))
 
     def _note_pods(self, unit: Unit, before: Iterable[Place], now: Iterable[Place]) -> None:
         """Note which pods differ in a unit: the cache may have them in another unit."""

@@ -62,6 +62,8 @@ class Settled:
 
     def note(self, unit: Unit, *, differs: bool) -> None:
         """Note that a whole unit was compared."""
+        # A comparison of a node ends early if one side lacks it: nothing is known about its pods
+        # then.
         if differs or (unit[0] == "Node" and self._node(unit[1]) is None):
             self._units.discard(unit)
         else:
@@ -94,10 +96,10 @@ class Settled:
         return (node, info, info.node) if self._cache.node_cache.chooses(node) else None
 
     def _node_stays(self, name: str, before: Pod | None, now: Pod | None, *, read: bool) -> bool:
-        found = self._node(name)
-        if found is None:
+        versions = self._node(name)
+        if versions is None:
             return False
-        node, info, believed = found
+        node, info, believed = versions
         sums = self._sums.get(name) or _Sums()
         return (
             same_version(node, believed)
@@ -105,6 +107,7 @@ class Settled:
             and _alike(sums.used, info.used)
             and _alike(sums.releasing, info.releasing)
             and all(self._noted(info, pod, now) for pod in (before, now) if pod is not None)
+            # No event of a pod changes what is allocatable.
             and not (read and not _alike(self._allocatable(node, info), info.allocatable))
         )
 
