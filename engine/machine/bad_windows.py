@@ -91,6 +91,7 @@ class Windows:
         state, number, way = self._start, 1, tuple[int, ...]()
         while self._writes in self._machine.enabled(state):
             after, _ = self._machine.after(state, self._writes)
+            # Times are counted from the write before, and the first write has none.
             if number > 1:
                 yield WriteWindows(number, state, after, tuple(self._windows(state, way)))
             state, steps = self._settled(after)
@@ -100,11 +101,11 @@ class Windows:
         """Yield when the next write ends badly, if its cluster is in a state at rest."""
         pieces = [piece for due in self._dues(state, way) for piece in self._pieces(due)]
         for violations, group in groupby(pieces, key=lambda piece: piece.violations):
-            first, *rest = group
-            last = rest[-1] if rest else first
+            first, *others = group
+            last = others[-1] if others else first
             if violations:
                 opens = first.due if first.begin == first.due.at else None
-                closes = next((one.due for one in pieces if one.due.at == last.end), None)
+                closes = next((piece.due for piece in pieces if piece.due.at == last.end), None)
                 steps = () if opens is None else (*opens.way, self._writes)
                 yield BadWindow(first.begin, last.end, opens, closes, violations, steps)
 
@@ -137,6 +138,7 @@ class Windows:
         """Return a moment from which on the write ends differently than at ``begin``."""
         assert due.lasts is not None
         low, high = begin, due.lasts - 1
+        # Only the first change from here on is searched: the caller goes on from it.
         if high <= low or self._ends(due, high) == violations:
             return None
         while high - low > 1:

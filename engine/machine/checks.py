@@ -55,9 +55,12 @@ def violations_in(machine: Machine, ids: Collection[str] = ()) -> Check:
     checks: list[Check] = [_View(machine, invariants)]
     if JOBS in machine.layout.names and not (ids and {*ids}.isdisjoint(JOB_IDS)):
         checks.append(JobsAtRest(machine))
-    at_rest = AtRest(machine, lambda state: [one for check in checks for one in check(state)])
+    at_rest = AtRest(
+        machine, lambda state: [violation for check in checks for violation in check(state)]
+    )
     if not ids:
         return at_rest
+    # AtRest also reports panics and clusters that never rest, whatever the checks are.
     return lambda state: [violation for violation in at_rest(state) if violation.invariant in ids]
 
 
@@ -72,11 +75,11 @@ class _View:
 
     def __call__(self, state: State) -> Sequence[StateViolation]:
         """Return what is wrong with a state at rest."""
-        held = state[self._part + 1]
-        key = (state[API], held)
+        scheduler = state[self._part + 1]
+        key = (state[API], scheduler)
         known = self._known.get(key)
         if known is None:
-            component = self._machine.transitions.component(self._part, held)
+            component = self._machine.transitions.component(self._part, scheduler)
             assert isinstance(component, SchedulerComponent)
             view = ClusterView(component.projector)
             known = self._known[key] = violations_of(view, self._invariants)

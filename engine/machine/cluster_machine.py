@@ -145,6 +145,7 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Compo
     parts |= _workloads(kinds, objects)
     if "Job" in kinds:
         parts["jobs"] = _part(lambda: JobController(own, objects), kinds)
+    # Only a job with a time to live is ever collected.
     if any(seen.TIME_TO_LIVE in document.get("spec", {}) for document in given):
         make = lambda: GarbageCollector(own, objects)  # noqa: E731
         parts["gc"] = _part(make, kinds, seen.of_collector)
@@ -155,14 +156,15 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Compo
         parts["queues"] = _part(lambda: QueueController(own, objects), kinds)
     parts["podgroups"] = _part(lambda: PodGroupController(own, objects), kinds, seen.of_podgroups)
     parts["kubelets"] = _part(lambda: Kubelets(objects), kinds, seen.of_kubelets)
+    # Without a deletion no object loses its owner, so this collector would have nothing to do.
     if "gc" in parts or "jobflows" in parts or _owner_is_deleted(settings.script):
         owners = tuple(kind for kind in OWNERS_FIRST if kind in kinds)
         make_owners = lambda: OwnerGarbageCollector(owners)  # noqa: E731
         parts["owners"] = _part(make_owners, kinds, seen.of_owners)
     volcano = scheduler.options.scheduler_names
     if any(scheduler_of({"spec": spec}) not in volcano for spec in _pods_to_bind(given)):
-        other = lambda: OtherScheduler(volcano, objects)  # noqa: E731
-        parts[OTHER_SCHEDULER] = _part(other, kinds)
+        make_other = lambda: OtherScheduler(volcano, objects)  # noqa: E731
+        parts[OTHER_SCHEDULER] = _part(make_other, kinds)
     known: dict[bytes, DecidedSession] = {}
     make_scheduler = lambda: SchedulerComponent(scheduler, known)  # noqa: E731
     parts["scheduler"] = _part(make_scheduler, kinds, seen.of_scheduler)
@@ -181,9 +183,9 @@ def _pods_to_bind(given: Iterable[Document]) -> Iterator[Document]:
 
 def _in_process(name: str, part: ComponentPart) -> ComponentPart:
     """Return a component as part of its process."""
-    one = part.make()
-    waits = one.waits_for_lists if isinstance(one, SchedulerComponent) else True
-    tombstones = one.tombstones if isinstance(one, QueueController) else ()
+    component = part.make()
+    waits = component.waits_for_lists if isinstance(component, SchedulerComponent) else True
+    tombstones = component.tombstones if isinstance(component, QueueController) else ()
     return part._replace(
         process=PROCESSES.get(name, ""), waits_for_lists=waits, tombstones=tombstones
     )
@@ -211,14 +213,15 @@ def _owner_is_deleted(script: Sequence[UserAct]) -> bool:
 
 def kinds_in(given: Iterable[str]) -> frozenset[str]:
     """Return the kinds that a cluster comes to have: those given, and what is made of them."""
-    found: set[str] = set()
+    known: set[str] = set()
+    # A scheduler creates a default queue when it starts, whatever a user writes.
     left = [*given, "Queue"]
     while left:
         kind = left.pop()
-        if kind not in found:
-            found.add(kind)
+        if kind not in known:
+            known.add(kind)
             left += MADE_OF.get(kind, ())
-    return frozenset(found)
+    return frozenset(known)
 
 
 def _part(
@@ -236,6 +239,7 @@ def _begun(machine: Machine, existing: Sequence[Document]) -> State:
         server.create(document)
     state = [*machine.start]
     state[API] = machine.transitions.server_with(server)
+    # As if all processes had just started: what exists comes from their first lists.
     for part, name in enumerate(machine.layout.names):
         for kind, notices in machine.transitions.listed(part, state[API]).items():
             state[machine.layout.channels[name, kind]] = machine.channel(notices)

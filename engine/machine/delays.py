@@ -76,6 +76,7 @@ class DelaySearch:
         self._machine = machine
         self._check = check
         self._limits = limits
+        # The step in which time passes belongs to no component: its part is the empty name.
         self._prompt = frozenset((*prompt, ""))
         self._natural = Natural(machine)
         self._sets: ValueTable[_Held] = ValueTable()
@@ -132,8 +133,9 @@ class DelaySearch:
                     # A step is one of many that look alike, such as the deliveries of a channel.
                     # Above, those that follow it are held up too; here, they are not.
                     if late:
-                        lifted = tuple(one for one in at.held if one != step)
+                        lifted = tuple(late_step for late_step in at.held if late_step != step)
                         yield from self._go(at._replace(held=lifted), step, after, panic)
+        # At rest: nothing is held up, and at most time is left to pass.
         if not at.held and natural in {None, self._machine.wait}:
             yield from self._look(at)
 
@@ -156,7 +158,7 @@ class DelaySearch:
         self.steps_made.add(step)
         if held:
             enabled = self._machine.enabled(after)
-            held = tuple(one for one in held if one in enabled)
+            held = tuple(late_step for late_step in held if late_step in enabled)
         self._add((*after, self._sets.number(held), waits if held else 0), at.number, (step,))
         if panic:
             yield from self._note(at.number, (step,), of_panic(panic))

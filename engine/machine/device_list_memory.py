@@ -116,10 +116,10 @@ class DeviceListMemory:
     def steps(self) -> Sequence[str]:
         """Return what the goroutines could do now."""
         memory = self._memory
-        found = [f"{WRITER} {one}" for one in self._writing(memory)]
+        steps = [f"{WRITER} {verb}" for verb in self._writing(memory)]
         for name, reader in zip(self._setting.readers, memory.readers, strict=True):
-            found += [f"{name} {one}" for one in self._reading(memory, reader)]
-        return found
+            steps += [f"{name} {verb}" for verb in self._reading(memory, reader)]
+        return steps
 
     def step(self, name: str, _: object = None) -> None:
         """Let a goroutine do one thing."""
@@ -157,24 +157,25 @@ class DeviceListMemory:
         else:
             words = _changed_words(memory)
             order = self._setting.stored
+            # In a fixed order only the first of the words that are left can be next.
             for word in words if order is None else sorted(words, key=order.index)[:1]:
                 yield f"stores {word}"
 
     def _write(self, verb: str) -> Memory:
         memory = self._memory
-        what = verb.rpartition(" ")[2]
+        operand = verb.rpartition(" ")[2]
         if verb in {LOCKS, UNLOCKS}:
             memory = memory._replace(locked=verb == LOCKS)
             return self._settled(memory._replace(at=memory.at + 1))
-        if what.isdecimal():
-            place, array = int(what), memory.target.pointer
+        if operand.isdecimal():
+            place, array = int(operand), memory.target.pointer
             cells = [*memory.arrays[array]]
             cells[place] = memory.cells[place]
             arrays = [*memory.arrays]
             arrays[array] = tuple(cells)
             memory = memory._replace(arrays=tuple(arrays))
         else:
-            word = {what: getattr(memory.target, what)}
+            word = {operand: getattr(memory.target, operand)}
             memory = memory._replace(header=memory.header._replace(**word))
         if _changed_cell(memory) is None and not _changed_words(memory):
             memory = self._settled(memory._replace(at=memory.at + 1))
@@ -210,13 +211,13 @@ class DeviceListMemory:
         memory, names = self._memory, self._setting.readers
         number = names.index(actor)
         reader = memory.readers[number]
-        what = verb.rpartition(" ")[2]
+        operand = verb.rpartition(" ")[2]
         if verb in {LOCKS, UNLOCKS}:
             reader = reader._replace(holds=verb == LOCKS)
-        elif what.isdecimal():
+        elif operand.isdecimal():
             reader = self._compared(memory, reader)
         else:
-            reader = reader._replace(**{what: getattr(memory.header, what)})
+            reader = reader._replace(**{operand: getattr(memory.header, operand)})
         if reader.outcome is None and reader.length == reader.place and reader.pointer >= 0:
             reader = reader._replace(outcome=ReaderOutcome.COUNTED)
         readers = (*memory.readers[:number], reader, *memory.readers[number + 1 :])
@@ -274,9 +275,9 @@ def _before(setting: Setting) -> Memory:
     for doing in program(setting):
         if isinstance(doing, Doing):
             memory = _begun(memory, doing)
-            kept = [*memory.arrays]
-            kept[memory.target.pointer] = memory.cells
-            memory = memory._replace(header=memory.target, arrays=tuple(kept))
+            written = [*memory.arrays]
+            written[memory.target.pointer] = memory.cells
+            memory = memory._replace(header=memory.target, arrays=tuple(written))
     return memory
 
 
@@ -299,6 +300,7 @@ def _begun(memory: Memory, doing: Doing | str) -> Memory:
         cells = [*arrays[header.pointer]]
         cells[header.length : length] = adds
         return memory._replace(target=header._replace(length=length), cells=tuple(cells))
+    # Go's append doubles the capacity of short slices.
     capacity = max(length, 2 * header.capacity)
     cells = [*listed(memory), *adds, *[""] * (capacity - length)]
     target = Header(len(arrays), length, capacity)
@@ -306,8 +308,8 @@ def _begun(memory: Memory, doing: Doing | str) -> Memory:
 
 
 def _changed_cell(memory: Memory) -> int | None:
-    held = memory.arrays[memory.target.pointer]
-    pairs = enumerate(zip(held, memory.cells, strict=True))
+    elements = memory.arrays[memory.target.pointer]
+    pairs = enumerate(zip(elements, memory.cells, strict=True))
     return next((place for place, (old, new) in pairs if old != new), None)
 
 

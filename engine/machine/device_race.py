@@ -122,9 +122,9 @@ def machine_of(setting: Setting) -> Machine:
 
 def memory_in(machine: Machine, state: State) -> Memory:
     """Return the memory of a state."""
-    held = machine.transitions.kept(0, state[machine.layout.place[PART]])
-    assert isinstance(held, Memory)
-    return held
+    memory = machine.transitions.kept(0, state[machine.layout.place[PART]])
+    assert isinstance(memory, Memory)
+    return memory
 
 
 def wrong_with(memory: Memory, race: Race) -> StateViolation | None:
@@ -132,9 +132,9 @@ def wrong_with(memory: Memory, race: Race) -> StateViolation | None:
     always = any(race.name in names for names in race.devices)
     for name, reader in zip(race.readers, memory.readers, strict=True):
         if reader.outcome is ReaderOutcome.BEYOND:
-            held = len(memory.arrays[reader.pointer])
+            size = len(memory.arrays[reader.pointer])
             message = (
-                f"the {name} has the pointer to {_elements(held)} and the length {reader.length}, "
+                f"the {name} has the pointer to {_elements(size)} and the length {reader.length}, "
                 "so it compares memory that is not the list's"
             )
             return StateViolation(INVARIANT, message, ReaderFault.TORN)

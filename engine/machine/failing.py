@@ -38,8 +38,8 @@ class Failing(NamedTuple):
 
 def failing_of(text: str) -> Failing | None:
     """Return the request that a step's ``fault`` names, or None."""
-    found = _FORM.fullmatch(text)
-    return None if found is None else Failing(int(found[1]), "done" in found[2])
+    match = _FORM.fullmatch(text)
+    return None if match is None else Failing(int(match[1]), "done" in match[2])
 
 
 def ways_to_fail(writes: int) -> Iterator[Failing]:

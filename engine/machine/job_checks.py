@@ -103,7 +103,7 @@ def _lacking(
     tasks = cache.tasks_of(job)
     if _phase(job) in _OVER | _ENDING or any(task.get("dependsOn") for task in tasks):
         return
-    groups = [one for one in server.list("PodGroup") if _is_of(one, job)]
+    groups = [group for group in server.list("PodGroup") if _is_of(group, job)]
     wanted = sum(task.get("replicas", 0) for task in tasks)
     if len(pods) < wanted and any(_phase(group, "") not in {"", "Pending"} for group in groups):
         sentence = f"job {place_of(job).key} has {len(pods)} of {counted(wanted, 'pod')}"
@@ -144,6 +144,8 @@ def _annotations(task: Document) -> Mapping[str, str]:
 def _ended_for_no_reason(job: Document) -> Iterator[StateViolation]:
     """Say whether a job has ended that replaced another one, though its pods could not end."""
     phase = _phase(job)
+    # The API server counts the objects of one name in their uids: from 2 on, a job replaced
+    # another.
     if phase in (_OVER | _ENDING) and int(_uid(job).rpartition("-")[2]) > 1:
         yield StateViolation(
             "I-02b", f"job {place_of(job).key} is {phase} for pods of an earlier job"
@@ -165,16 +167,16 @@ def _pods_of(server: ApiServer, job: Document) -> list[Document]:
     return [pod for pod in server.list("Pod") if _is_of(pod, job)]
 
 
-def _is_of(one: Document, job: Document) -> bool:
-    owner = controller_of(one)
+def _is_of(document: Document, job: Document) -> bool:
+    owner = controller_of(document)
     return owner is not None and owner.get("uid") == _uid(job)
 
 
-def _phase(one: Document, absent: str = "") -> str:
-    status = one.get("status") or {}
-    found = status.get("phase") or (status.get("state") or {}).get("phase")
-    return str(found or absent)
+def _phase(document: Document, absent: str = "") -> str:
+    status = document.get("status") or {}
+    phase = status.get("phase") or (status.get("state") or {}).get("phase")
+    return str(phase or absent)
 
 
-def _uid(one: Document) -> str:
-    return str(one["metadata"]["uid"])
+def _uid(document: Document) -> str:
+    return str(document["metadata"]["uid"])

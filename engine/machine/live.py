@@ -156,9 +156,9 @@ class LiveCluster:
     @property
     def scheduler(self) -> LiveScheduler:
         """The scheduler's process."""
-        found = self._actors[SCHEDULER]
-        assert isinstance(found, LiveScheduler)
-        return found
+        scheduler = self._actors[SCHEDULER]
+        assert isinstance(scheduler, LiveScheduler)
+        return scheduler
 
     @property
     def ended(self) -> bool:
@@ -180,14 +180,18 @@ class LiveCluster:
         """
         begin = self.clock.now
         self._run(until, deque(writes), after_each)
+        # If the process panics for the last time, the session of that moment was run, but it is not
+        # before the end.
         self.sessions = max(self._sessions_until(begin, self.clock.now), self.ran)
 
     def _run(self, until: int, left: deque[Timed], after_each: Callable[[], None] | None) -> None:
+        # A session may be due at the very moment of the beginning.
         last = self.clock.now - 1
         while not self.ended:
             session = self._rhythm.from_on(max(self.clock.now, last + 1))
             assert session > last, "there is one session at a moment"
             times = [until, *((left[0].at,) if left else ())]
+            # The next session is known to decide nothing, so time may jump over it.
             if not self.scheduler.idle:
                 times.append(session)
             due = self._due()
@@ -196,6 +200,7 @@ class LiveCluster:
                 times.append(self.clock.now + due)
             self._advance(max(min(times), self.clock.now))
             while left and left[0].at <= self.clock.now:
+                # What the API server refuses a user leaves everything as it is.
                 with suppress(Forbidden):
                     self.write(left.popleft().act)
             self._settle()
@@ -226,7 +231,10 @@ class LiveCluster:
             name = next(iter(self._busy), None)
             if name is None:
                 return
-            step = next((one for one in self._actors[name].steps() if one != SESSION), None)
+            step = next(
+                (candidate for candidate in self._actors[name].steps() if candidate != SESSION),
+                None,
+            )
             # It is looked at again when something is delivered to it or becomes due.
             if step is None:
                 del self._busy[name]
@@ -268,6 +276,8 @@ class LiveCluster:
         self.panics.append((self.clock.now, f"{name}: {panic}"))
         if not self.ended:
             self._actors[name] = self._members[name].make()
+            # The list has all that was written so far, so those changes are not delivered to it
+            # again.
             self._listed[name] = self._written
             self._list(name)
 
@@ -293,8 +303,8 @@ class LiveCluster:
             self._observer.note(WrittenObject(self.clock.now, name, change, before))
 
     def _due(self) -> int | None:
-        found = (actor.due() for actor in self._actors.values())
-        return min((due for due in found if due is not None), default=None)
+        delays = (actor.due() for actor in self._actors.values())
+        return min((due for due in delays if due is not None), default=None)
 
     def _advance(self, to: int) -> None:
         by = to - self.clock.now
@@ -313,13 +323,13 @@ def write_to(server: ApiServer, act: UserAct) -> None:
     """Let a user write; what does not exist is neither changed nor deleted."""
     verb, document = act.verb, _unversioned(act.document)
     place = place_of(document)
-    held = server.find(*place)
-    if verb == ADDED and held is None:
+    existing = server.find(*place)
+    if verb == ADDED and existing is None:
         server.create(document)
-    elif verb == DELETED and held is not None:
+    elif verb == DELETED and existing is not None:
         server.delete(*place)
-    elif verb != DELETED and held is not None:
-        server.update(merged(held, document))
+    elif verb != DELETED and existing is not None:
+        server.update(merged(existing, document))
         # A status is written by itself: an update of the object leaves it as it is.
         if document.get("status"):
             server.update(merged(server.get(*place), document), status=True)
@@ -335,9 +345,9 @@ def server_of(
 ) -> ApiServer:
     """Return a server with objects as they are; the next version of each has a higher number."""
     objects = {place_of(document): document for document in existing}
-    versions = tuple((place, _version(one)) for place, one in sorted(objects.items()))
-    kept = ApiServerState(tuple(sorted(objects.items(), key=_place)), versions, ())
-    return ApiServer(kept, clock, classes_known=classes_known)
+    versions = tuple((place, _version(document)) for place, document in sorted(objects.items()))
+    state = ApiServerState(tuple(sorted(objects.items(), key=_place)), versions, ())
+    return ApiServer(state, clock, classes_known=classes_known)
 
 
 def _place(item: tuple[ObjectKey, Document]) -> ObjectKey:

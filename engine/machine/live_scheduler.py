@@ -76,6 +76,7 @@ class LiveScheduler(SchedulerComponent):
         )
         wrote_again = not self._wrote or self._wrote == before
         same = not result.asked_time and self._lives_as.memory.equal(self._remembered)
+        # One step that is left is the session itself; any other is work that would reach the cache.
         return same and not acted and wrote_again and len(self.steps()) == 1
 
     def _present(self) -> int:

@@ -79,31 +79,31 @@ class Machine:
     def enabled(self, state: State) -> list[int]:
         """Return the numbers of all steps that can be made, in the order of the layout."""
         empty, delivery = self._empty, self._delivery_from
-        found = [delivery[place] for place in self._channels if state[place] != empty]
+        possible = [delivery[place] for place in self._channels if state[place] != empty]
         ability = self.transitions.ability
         due = False
         for part in self._parts:
             steps, when = ability(part, state[part + 1])
-            found += steps
+            possible += steps
             due = due or when is not None
         # Until a process was started again, none waits for lists, and nothing is left out.
         if self._processes.restarts:
-            found = [step for step in found if not self._waits_for_lists(state, step)]
+            possible = [step for step in possible if not self._waits_for_lists(state, step)]
         if self.faults is not None:
-            found += [failed for step in found for failed in self.failing(state, step)]
-            found += self.faults.steps(state[-1])
+            possible += [failed for step in possible for failed in self.failing(state, step)]
+            possible += self.faults.steps(state[-1])
         if due:
-            found.append(self.wait)
-        return found
+            possible.append(self.wait)
+        return possible
 
     def enabled_of(self, part: int, state: State) -> list[int]:
         """Return the numbers of the steps that a component can make."""
         empty, delivery = self._empty, self._delivery_from
         places = self.layout.channels_of[part]
-        found = [delivery[place] for place in places if state[place] != empty]
+        steps = [delivery[place] for place in places if state[place] != empty]
         if not (self._processes.restarts and self._is_starting(part, state)):
-            found += self.transitions.ability(part, state[part + 1]).steps
-        return found
+            steps += self.transitions.ability(part, state[part + 1]).steps
+        return steps
 
     def _waits_for_lists(self, state: State, step: int) -> bool:
         """Say whether a step, no delivery, has to wait until its process has all its lists."""
@@ -143,8 +143,8 @@ class Machine:
         if delivery is not None:
             part, place = delivery
             rest, notice = self._queues.pop(state[place])
-            made = [*state]
-            made[place] = rest
+            numbers = [*state]
+            numbers[place] = rest
             done = self.transitions.deliver(part, state[part + 1], notice, state[API])
         elif step == self.wait:
             later = self.later(state)
@@ -156,26 +156,26 @@ class Machine:
             return self._after_failure(self.faults, state, step)
         else:
             part = self._part_of(step)
-            made = [*state]
+            numbers = [*state]
             done = self.transitions.do(part, state[part + 1], step, state[API])
-        made[part + 1] = done.part
+        numbers[part + 1] = done.part
         if done.api >= 0:
-            self._write(made, part, done)
-        return tuple(made), done.panic
+            self._write(numbers, part, done)
+        return tuple(numbers), done.panic
 
     def _after_failure(self, faults: Faults, state: State, step: int) -> tuple[State, str]:
         """Return the state after a step of which a request fails."""
-        part, made, notice = self._part_of(step), [*state], 0
+        part, numbers, notice = self._part_of(step), [*state], 0
         whole = self._steps.number(self._steps[step]._replace(fault=""))
         if whole in self._deliveries:
             part, place = self._deliveries[whole]
             # The notice is used up though a request fails: no informer delivers it again.
-            made[place], notice = self._queues.pop(state[place])
+            numbers[place], notice = self._queues.pop(state[place])
         done = self.transitions.fail(part, state[part + 1], step, notice, state[API])
-        made[part + 1] = done.part
-        made[-1] = faults.request_failed(made[-1])
-        self._write(made, part, done)
-        return tuple(made), done.panic
+        numbers[part + 1] = done.part
+        numbers[-1] = faults.request_failed(numbers[-1])
+        self._write(numbers, part, done)
+        return tuple(numbers), done.panic
 
     def failing(self, state: State, step: int) -> Sequence[int]:
         """Return the numbers of a component's step in which one of its requests fails."""
@@ -194,8 +194,8 @@ class Machine:
     def due(self, state: State) -> int | None:
         """Return how long it takes until the next thing is due, in microseconds."""
         ability = self.transitions.ability
-        found = (ability(part, state[part + 1]).due for part in self._parts)
-        return min((due for due in found if due is not None), default=None)
+        delays = (ability(part, state[part + 1]).due for part in self._parts)
+        return min((due for due in delays if due is not None), default=None)
 
     def later(self, state: State) -> State | None:
         """Return the state in which the next thing is due; None if nothing ever is."""
@@ -204,10 +204,10 @@ class Machine:
 
     def passed(self, state: State, by: int) -> State:
         """Return the state after so many microseconds, in which nothing becomes due before."""
-        made = [*state]
+        numbers = [*state]
         for part in self._parts:
-            made[part + 1] = self.transitions.wait(part, state[part + 1], by)
-        return tuple(made)
+            numbers[part + 1] = self.transitions.wait(part, state[part + 1], by)
+        return tuple(numbers)
 
     def waiting(self, state: State, part: str, kind: str) -> Sequence[int]:
         """Return the notices that wait in a channel."""
@@ -223,15 +223,15 @@ class Machine:
             part = self._doer[step] = self.layout.names.index(self._steps[step].part)
         return part
 
-    def _write(self, made: list[int], part: int, done: Done) -> None:
+    def _write(self, numbers: list[int], part: int, done: Done) -> None:
         """Note what a step wrote; a process that panicked lists everything again."""
-        made[API] = done.api
-        deaf: Collection[int] = () if self.faults is None else self.faults.deaf(made[-1])
+        numbers[API] = done.api
+        deaf: Collection[int] = () if self.faults is None else self.faults.deaf(numbers[-1])
         for notice, place in done.notices:
             if place not in deaf:
-                made[place] = self._queues.push(made[place], notice)
+                numbers[place] = self._queues.push(numbers[place], notice)
         # After the notices: the new lists show what the step wrote, and replace what waited.
         if done.panic:
-            parts = self._processes.restart(made, part)
+            parts = self._processes.restart(numbers, part)
             if self.faults is not None:
-                made[-1] = self.faults.restarted(made[-1], parts)
+                numbers[-1] = self.faults.restarted(numbers[-1], parts)

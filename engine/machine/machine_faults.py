@@ -124,6 +124,8 @@ class Faults:
         for at, watch in enumerate(self._watches):
             for act in _Act:
                 name = act.value.format(process=watch.process, kind=watch.kind)
+                # A restart names its process only, so each watch of that gives the same step: it
+                # counts once.
                 may = act is not _Act.RESYNC or watch.process in self._resyncing
                 if may and getattr(limits, _KIND_OF[act]) and name not in seen:
                     seen.add(name)
@@ -139,9 +141,9 @@ class Faults:
         """Return the numbers of the faults that can happen, and of those that can end."""
         known = self._known.get(faulty)
         if known is None:
-            held = self._faulty[faulty]
+            now = self._faulty[faulty]
             known = self._known[faulty] = tuple(
-                step for step, fault in self._faults.items() if _is_possible(held, fault)
+                step for step, fault in self._faults.items() if _is_possible(now, fault)
             )
         return known
 
@@ -163,10 +165,10 @@ class Faults:
 
     def request_failed(self, faulty: int) -> int:
         """Return what is left when a request has failed."""
-        held = self._faulty[faulty]
-        assert held.left.request, "no more requests fail than the limit says"
-        left = held.left._replace(request=held.left.request - 1)
-        return self._faulty.number(held._replace(left=left))
+        before = self._faulty[faulty]
+        assert before.left.request, "no more requests fail than the limit says"
+        left = before.left._replace(request=before.left.request - 1)
+        return self._faulty.number(before._replace(left=left))
 
     def deaf(self, faulty: int) -> frozenset[int]:
         """Return the places of channels that get nothing, because their watch is broken."""
@@ -175,17 +177,17 @@ class Faults:
 
     def restarted(self, faulty: int, parts: Collection[int]) -> int:
         """Return what is broken when components have started again: their watches are new."""
-        held = self._faulty[faulty]
+        before = self._faulty[faulty]
         broken = tuple(
             (watch, api)
-            for watch, api in held.broken
+            for watch, api in before.broken
             if not any(part in parts for part, _ in self._watches[watch].channels)
         )
-        return self._faulty.number(held._replace(broken=broken))
+        return self._faulty.number(before._replace(broken=broken))
 
     def after(self, state: tuple[int, ...], step: int) -> tuple[int, ...]:
         """Return the state after a fault, or the end of one."""
-        made, faulty = [*state], self._faulty[state[-1]]
+        numbers, faulty = [*state], self._faulty[state[-1]]
         act, number = self._faults[step]
         assert _is_possible(faulty, self._faults[step]), (
             "a fault happens and ends only where it can"
@@ -193,26 +195,26 @@ class Faults:
         watch = self._watches[number]
         if act is _Act.BREAK:
             broken = tuple(sorted((*faulty.broken, (number, state[API]))))
-            made[-1] = self._less(faulty._replace(broken=broken), act)
+            numbers[-1] = self._less(faulty._replace(broken=broken), act)
         elif act is _Act.LIST:
-            self._list_again(made, watch, dict(faulty.broken)[number])
-            left = tuple(one for one in faulty.broken if one[0] != number)
-            made[-1] = self._faulty.number(faulty._replace(broken=left))
+            self._list_again(numbers, watch, dict(faulty.broken)[number])
+            left = tuple((at, api) for at, api in faulty.broken if at != number)
+            numbers[-1] = self._faulty.number(faulty._replace(broken=left))
         elif act is _Act.RESYNC:
             for part, place in watch.channels:
-                again = self._transitions.again(part, watch.kind, made[API])
-                made[place] = self._channels.extended(made[place], again)
-            made[-1] = self._less(faulty, act)
+                again = self._transitions.again(part, watch.kind, numbers[API])
+                numbers[place] = self._channels.extended(numbers[place], again)
+            numbers[-1] = self._less(faulty, act)
         else:
-            parts = self._processes.restart(made, watch.channels[0][0])
-            made[-1] = self.restarted(self._less(faulty, act), parts)
-        return tuple(made)
+            parts = self._processes.restart(numbers, watch.channels[0][0])
+            numbers[-1] = self.restarted(self._less(faulty, act), parts)
+        return tuple(numbers)
 
-    def _list_again(self, made: list[int], watch: ProcessWatch, then: int) -> None:
+    def _list_again(self, numbers: list[int], watch: ProcessWatch, then: int) -> None:
         for part, place in watch.channels:
             # It comes behind what was sent before the watch broke, and still waits.
-            missed = self._transitions.missed(part, watch.kind, then, made[API])
-            made[place] = self._channels.extended(made[place], missed)
+            missed = self._transitions.missed(part, watch.kind, then, numbers[API])
+            numbers[place] = self._channels.extended(numbers[place], missed)
 
     def _less(self, faulty: Faulty, act: _Act) -> int:
         """Return the same with one fault of a kind less to come."""

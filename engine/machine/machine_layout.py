@@ -56,8 +56,8 @@ class MachineStep(NamedTuple):
     fault: str = ""
 
     def __str__(self) -> str:
-        what = f"sees {self.kind}" if self.kind else self.name
-        done = f"{self.part} {what}" if self.part else what
+        action = f"sees {self.kind}" if self.kind else self.name
+        done = f"{self.part} {action}" if self.part else action
         return f"{done}, and {self.fault}" if self.fault else done
 
 

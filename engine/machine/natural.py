@@ -83,13 +83,13 @@ class Natural:
 
     def moves(self, state: State, *, user: bool = True, wait: bool = True) -> list[MovedStep]:
         """Return all steps that change something, the natural one first."""
-        found = []
+        moves = []
         for step in self.steps(state):
             if self._allowed(step, user=user, wait=wait):
                 after, panic = self._machine.after(state, step)
                 if after != state or panic:
-                    found.append(MovedStep(step, after, panic))
-        return found
+                    moves.append(MovedStep(step, after, panic))
+        return moves
 
     def move(self, state: State, *, user: bool = True, wait: bool = True) -> MovedStep | None:
         """Make the natural step; None if there is nothing left to do."""

@@ -73,6 +73,7 @@ class OtherScheduler:
             return
         self._pods.deliver(verb, key, document)
         uid, _ = self._assumed.get(key, ("", ""))
+        # A pod of another uid replaced the one that was bound.
         if uid and (verb == DELETED or node_of(document) or uid != document["metadata"]["uid"]):
             del self._assumed[key]
 
@@ -104,7 +105,7 @@ class OtherScheduler:
 
     def kept(self) -> OtherSchedulerState:
         """Return all that the scheduler holds."""
-        assumed = tuple((key, *held) for key, held in sorted(self._assumed.items()))
+        assumed = tuple((key, *pod) for key, pod in sorted(self._assumed.items()))
         return OtherSchedulerState(self._nodes.kept(), self._pods.kept(), assumed)
 
     def restore(self, kept: OtherSchedulerState) -> None:
@@ -129,8 +130,8 @@ class OtherScheduler:
             return False
         wanted = request_of(pod)
         used: Amounts = {**wanted}
-        for one in self._on(name):
-            add(used, request_of(one))
+        for other in self._on(name):
+            add(used, request_of(other))
         all_of_it = amounts((document.get("status") or {}).get("allocatable"))
         return all(
             used[resource].billionths <= all_of_it.get(resource, _NONE).billionths

@@ -34,7 +34,7 @@ class Processes:
         self.restarts = 0
         names = [part.process or name for name, part in parts.items()]
         self.parts_of = {
-            name: tuple(at for at, one in enumerate(names) if one == name) for name in names
+            name: tuple(at for at, process in enumerate(names) if process == name) for name in names
         }
         self._of = tuple(names)
 
@@ -46,11 +46,11 @@ class Processes:
         transitions, layout = self.transitions, self._layout
         self.restarts += 1
         parts = self.parts_of[self._of[part]]
-        for one in parts:
-            made[one + 1] = transitions.new_process(one)
-            for kind, notices in transitions.listed(one, made[0]).items():
+        for member in parts:
+            made[member + 1] = transitions.new_process(member)
+            for kind, notices in transitions.listed(member, made[0]).items():
                 all_listed = transitions.synced(kind)
-                place = layout.channels[layout.names[one], kind]
+                place = layout.channels[layout.names[member], kind]
                 # What waited for the old process is lost: the list has it.
                 made[place] = self.channels.number((*notices, all_listed))
         return parts
@@ -73,4 +73,4 @@ class Processes:
 
     def _is_listing(self, queue: int) -> bool:
         notices = self.transitions.notices
-        return any(notices[one][0] == SYNCED for one in self.channels[queue])
+        return any(notices[notice][0] == SYNCED for notice in self.channels[queue])

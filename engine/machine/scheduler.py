@@ -164,16 +164,16 @@ class SchedulerComponent:
     def steps(self) -> Sequence[str]:
         """Return what the workers and the session could do now."""
         driver = self.projector.driver
-        found = []
+        steps = []
         for worker, queue in driver.queues().items():
             if queue.taken():
-                found.append(f"{FINISHES} {worker}")
+                steps.append(f"{FINISHES} {worker}")
             elif len(queue):
-                found.append(f"{TAKES} {worker}")
+                steps.append(f"{TAKES} {worker}")
         if self._binding:
-            found.append(BINDS)
-        found.append(SESSION)
-        return found
+            steps.append(BINDS)
+        steps.append(SESSION)
+        return steps
 
     def step(self, name: str, client: Client) -> None:
         """Do one of these.
@@ -242,6 +242,8 @@ class SchedulerComponent:
         if decided is None:
             decided = self._known[seen] = self._run(writer)
         else:
+            # A session that runs takes a snapshot, which sets the priorities of jobs: the cache
+            # must be the same without it.
             take_priorities(self.projector.cache)
             decided.request_of(writer)
         return decided
@@ -329,15 +331,15 @@ class _Requests:
 
     def _write_phase(self, group: PodGroup) -> None:
         """Update a PodGroup's phase, as the version in hand."""
-        held = self._client.get("PodGroup", group.key)
-        metadata = {**held["metadata"], "resourceVersion": group.metadata.resource_version}
-        status = {**held.get("status", {}), "phase": group.status.phase}
-        self._client.update({**held, "metadata": metadata, "status": status})
+        existing = self._client.get("PodGroup", group.key)
+        metadata = {**existing["metadata"], "resourceVersion": group.metadata.resource_version}
+        status = {**existing.get("status", {}), "phase": group.status.phase}
+        self._client.update({**existing, "metadata": metadata, "status": status})
 
     def read_pod(self, namespace: str, name: str) -> Pod | None:
         """Return a pod as it is now."""
-        found = self._client.find("Pod", f"{namespace}/{name}")
-        return None if found is None else decode(Pod, found)
+        document = self._client.find("Pod", f"{namespace}/{name}")
+        return None if document is None else decode(Pod, document)
 
     def emit(self, about: Object, reason: str, message: str) -> None:
         """Create an event: nothing reads those."""

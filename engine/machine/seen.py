@@ -33,11 +33,11 @@ def of_workloads(kind: str, document: Document) -> Document:
 def of_kubelets(kind: str, document: Document) -> Document:
     """Return what kubelets use: as the controllers of workloads, and how a pod is to end."""
     annotations = document["metadata"].get("annotations") or {}
-    found = of_workloads(kind, document)
+    seen = of_workloads(kind, document)
     if ENDS_AS not in annotations:
-        return found
-    own = {**found["metadata"], "annotations": {ENDS_AS: annotations[ENDS_AS]}}
-    return {**found, "metadata": own}
+        return seen
+    own = {**seen["metadata"], "annotations": {ENDS_AS: annotations[ENDS_AS]}}
+    return {**seen, "metadata": own}
 
 
 def of_statefulsets(kind: str, document: Document) -> Document:

@@ -30,18 +30,18 @@ class Played(NamedTuple):
 
 def play(machine: Machine, start: State, steps: Sequence[int]) -> Played:
     """Make steps one after the other; skip what cannot be done, or changes nothing."""
-    made: list[int] = []
+    played: list[int] = []
     panics: list[str] = []
     state = start
     for step in steps:
         if step in machine.enabled(state):
             after, panic = machine.after(state, step)
             if after != state or panic:
-                made.append(step)
+                played.append(step)
                 state = after
                 if panic:
                     panics.append(panic)
-    return Played(tuple(made), state, tuple(panics))
+    return Played(tuple(played), state, tuple(panics))
 
 
 class Shrinker:
@@ -70,6 +70,8 @@ class Shrinker:
                 if played is None:
                     at += size
                 else:
+                    # The run itself skips steps that can no longer be made, so more may go than the
+                    # piece. The next piece begins at the same place.
                     steps = played
             size = min(size // 2, len(steps)) if size > 1 else 0
         return steps

@@ -102,6 +102,7 @@ class Reached:
         number = len(self._before)
         assert before < number, "a state is reached from one that was reached before it"
         self._seen.add(blake2b(array("I", state), digest_size=16).digest())
+        # The set did not grow, so the state was reached before.
         if len(self._seen) == number:
             return FIRST
         self._before.append(before)
@@ -110,11 +111,11 @@ class Reached:
 
     def steps_to(self, number: int) -> tuple[int, ...]:
         """Return the steps that first led to a state."""
-        found: list[tuple[int, ...]] = []
+        turns: list[tuple[int, ...]] = []
         while self._before[number] != FIRST:
-            found.append(self._ways[self._how[number]])
+            turns.append(self._ways[self._how[number]])
             number = self._before[number]
-        return tuple(step for steps in reversed(found) for step in steps)
+        return tuple(step for steps in reversed(turns) for step in steps)
 
 
 class Exhaustive:

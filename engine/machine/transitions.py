@@ -97,8 +97,8 @@ class Transitions:
         """Return the number of what an API server holds."""
         objects, writes, created = server.kept()
         number = self._objects.number
-        held = tuple((place, number(one)) for place, one in objects)
-        return self._api.number((held, writes, created))
+        numbered = tuple((place, number(document)) for place, document in objects)
+        return self._api.number((numbered, writes, created))
 
     def new_process(self, part: int) -> int:
         """Return the number of what a component holds that has seen nothing."""
@@ -107,15 +107,15 @@ class Transitions:
     def listed(self, part: int, api: int) -> dict[str, tuple[int, ...]]:
         """Return what each informer of a process that starts is to deliver, by kind."""
         server = self.server(api)
-        found: dict[str, tuple[int, ...]] = {}
+        notices: dict[str, tuple[int, ...]] = {}
         sees = self._parts[part].sees
         for kind in self._parts[part].kinds:
-            found[kind] = tuple(
+            notices[kind] = tuple(
                 self._notice(ADDED, kind, place.key, sees(kind, document))
                 for place, document in server.kept().objects
                 if place.kind == kind
             )
-        return found
+        return notices
 
     def synced(self, kind: str) -> int:
         """Return the number of the notice behind the first list of a kind."""
@@ -149,14 +149,16 @@ class Transitions:
     def _held(self, api: int, kind: str) -> dict[str, Document]:
         """Return the objects of a kind that an API server holds, by key in order."""
         document = self._objects.document
-        return {place.key: document(one) for place, one in self._api[api][0] if place.kind == kind}
+        return {
+            place.key: document(number) for place, number in self._api[api][0] if place.kind == kind
+        }
 
     def server(self, number: int) -> ApiServer:
         """Return an API server that holds what has this number."""
         objects, writes, created = self._api[number]
         document = self._objects.document
-        held = tuple((place, document(one)) for place, one in objects)
-        return ApiServer(ApiServerState(held, writes, created))
+        stored = tuple((place, document(object_number)) for place, object_number in objects)
+        return ApiServer(ApiServerState(stored, writes, created))
 
     def kept(self, part: int, number: int) -> Hashable:
         """Return what a component holds that has this number."""
@@ -189,6 +191,7 @@ class Transitions:
     def _hold(self, part: int, component: Component) -> int:
         """Return the number of what a component holds; note what it can do then."""
         number = self._kept[part].number(component.kept())
+        # Asked while there is a component: to restore one only for that question takes long.
         if (part, number) not in self._abilities:
             self._ask(part, number, component)
         return number
@@ -200,6 +203,8 @@ class Transitions:
             done = self._asking.get((part, held, notice, api))
             if done is None:
                 if self.notices[notice][0] == SYNCED:
+                    # The notice is for the process alone, which may do something from now on: no
+                    # handler sees it.
                     return Done(held, -1)
                 done = self._work_out((part, held, notice, api), self._delivery(part, notice))
         return done
@@ -232,12 +237,12 @@ class Transitions:
         key = (part, held, step, notice, api)
         done = self._failed.get(key)
         if done is None:
-            made = self.steps[step]
-            failing = failing_of(made.fault)
+            failed = self.steps[step]
+            failing = failing_of(failed.fault)
             assert failing is not None, "the step says which of its requests fails"
-            name = made.name
+            name = failed.name
             act: Act = lambda component, client: component.step(name, client)  # noqa: E731
-            if made.kind:
+            if failed.kind:
                 act = self._delivery(part, notice)
             done = self._failed[key] = self._worked_out((part, held, api), act, failing)
         return done
@@ -290,16 +295,16 @@ class Transitions:
 
     def _watched(self, changes: Iterable[WatchEvent], api: int) -> Iterator[tuple[int, int]]:
         """Yield what channels get of changes of what an API server held."""
-        held = {place: self._objects.document(one) for place, one in self._api[api][0]}
+        documents = {place: self._objects.document(number) for place, number in self._api[api][0]}
         for change in changes:
             at = ObjectKey(change.kind, change.key)
             for name, place in self._layout.watching.get(change.kind, ()):
                 sees = self._by_name[name].sees
                 seen = sees(change.kind, change.document)
-                if change.verb != MODIFIED or sees(change.kind, held[at]) != seen:
+                if change.verb != MODIFIED or sees(change.kind, documents[at]) != seen:
                     yield self._notice(change.verb, change.kind, change.key, seen), place
             # A step may write an object twice: each change is compared with the one before.
-            held[at] = change.document
+            documents[at] = change.document
 
     def _notice(self, verb: str, kind: str, key: str, seen: Document) -> int:
         return self.notices.number((verb, kind, key, self._objects.number(seen)))

@@ -95,7 +95,8 @@ class Turns:
         Nothing, if any of them can then do something that others notice. The user's next write does
         not count.
         """
-        found = []
+        ends_of_parts = []
+        # A broken watch lists again by itself, so this is not the end yet.
         if self._machine.faults is not None and self._machine.faults.lasts(state[-1]):
             return
         for part in self._free:
@@ -105,19 +106,19 @@ class Turns:
             ends = self._ends_of(part, state[part + 1], channels, state[API])
             if not ends:
                 return
-            found.append([(part, end) for end in ends])
-        for ways in product(*found):
-            made = [*state]
+            ends_of_parts.append([(part, end) for end in ends])
+        for ways in product(*ends_of_parts):
+            numbers = [*state]
             steps: list[int] = []
             for part, end in ways:
-                self._put(made, part, end)
+                self._put(numbers, part, end)
                 steps += end.path
-            yield Turn(tuple(steps), tuple(made))
+            yield Turn(tuple(steps), tuple(numbers))
 
     def _acts(self, state: State, part: int, alone: _Alone) -> Iterator[Turn]:
-        made = [*state]
-        self._put(made, part, alone)
-        base = tuple(made)
+        numbers = [*state]
+        self._put(numbers, part, alone)
+        base = tuple(numbers)
         failing = [failed for step in alone.acts for failed in self._machine.failing(base, step)]
         for step in (*alone.acts, *failing):
             after, panic = self._machine.after(base, step)
@@ -163,12 +164,14 @@ class Turns:
                 return step
         return None
 
-    def _put(self, made: list[int], part: int, alone: _Alone) -> None:
-        made[part + 1] = alone.held
+    def _put(self, numbers: list[int], part: int, alone: _Alone) -> None:
+        numbers[part + 1] = alone.held
         for place, channel in zip(self._places[part], alone.channels, strict=True):
-            made[place] = channel
+            numbers[place] = channel
 
     def _closure(self, part: int, held: int, channels: Channels, api: int) -> tuple[_Alone, ...]:
+        # Without the API server: a component asks it in the same step whatever it holds, and all
+        # before that step is done alone.
         known = self._alone.get((part, held, channels))
         if known is None:
             known = tuple(self._alone_from(part, held, channels, api))
@@ -179,6 +182,7 @@ class Turns:
         """Yield all that a component can bring about alone, what needs fewest steps first."""
         seen = {(held, channels)}
         waiting: list[tuple[tuple[int, ...], int, Channels]] = [((), held, channels)]
+        # The list grows while it is walked, so states are reached by their shortest paths.
         for path, now, queues in waiting:
             acts, last = [], not any(self._machine.is_filled(queue) for queue in queues)
             for step, done, rest in self._machine.steps_alone(part, now, queues, api):
@@ -192,21 +196,23 @@ class Turns:
                     acts.append(step)
             yield _Alone(path, now, queues, tuple(acts), last)
 
-    def _is_alone(self, part: int, made: _Made, api: int) -> bool:
+    def _is_alone(self, part: int, step_made: _Made, api: int) -> bool:
         """Say whether no other component sees when a step is made, and time does not change it."""
-        if made.done.api >= 0:
+        if step_made.done.api >= 0:
             return False
         transitions = self._machine.transitions
-        due = transitions.ability(part, made.held).due
-        if due != transitions.ability(part, made.done.part).due:
+        due = transitions.ability(part, step_made.held).due
+        if due != transitions.ability(part, step_made.done.part).due:
             return False
         if due is None:
             return True
         # Time may pass before the step is made: it must come to the same after that.
-        later = transitions.wait(part, made.held, due)
-        for step, done, _ in self._machine.steps_alone(part, later, made.channels, api):
-            if step == made.step:
-                return done.api < 0 and done.part == transitions.wait(part, made.done.part, due)
+        later = transitions.wait(part, step_made.held, due)
+        for step, done, _ in self._machine.steps_alone(part, later, step_made.channels, api):
+            if step == step_made.step:
+                return done.api < 0 and done.part == transitions.wait(
+                    part, step_made.done.part, due
+                )
         return False
 
     def _ends_of(self, part: int, held: int, channels: Channels, api: int) -> tuple[_Alone, ...]:

@@ -57,8 +57,8 @@ class UserComponent:
         try:
             client.create(document)
         except AlreadyExists:
-            held = client.get(*place)
-            client.update(merged(held, document))
+            existing = client.get(*place)
+            client.update(merged(existing, document))
             if document.get("status"):
                 client.update(merged(client.get(*place), document), status=True)
 

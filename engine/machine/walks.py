@@ -164,6 +164,7 @@ class _Priorities:
     def __init__(self, chooser: random.Random, plan: WalkPlan) -> None:
         self._random = chooser
         self._priority: dict[int, float] = {}
+        # Random priorities are at least 0, so a lowered one is below them all.
         self._lowered = {chooser.randrange(plan.steps): -at for at in range(1, plan.changes + 1)}
         self._made = 0
 
@@ -201,5 +202,6 @@ class _Delays:
         self._made += 1
         if not delayed:
             return moves[0]
+        # A prompt step is never left out, so nothing behind it may be picked.
         last = next((at for at, move in enumerate(moves) if self._is_prompt(move)), len(moves) - 1)
         return moves[self._random.randrange(last + 1)]
