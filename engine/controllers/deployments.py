@@ -36,13 +36,21 @@ class DeploymentController(WorkloadController):
         if "deletionTimestamp" in document["metadata"]:
             return
         sets = self._owned_by(document)
-        newest = next((one for one in sets if _has_template_of(one, document)), None)
+        newest = next(
+            (replica_set for replica_set in sets if _has_template_of(replica_set, document)), None
+        )
         older = sorted(
-            (one for one in sets if one is not newest and _wanted(one)),
-            key=lambda one: str(one["metadata"]["creationTimestamp"]),
+            (
+                replica_set
+                for replica_set in sets
+                if replica_set is not newest and _wanted(replica_set)
+            ),
+            key=lambda replica_set: str(replica_set["metadata"]["creationTimestamp"]),
         )
         recreates = (document["spec"].get("strategy") or {}).get("type") == "Recreate"
-        if recreates and not _stopped(older, [one for one in sets if one is not newest], client):
+        if recreates and not _stopped(
+            older, [replica_set for replica_set in sets if replica_set is not newest], client
+        ):
             return
         most = _wanted(document) + (0 if recreates else _surge(document))
         room = max(most - sum(map(_wanted, older)), 0)
@@ -78,19 +86,19 @@ class DeploymentController(WorkloadController):
         total = _wanted(newest) + sum(map(_wanted, older))
         waiting = max(_wanted(newest) - _count(newest, "availableReplicas"), 0)
         left = total - least - waiting
-        targets = {place_of(one).key: _wanted(one) for one in older}
+        targets = {place_of(replica_set).key: _wanted(replica_set) for replica_set in older}
         # First pods that are not available anyway (cleanupUnhealthyReplicas).
-        for one in older:
-            broken = _wanted(one) - _count(one, "availableReplicas")
+        for replica_set in older:
+            broken = _wanted(replica_set) - _count(replica_set, "availableReplicas")
             taken = min(max(left, 0), max(broken, 0))
-            targets[place_of(one).key] -= taken
+            targets[place_of(replica_set).key] -= taken
             left -= taken
         # Then available ones, the oldest set first (scaleDownOldReplicaSetsForRollingUpdate).
-        for one in older:
-            taken = min(max(left, 0), targets[place_of(one).key])
-            targets[place_of(one).key] -= taken
+        for replica_set in older:
+            taken = min(max(left, 0), targets[place_of(replica_set).key])
+            targets[place_of(replica_set).key] -= taken
             left -= taken
-            _scale(one, targets[place_of(one).key], client)
+            _scale(replica_set, targets[place_of(replica_set).key], client)
 
 
 def _stopped(scaled: list[Document], others: list[Document], client: Client) -> bool:
@@ -98,14 +106,14 @@ def _stopped(scaled: list[Document], others: list[Document], client: Client) -> 
 
     Pods that are still ending do not count, which they do in Kubernetes.
     """
-    for one in scaled:
-        _scale(one, 0, client)
-    return not scaled and not any(_count(one, "replicas") for one in others)
+    for replica_set in scaled:
+        _scale(replica_set, 0, client)
+    return not scaled and not any(_count(replica_set, "replicas") for replica_set in others)
 
 
-def _scale(one: Document, replicas: int, client: Client) -> None:
-    if replicas != _wanted(one):
-        client.update({**one, "spec": {**one["spec"], "replicas": replicas}})
+def _scale(replica_set: Document, replicas: int, client: Client) -> None:
+    if replicas != _wanted(replica_set):
+        client.update({**replica_set, "spec": {**replica_set["spec"], "replicas": replicas}})
 
 
 def _wanted(document: Document) -> int:
@@ -120,12 +128,14 @@ def _name_of_set(document: Document) -> str:
     return f"{document['metadata']['name']}-{template_hash(document['spec']['template'])}"
 
 
-def _has_template_of(one: Document, document: Document) -> bool:
+def _has_template_of(replica_set: Document, document: Document) -> bool:
     """Say whether a ReplicaSet has the template of a Deployment, but for the label of the hash.
 
     Source: k8s.io/kubernetes/pkg/controller/deployment/util/deployment_util.go FindNewReplicaSet.
     """
-    return _without_hash(one["spec"]["template"]) == _without_hash(document["spec"]["template"])
+    return _without_hash(replica_set["spec"]["template"]) == _without_hash(
+        document["spec"]["template"]
+    )
 
 
 def _without_hash(template: Document) -> Document:

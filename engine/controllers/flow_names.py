@@ -53,5 +53,5 @@ def namespace_of(document: Document) -> str:
 
 def phase_of(document: Document) -> str:
     """Return the phase of a job or a JobFlow; empty if it has none."""
-    found: str = document.get("status", {}).get("state", {}).get("phase", "")
-    return found
+    phase: str = document.get("status", {}).get("state", {}).get("phase", "")
+    return phase

@@ -232,8 +232,8 @@ class JobFlowController:
 
 
 def _policy(flow: Document) -> str:
-    found: str = flow["spec"].get("jobRetainPolicy", "")
-    return found
+    policy: str = flow["spec"].get("jobRetainPolicy", "")
+    return policy
 
 
 def _is_of_flow(job: Document) -> bool:

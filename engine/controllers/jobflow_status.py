@@ -39,7 +39,7 @@ Status = dict[str, Any]
 
 def flow_status(flow: Document, jobs: Iterable[Document], own: JobFlowBehaviours) -> Status:
     """Return the status of a JobFlow with these jobs; what is empty is missing."""
-    jobs, held = [*jobs], flow.get("status", {})
+    jobs, before = [*jobs], flow.get("status", {})
     status: Status = {}
     for job in jobs:
         phase = phase_of(job)
@@ -47,7 +47,7 @@ def flow_status(flow: Document, jobs: Iterable[Document], own: JobFlowBehaviours
         if phase not in _NOT_LISTED:
             status.setdefault(_LISTS.get(phase, _OTHERS), []).append(job["metadata"]["name"])
     status["conditions"] = {job["metadata"]["name"]: _condition(job) for job in jobs}
-    status["jobStatusList"] = _job_statuses(held.get("jobStatusList") or (), jobs)
+    status["jobStatusList"] = _job_statuses(before.get("jobStatusList") or (), jobs)
     phase = _next_phase(phase_of(flow), status, len(flow["spec"].get("flows") or ()), own)
     status["state"] = {"phase": phase}
     return {name: value for name, value in status.items() if value}
@@ -75,22 +75,22 @@ def _next_phase(phase: str, status: Status, flows: int, own: JobFlowBehaviours) 
 
 
 def _condition(job: Document) -> dict[str, Any]:
-    held = job.get("status", {})
+    status = job.get("status", {})
     parts = {
         "phase": phase_of(job),
         "createTime": job["metadata"].get("creationTimestamp"),
-        "runningDuration": held.get("runningDuration"),
-        "taskStatusCount": held.get("taskStatusCount"),
+        "runningDuration": status.get("runningDuration"),
+        "taskStatusCount": status.get("taskStatusCount"),
     }
     return _present(parts)
 
 
-def _job_statuses(held: Iterable[Status], jobs: Iterable[Document]) -> list[Status]:
+def _job_statuses(known: Iterable[Status], jobs: Iterable[Document]) -> list[Status]:
     """Return the statuses of all jobs that ever were in the flow, each as it was last."""
-    found = {one["name"]: one for one in held}
+    statuses = {status["name"]: status for status in known}
     for job in jobs:
         name, phase = job["metadata"]["name"], phase_of(job)
-        before = found.get(name, {}).get("runningHistories") or []
+        before = statuses.get(name, {}).get("runningHistories") or []
         histories = before
         if phase if not before else before[-1].get("state", "") != phase:
             histories = [*before, _present({"state": phase})]
@@ -100,8 +100,8 @@ def _job_statuses(held: Iterable[Status], jobs: Iterable[Document]) -> list[Stat
             "restartCount": job.get("status", {}).get("retryCount"),
             "runningHistories": histories,
         }
-        found[name] = _present(parts)
-    return [*found.values()]
+        statuses[name] = _present(parts)
+    return [*statuses.values()]
 
 
 def _present(parts: Mapping[str, Any]) -> dict[str, Any]:

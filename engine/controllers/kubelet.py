@@ -92,22 +92,22 @@ class Kubelets:
 
         :raises Refused: the request fails; the step can be done again.
         """
-        what, _, key = name.partition(" ")
+        act, _, key = name.partition(" ")
         pod = self._pods.get(key)
         assert pod is not None
         uid = pod["metadata"]["uid"]
         with suppress(NotFound):
-            if what == START:
+            if act == START:
                 status = {"phase": "Running", "conditions": ready_conditions(pod)}
                 client.patch("Pod", key, {"status": status}, status=True)
-            elif what == FINISH:
+            elif act == FINISH:
                 status = {"phase": _end_of(pod), "conditions": ready_conditions(pod, "False")}
                 client.patch("Pod", key, {"status": status}, status=True)
             else:
                 client.delete("Pod", key, uid=uid, grace=0)
         # Until the informer delivers what was written, the lister still offers the step.
-        self._done[key] = (uid, what)
-        if what == END:
+        self._done[key] = (uid, act)
+        if act == END:
             del self._ending[key]
 
     def due(self) -> int | None:
@@ -150,5 +150,5 @@ def _can_finish(pod: Document) -> bool:
 def ready_conditions(pod: Document, status: str = "True") -> list[Document]:
     """Return a pod's conditions, of which it is ready now, or no more."""
     given = (pod.get("status") or {}).get("conditions") or []
-    others = [one for one in given if one.get("type") != "Ready"]
+    others = [condition for condition in given if condition.get("type") != "Ready"]
     return [*others, {"type": "Ready", "status": status}]

@@ -54,8 +54,8 @@ class Lister:
         Go's listers have no order; here an object with a lower key comes first.
         """
         begin = f"{namespace}/" if namespace else ""
-        found = (one for key, one in self.items() if key.startswith(begin))
-        return [one for one in found if selects(selector or {}, one)]
+        in_namespace = (document for key, document in self.items() if key.startswith(begin))
+        return [document for document in in_namespace if selects(selector or {}, document)]
 
     def items(self) -> tuple[tuple[str, Document], ...]:
         """Return keys and objects, by key."""

@@ -77,8 +77,8 @@ class OwnerGarbageCollector:
         place, uid = ObjectKey(kind, key), document["metadata"]["uid"]
         if verb == DELETED:
             self._forget(place)
-            for other in sorted(self._owned.get(uid, ())):
-                self._queue.add(Identity(other, self._known[other].uid))
+            for owned in sorted(self._owned.get(uid, ())):
+                self._queue.add(Identity(owned, self._known[owned].uid))
             return
         # Its owners may have changed: the old references go before the new ones come.
         self._forget(place)
@@ -173,8 +173,8 @@ def _collect(item: Identity, client: Client) -> bool:
 
 
 def _exists(owner: Identity, client: Client) -> bool:
-    found = client.find(*owner.place)
-    return found is not None and found["metadata"]["uid"] == owner.uid
+    existing = client.find(*owner.place)
+    return existing is not None and existing["metadata"]["uid"] == owner.uid
 
 
 def _owners_of(document: Document) -> list[Identity]:

@@ -118,11 +118,11 @@ def _topology(annotations: Mapping[str, str]) -> Document | None:
     mode, tier = annotations.get(_TOPOLOGY_MODE), annotations.get(_TOPOLOGY_TIER)
     if mode is None and tier is None:
         return None
-    made: Document = {"mode": _MODES[0]}
+    topology: Document = {"mode": _MODES[0]}
     if mode is not None and mode.lower() in _MODES:
-        made["mode"] = mode.lower()
+        topology["mode"] = mode.lower()
     highest = None if tier is None else parse_int(tier)
-    return made if highest is None else {**made, "highestTierAllowed": highest}
+    return topology if highest is None else {**topology, "highestTierAllowed": highest}
 
 
 def _own_annotations(pod: Document) -> dict[str, str]:
@@ -171,10 +171,12 @@ def _owners_annotations(
     namespace = pod["metadata"].get("namespace") or "default"
     together: dict[str, str] = {}
     for owner in pod["metadata"].get("ownerReferences") or ():
-        found = _owners(owner, namespace, client)
+        owners_annotations = _owners(owner, namespace, client)
         # The same pull request turned the order, so one behaviour says both.
         first = behaviours.podgroup_min_member_from_annotation
-        together = {**found, **together} if first else {**together, **found}
+        together = (
+            {**owners_annotations, **together} if first else {**together, **owners_annotations}
+        )
     return together
 
 
@@ -183,10 +185,10 @@ def _owners(owner: Mapping[str, Any], namespace: str, client: Client) -> Mapping
     if version is None:
         return {}
     try:
-        found = client.get(owner["kind"], f"{namespace}/{owner['name']}")
+        document = client.get(owner["kind"], f"{namespace}/{owner['name']}")
     except Refused:
         return {}
-    return _annotations(found) if found["apiVersion"] == version else {}
+    return _annotations(document) if document["apiVersion"] == version else {}
 
 
 def _min_member(annotations: Mapping[str, str]) -> int:

@@ -55,13 +55,13 @@ class Requests(Generic[R]):
 
     def kept(self) -> work_queue.WorkQueueState[Numbered[R]]:
         """Return all that is queued; requests are numbered in the order in which they wait."""
-        kept = self.queue.kept()
+        state = self.queue.kept()
         if self._merged:
-            return kept
-        waiting = (*kept.delayed, *kept.taken, *kept.failures)
-        found = dict.fromkeys((*kept.ready, *(item for item, _ in waiting)))
-        numbers = {item: Numbered(number, item.request) for number, item in enumerate(found)}
-        return kept.of(numbers.__getitem__)
+            return state
+        waiting = (*state.delayed, *state.taken, *state.failures)
+        items = dict.fromkeys((*state.ready, *(item for item, _ in waiting)))
+        numbers = {item: Numbered(number, item.request) for number, item in enumerate(items)}
+        return state.of(numbers.__getitem__)
 
     def restore(self, kept: work_queue.WorkQueueState[Numbered[R]]) -> None:
         """Queue what another queue had, and nothing else."""
@@ -81,8 +81,8 @@ def try_again(queue: WorkQueue[Item], item: Item) -> bool:
 
 def next_due(*queues: WorkQueue[Any]) -> int | None:
     """Return in how many microseconds the first delay in any queue is over, or None."""
-    found = (due - queue.now for queue in queues for due in queue.due().values())
-    return min(found, default=None)
+    delays = (due - queue.now for queue in queues for due in queue.due().values())
+    return min(delays, default=None)
 
 
 def _items(kept: work_queue.WorkQueueState[Item]) -> list[Item]:

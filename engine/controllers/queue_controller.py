@@ -235,10 +235,10 @@ def _is_for_queues(command: Document) -> bool:
 
 
 def _parent(queue: Document) -> str:
-    found: str = queue["spec"].get("parent", "")
-    return found
+    parent: str = queue["spec"].get("parent", "")
+    return parent
 
 
 def _phase(group: Document) -> str:
-    found: str = group.get("status", {}).get("phase", "")
-    return found
+    phase: str = group.get("status", {}).get("phase", "")
+    return phase

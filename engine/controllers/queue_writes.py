@@ -117,15 +117,15 @@ class QueueWrites:
 
     def _write_status(self, queue: Document, state: str, counts: Mapping[str, int]) -> None:
         """Write a whole status, unless it is as before; what is 0 is missing."""
-        held: Status = queue.get("status", {})
+        before: Status = queue.get("status", {})
         status: Status = {"state": state, **counts}
-        allocated = held.get("allocated")
+        allocated = before.get("allocated")
         if allocated is None and self._own.queue_allocated_filled_in:
             allocated = {}
         if allocated is not None:
             status["allocated"] = allocated
         if _compared(status, exact=self._own.unchanged_queues_written) != _compared(
-            held, exact=self._own.unchanged_queues_written
+            before, exact=self._own.unchanged_queues_written
         ):
             self._client.update({**queue, "status": status}, status=True)
 
@@ -137,13 +137,13 @@ class QueueWrites:
         Source: pkg/controllers/queue/queue_controller_action.go openQueue, closeQueue of v1.8.2.
         """
         opens, old = plan.act == OPEN_QUEUE, _state(queue)
-        meant, what = (OPEN, "Open") if opens else (CLOSED, "Close")
+        meant, verb = (OPEN, "Open") if opens else (CLOSED, "Close")
         try:
             self._client.update(_with_state(queue, meant))
         except Refused as refused:
-            self._client.emit(queue, plan.act, f"{what} queue failed for {refused}")
+            self._client.emit(queue, plan.act, f"{verb} queue failed for {refused}")
             raise
-        self._client.emit(queue, plan.act, f"{what} queue succeed")
+        self._client.emit(queue, plan.act, f"{verb} queue succeed")
         # Read again: the write above raised the resourceVersion.
         fresh = self._client.get("Queue", _name(queue))
         new = plan.state(len(self._groups.get(_name(queue), ())))
@@ -187,13 +187,13 @@ class QueueWrites:
         parent = _parent(queue)
         if parent in {"", ROOT}:
             return
-        found = self._queues.get(parent)
-        if found is None:
+        parent_queue = self._queues.get(parent)
+        if parent_queue is None:
             raise QueueFailure(
                 f"Failed to get parent queue {parent} of queue {_name(queue)}: "
                 f"{_not_found('queue', parent)}"
             )
-        if _state(found) in ENDING:
+        if _state(parent_queue) in ENDING:
             raise QueueFailure(
                 f"Failed to open queue {_name(queue)} because its parent queue {parent} is "
                 "closing or closed. Open the parent queue first."
@@ -292,7 +292,7 @@ class QueueWrites:
         return self._client.patch("Queue", _name(queue), part, how=SERVER_SIDE_APPLY, status=True)
 
     def _children(self, queue: Document) -> list[Document]:
-        return [one for one in self._queues.list() if _parent(one) == _name(queue)]
+        return [child for child in self._queues.list() if _parent(child) == _name(queue)]
 
 
 def _compared(status: Status, *, exact: bool) -> Status:
@@ -316,18 +316,18 @@ def _not_found(kind: str, name: str) -> str:
 
 
 def _name(queue: Document) -> str:
-    found: str = queue["metadata"]["name"]
-    return found
+    name: str = queue["metadata"]["name"]
+    return name
 
 
 def _state(queue: Document) -> str:
-    found: str = queue.get("status", {}).get("state", "")
-    return found
+    state: str = queue.get("status", {}).get("state", "")
+    return state
 
 
 def _parent(queue: Document) -> str:
-    found: str = queue["spec"].get("parent", "")
-    return found
+    parent: str = queue["spec"].get("parent", "")
+    return parent
 
 
 def _annotations(queue: Document) -> Mapping[str, str]:

@@ -102,25 +102,25 @@ class ReplicaSetController(WorkloadController):
             self._observe_one(owner, ADDED, key)
 
     def _observe_one(self, owner: str, verb: str, key: str) -> None:
-        held = self._expected.get(owner)
-        if held is None:
+        expected = self._expected.get(owner)
+        if expected is None:
             return
         if verb == ADDED:
-            held = held._replace(creations=max(held.creations - 1, 0))
+            expected = expected._replace(creations=max(expected.creations - 1, 0))
         else:
-            held = held._replace(deletions=held.deletions - {key})
-        if held == Expected():
+            expected = expected._replace(deletions=expected.deletions - {key})
+        if expected == Expected():
             del self._expected[owner]
         else:
-            self._expected[owner] = held
+            self._expected[owner] = expected
 
     def _forget(self, key: str) -> None:
         self._expected.pop(key, None)
 
     def _more(self) -> tuple[tuple[Any, ...], ...]:
         expected = (
-            (key, held.creations, tuple(sorted(held.deletions)))
-            for key, held in sorted(self._expected.items())
+            (key, pending.creations, tuple(sorted(pending.deletions)))
+            for key, pending in sorted(self._expected.items())
         )
         return tuple(expected), tuple(sorted(self._created.items()))
 

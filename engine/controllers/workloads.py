@@ -151,7 +151,7 @@ class WorkloadController:
         """Return what an object controls, by key."""
         key = place_of(document).key
         listed = self._owned.list(namespace_of(document))
-        return [one for one in listed if self._owner_of(one) == key]
+        return [owned for owned in listed if self._owner_of(owned) == key]
 
 
 def namespace_of(document: Document) -> str:
@@ -219,6 +219,6 @@ def write_status(document: Document, status: Document, client: Client) -> None:
 
     :raises Refused: the object has changed meanwhile, or the request fails.
     """
-    held = document.get("status") or {}
-    if any(held.get(name) != value for name, value in status.items()):
-        client.update({**document, "status": {**held, **status}}, status=True)
+    before = document.get("status") or {}
+    if any(before.get(name) != value for name, value in status.items()):
+        client.update({**document, "status": {**before, **status}}, status=True)

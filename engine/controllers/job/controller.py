@@ -123,8 +123,8 @@ class JobController:
 
     def steps(self) -> Sequence[str]:
         """Return which of the controller's workers have something to do."""
-        found = [name for name, queue in self._queues().items() if len(queue)]
-        return [*found, DELAYED] if self._delays.ready() else found
+        names = [name for name, queue in self._queues().items() if len(queue)]
+        return [*names, DELAYED] if self._delays.ready() else names
 
     def step(self, name: str, client: Client) -> None:
         """Let a worker take the first item of its queue, and work on it.

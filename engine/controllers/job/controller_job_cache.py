@@ -237,14 +237,14 @@ class ControllerJobCache:
     def kept(self) -> JobCacheState:
         """Return all that the cache holds; entries are numbered from 0 in a fixed order."""
         waiting = self.deleted.kept()
-        found = (
+        referred = (
             *(number for _, number in sorted(self._keys.items())),
             *waiting.ready,
             *(number for number, _ in (*waiting.delayed, *waiting.taken, *waiting.failures)),
         )
         # Numbers depend on history. Without it two equal situations would count as different ones;
         # entries that nothing refers to are left out, as Go's garbage collector frees them.
-        numbers = {number: place for place, number in enumerate(dict.fromkeys(found))}
+        numbers = {number: place for place, number in enumerate(dict.fromkeys(referred))}
         return JobCacheState(
             tuple((key, numbers[number]) for key, number in sorted(self._keys.items())),
             tuple(self._kept_entry(self._entries[number]) for number in numbers),
@@ -350,4 +350,8 @@ def _version(document: Document) -> int:
 def _restarts(pod: Document) -> int:
     status = pod.get("status", {})
     lists = (status.get(name) or () for name in ("initContainerStatuses", "containerStatuses"))
-    return sum(one.get("restartCount", 0) for statuses in lists for one in statuses)
+    return sum(
+        status_of_container.get("restartCount", 0)
+        for statuses in lists
+        for status_of_container in statuses
+    )

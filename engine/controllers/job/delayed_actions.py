@@ -43,33 +43,35 @@ class DelayedActions:
 
         :param delay: microseconds.
         """
-        same = [one for one in self._all if one.noted and _about_same_pod(one, request)]
-        if any(one.action == action for one in same):
+        same = [
+            delayed for delayed in self._all if delayed.noted and _about_same_pod(delayed, request)
+        ]
+        if any(delayed.action == action for delayed in same):
             return
         # The map has one action a pod: the older goroutine runs on, and nothing can cancel it.
-        for one in same:
-            self._all[self._all.index(one)] = one._replace(noted=False)
+        for delayed in same:
+            self._all[self._all.index(delayed)] = delayed._replace(noted=False)
         self._all.append(Delayed(delay, True, action, request))
 
     def called_off_by(self, request: JobRequest) -> None:
         """Call off what waits for a pod that has left the phase, or runs again."""
         if request.event in _POD_EVENTS:
-            self._all = [one for one in self._all if not _is_called_off(one, request)]
+            self._all = [delayed for delayed in self._all if not _is_called_off(delayed, request)]
 
     def done(self, request: JobRequest, action: str) -> None:
         """Call off what is done already by an action: for the job, or the same part of it."""
-        self._all = [one for one in self._all if not _is_done(one, request, action)]
+        self._all = [delayed for delayed in self._all if not _is_done(delayed, request, action)]
 
     def ready(self) -> bool:
         """Say whether an action is due now."""
-        return any(one.due == 0 for one in self._all)
+        return any(delayed.due == 0 for delayed in self._all)
 
     def take(self) -> Delayed:
         """Return the first action that is due now, which stays noted.
 
         :raises StopIteration: there is none.
         """
-        place, taken = next((p, one) for p, one in enumerate(self._all) if one.due == 0)
+        place, taken = next((p, delayed) for p, delayed in enumerate(self._all) if delayed.due == 0)
         # The goroutine does not touch the map. If the job is gone by then it returns before
         # cleanupDelayActions, and the entry blocks the same action of that pod until something
         # calls it off.
@@ -81,12 +83,13 @@ class DelayedActions:
 
     def due(self) -> int | None:
         """Return in how many microseconds the next action is due; None if none is to come."""
-        return min((one.due for one in self._all if one.due > 0), default=None)
+        return min((delayed.due for delayed in self._all if delayed.due > 0), default=None)
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""
         self._all = [
-            one._replace(due=max(one.due - by, 0)) if one.due > 0 else one for one in self._all
+            delayed._replace(due=max(delayed.due - by, 0)) if delayed.due > 0 else delayed
+            for delayed in self._all
         ]
 
     def kept(self) -> tuple[Delayed, ...]:
@@ -99,27 +102,31 @@ class DelayedActions:
         self._all = [*kept]
 
 
-def _about_same_pod(one: Delayed, request: JobRequest) -> bool:
-    return (one.request.key, one.request.pod) == (request.key, request.pod)
+def _about_same_pod(delayed: Delayed, request: JobRequest) -> bool:
+    return (delayed.request.key, delayed.request.pod) == (request.key, request.pod)
 
 
-def _is_called_off(one: Delayed, request: JobRequest) -> bool:
-    if not one.noted or not _about_same_pod(one, request):
+def _is_called_off(delayed: Delayed, request: JobRequest) -> bool:
+    if not delayed.noted or not _about_same_pod(delayed, request):
         return False
-    if one.request.event == JobEvent.POD_PENDING:
+    if delayed.request.event == JobEvent.POD_PENDING:
         # A pod that is recreated may be Pending before the deletion of the old one is handled.
-        return one.request.pod_uid == request.pod_uid
-    return one.request.event in _RECOVERED and request.event == JobEvent.POD_RUNNING
+        return delayed.request.pod_uid == request.pod_uid
+    return delayed.request.event in _RECOVERED and request.event == JobEvent.POD_RUNNING
 
 
-def _is_done(one: Delayed, request: JobRequest, action: str) -> bool:
+def _is_done(delayed: Delayed, request: JobRequest, action: str) -> bool:
     """Say whether an action makes one needless: of the same job and unit, and the same part."""
-    if not one.noted or one.request.key != request.key or _unit(one.action) != _unit(action):
+    if (
+        not delayed.noted
+        or delayed.request.key != request.key
+        or _unit(delayed.action) != _unit(action)
+    ):
         return False
     parts = {
-        JobAction.RESTART_TASK: one.request.task == request.task,
-        JobAction.RESTART_POD: one.request.pod == request.pod,
-        JobAction.RESTART_PARTITION: one.request.partition == request.partition,
+        JobAction.RESTART_TASK: delayed.request.task == request.task,
+        JobAction.RESTART_POD: delayed.request.pod == request.pod,
+        JobAction.RESTART_PARTITION: delayed.request.partition == request.partition,
     }
     return parts.get(JobAction(action), True) if action in _OF_PARTS else True
 

@@ -20,9 +20,9 @@ def may_start(listers: ControllerListers, job: Document, task: Document) -> bool
     depends = task.get("dependsOn")
     if depends is None:
         return True
-    others = depends.get("name") or []
-    ready = (_is_ready(listers, job, other) for other in others)
-    if len(others) > 1 and depends.get("iteration") == ANY:
+    targets = depends.get("name") or []
+    ready = (_is_ready(listers, job, target) for target in targets)
+    if len(targets) > 1 and depends.get("iteration") == ANY:
         return any(ready)
     return all(ready)
 

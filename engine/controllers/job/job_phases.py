@@ -31,11 +31,11 @@ class Action(NamedTuple):
 class _Work:
     """A job in hand, and what can be done to it."""
 
-    def __init__(self, held: ControllerListers, client: Client, info: ControllerJobInfo) -> None:
+    def __init__(self, listers: ControllerListers, client: Client, info: ControllerJobInfo) -> None:
         assert info.job is not None
-        self.own = held.own
+        self.own = listers.own
         self.job: Document = info.job
-        self._held = held
+        self._held = listers
         self._client = client
         self._info = info
 
@@ -209,8 +209,8 @@ def _to(status: Status, new: JobPhase) -> bool:
 
 
 def _minimum(job: Document) -> int:
-    found: int = job["spec"].get("minAvailable", 0)
-    return found
+    minimum: int = job["spec"].get("minAvailable", 0)
+    return minimum
 
 
 def _count(status: Status, *counts: str) -> int:

@@ -67,8 +67,8 @@ def status_of(job: Document) -> Status:
 
 def phase(status: Status) -> str:
     """Return the phase in a status, empty if there is none."""
-    found: str = status.get("state", {}).get("phase", "")
-    return found
+    name: str = status.get("state", {}).get("phase", "")
+    return name
 
 
 def set_phase(status: Status, new: str) -> None:

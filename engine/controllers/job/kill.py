@@ -43,9 +43,9 @@ class KillTarget(NamedTuple):
 class _Kill:
     """One kill: which pods are to go, and what is counted of the others."""
 
-    def __init__(self, held: ControllerListers, client: Client, info: ControllerJobInfo) -> None:
+    def __init__(self, listers: ControllerListers, client: Client, info: ControllerJobInfo) -> None:
         assert info.job is not None
-        self.held = held
+        self.held = listers
         self.client = client
         self.info = info
         self.job = info.job
@@ -211,11 +211,11 @@ def delete_pod(listers: ControllerListers, client: Client, pod: Document) -> boo
 
 def partition_of(pod: Document) -> str:
     """Return the number of a pod's partition; empty if it has none."""
-    found: str = (pod["metadata"].get("labels") or {}).get(names.PARTITION, "")
-    return found
+    partition: str = (pod["metadata"].get("labels") or {}).get(names.PARTITION, "")
+    return partition
 
 
 def _by_name(info: ControllerJobInfo) -> Iterator[Document]:
     """Yield all pods by name, where Go has no order."""
-    found = {name: pod for pods in info.pods.values() for name, pod in pods.items()}
-    return (pod for _, pod in sorted(found.items()))
+    by_name = {name: pod for pods in info.pods.values() for name, pod in pods.items()}
+    return (pod for _, pod in sorted(by_name.items()))

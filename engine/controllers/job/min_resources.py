@@ -49,12 +49,12 @@ def _by_task(tasks: list[Document], most: int) -> Iterator[tuple[Document, int]]
 
 
 def _rest(task: Document) -> int:
-    rest: int = task.get("replicas", 0) - task.get("minAvailable", 0)
-    return max(rest, 0)
+    beyond_minimum: int = task.get("replicas", 0) - task.get("minAvailable", 0)
+    return max(beyond_minimum, 0)
 
 
 def _priority(listers: ControllerListers, task: Document) -> int:
     """Return the value of the priority class that a task's pods name; 0 if they name none."""
     name = task["template"]["spec"].get("priorityClassName", "")
-    found = listers.find("PriorityClass", name) if name else None
-    return 0 if found is None else found.get("value", 0)
+    priority_class = listers.find("PriorityClass", name) if name else None
+    return 0 if priority_class is None else priority_class.get("value", 0)

@@ -49,8 +49,8 @@ def known_group(
     :param old: also one that has only the job's name, as before v1.5.
     """
     find = client.find if listers.own.job_podgroups_read_live else listers.find
-    found = find("PodGroup", f"{namespace_of(job)}/{group_name(job)}")
-    return find("PodGroup", key_of(job)) if found is None and old else found
+    group = find("PodGroup", f"{namespace_of(job)}/{group_name(job)}")
+    return find("PodGroup", key_of(job)) if group is None and old else group
 
 
 def ensure_group(listers: ControllerListers, client: Client, job: Document) -> None:
@@ -129,15 +129,15 @@ def _updated(listers: ControllerListers, job: Document, spec: Document) -> Docum
     for task in tasks_of(job):
         if "minAvailable" in task or listers.own.task_min_available_follows_replicas:
             members[task["name"]] = _min_member(listers, task)
-    made = {
+    wanted = {
         **spec,
         "priorityClassName": job["spec"].get("priorityClassName"),
         "minMember": job["spec"].get("minAvailable", 0),
         "minTaskMember": members,
     }
     if listers.own.jobs_pass_sub_groups:
-        made["subGroupPolicy"] = _sub_groups(job)
-    return {**_filled(made), "minResources": min_resources(listers, job)}
+        wanted["subGroupPolicy"] = _sub_groups(job)
+    return {**_filled(wanted), "minResources": min_resources(listers, job)}
 
 
 def _min_member(listers: ControllerListers, task: Document) -> int:
@@ -160,7 +160,7 @@ def _topology(of: Document) -> Document | None:
 
 def _sub_groups(job: Document) -> list[Document]:
     """Return the groups within a PodGroup: one for each task that has partitions."""
-    found = ((task["name"], task.get("partitionPolicy")) for task in tasks_of(job))
+    policies = ((task["name"], task.get("partitionPolicy")) for task in tasks_of(job))
     return [
         {
             "name": name,
@@ -170,7 +170,7 @@ def _sub_groups(job: Document) -> list[Document]:
             "matchLabelKeys": [PARTITION],
             **_filled({"networkTopology": _topology(policy)}),
         }
-        for name, policy in found
+        for name, policy in policies
         if policy is not None
     ]
 

@@ -39,8 +39,8 @@ def decide(job: Document, request: JobRequest, own: ControllerBehaviours) -> Pol
         return PolicyDecision(request.action)
     if request.event == JobEvent.OUT_OF_SYNC or _is_internal(request.event, own):
         return PolicyDecision()
-    other = request.job_uid and request.job_uid != job["metadata"].get("uid", "")
-    if own.requests_of_other_jobs_only_sync and other:
+    of_other_job = request.job_uid and request.job_uid != job["metadata"].get("uid", "")
+    if own.requests_of_other_jobs_only_sync and of_other_job:
         return PolicyDecision()
     # Requests that name no version have 0: after the first kill of a job they only sync.
     if request.version < job.get("status", {}).get("version", 0):

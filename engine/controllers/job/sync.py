@@ -132,9 +132,9 @@ class _Sync:
     """
 
     def __init__(
-        self, held: ControllerListers, client: Client, info: ControllerJobInfo, job: Document
+        self, listers: ControllerListers, client: Client, info: ControllerJobInfo, job: Document
     ) -> None:
-        self.held = held
+        self.held = listers
         self.client = client
         self.info = info
         self.job = job
@@ -190,7 +190,7 @@ class _Sync:
         :raises Failed: some could not be made.
         """
         failed = False
-        for task, pod in sorted(self.missing, key=lambda one: _name(one[1])):
+        for task, pod in sorted(self.missing, key=lambda task_and_pod: _name(task_and_pod[1])):
             # Per pod here, per task in Go: no lister changes meanwhile.
             if may_start(self.held, self.job, task):
                 failed = not self._create_one(pod) or failed
