@@ -43,13 +43,16 @@ def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[TaskDe
     :param claims: by ``namespace/name``.
     :raises DeviceClaimMissing: one does not exist; the text is Volcano's.
     """
-    made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
-    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    created = {
+        status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses
+    }
+    counts: dict[str, tuple[tuple[str, int], ...]] = {}
     for named in pod.spec.resource_claims:
         awaited = named.resource_claim_template_name is not None
         name = named.resource_claim_name
         if name is None:
-            name = made.get(named.name) or ""
+            # From a template: the pod's status has the name of the claim that was created for it.
+            name = created.get(named.name) or ""
         if not name:
             text = f"for pod claim {named.name} in pod {pod.key}"
             raise DeviceClaimMissing(
@@ -67,8 +70,8 @@ def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[TaskDe
                 else f"failed to get ResourceClaim {key}: {text}",
                 awaited=awaited,
             )
-        found[key] = device_counts(claims[key])
-    return tuple(TaskDeviceClaim(key, found[key]) for key in sorted(found) if found[key])
+        counts[key] = device_counts(claims[key])
+    return tuple(TaskDeviceClaim(key, counts[key]) for key in sorted(counts) if counts[key])
 
 
 def device_counts(claim: ResourceClaim) -> tuple[tuple[str, int], ...]:

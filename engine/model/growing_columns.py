@@ -70,8 +70,8 @@ class Dimensions:
 
     def present(self, resource: Resource) -> list[bool]:
         """Return by column whether the resource has it; cpu and memory are always present."""
-        held = resource.scalars or {}
-        return [name in held or index < 2 for index, name in enumerate(self.names)]
+        scalars = resource.scalars or {}
+        return [name in scalars or index < 2 for index, name in enumerate(self.names)]
 
 
 class Columns:

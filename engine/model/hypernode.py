@@ -75,6 +75,7 @@ class HyperNodeMap:
         ancestors = [name]
         for current in ancestors:
             info = self.infos.get(current)
+            # A parent that is not noted yet is searched for among the members.
             parent = info.parent if info is not None and info.parent else self._find(current)
             if parent and parent not in ancestors:
                 ancestors.append(parent)
@@ -173,9 +174,9 @@ class HyperNodesInfo(HyperNodeMap):
         name, spec = hyper_node.name, hyper_node.spec
         old = self.infos.get(name)
         if old is not None:
-            kept = _children(spec.members)
+            children = _children(spec.members)
             for child in old.children():
-                if child not in kept:
+                if child not in children:
                     self._reset_parent(child)
             if old.tier != spec.tier:
                 self._leave_tier(name, old.tier)
@@ -223,6 +224,7 @@ class HyperNodesInfo(HyperNodeMap):
                 continue
             error = self.update(info.hyper_node)
             if error is not None:
+                # The spelling is Volcano's.
                 return f"faield to update hyperNode: {error}"
         return None
 
@@ -290,21 +292,21 @@ class HyperNodesInfo(HyperNodeMap):
             return frozenset({selector.exact_match.name} - {""})
         # Beside an exact name nothing else is read; a pattern and labels add up, neither narrows
         # the other.
-        found: set[str] = set()
+        nodes: set[str] = set()
         if selector.regex_match is not None:
             try:
                 pattern = compile_go(selector.regex_match.pattern)
             except ValueError:
                 return frozenset()
-            found |= {name for name in self._nodes if pattern.found_in(name)}
+            nodes |= {name for name in self._nodes if pattern.found_in(name)}
         labels = selector.label_match
         if labels is not None and (labels.match_labels or labels.match_expressions):
             try:
                 chosen = label_selector(labels)
             except SelectorError:
                 return frozenset()
-            found |= {name for name, node in self._nodes.items() if chosen.matches(node.labels)}
-        return frozenset(found)
+            nodes |= {name for name, node in self._nodes.items() if chosen.matches(node.labels)}
+        return frozenset(nodes)
 
     def _matches(self, node: str, member: HypernodeMember) -> bool:
         """Return whether a member selects a node by pattern or by label; exact names do not count.
@@ -336,13 +338,14 @@ class HyperNodesInfo(HyperNodeMap):
             return [name]
         leaves: dict[str, None] = {}
         for member in below:
+            # The Go code reads the exact name without a look at whether there is one.
             if member.selector.exact_match is None:
                 raise Panic(
                     NIL_POINTER,
                     ("api.(*HyperNodesInfo).findLeafNodesWithCycleCheck",),
                 )
-            found = self._leaves(member.selector.exact_match.name, (*above, name))
-            leaves.update(dict.fromkeys(found))
+            leaves_below = self._leaves(member.selector.exact_match.name, (*above, name))
+            leaves.update(dict.fromkeys(leaves_below))
         return sorted(leaves)
 
     def _reset_parent(self, name: str) -> None:

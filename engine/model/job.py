@@ -129,8 +129,9 @@ class JobInfo:
         self.revocable_zone = _revocable_zone(annotations)
         self.budget = _budget(annotations)
         # A new map: an earlier snapshot keeps the old one.
-        kept = {} if forgets_minima else self.task_min_available
-        self.task_min_available = {**kept, **spec.min_task_member}
+        before = {} if forgets_minima else self.task_min_available
+        self.task_min_available = {**before, **spec.min_task_member}
+        # The total is of the new PodGroup alone, also where minima of an older one are kept.
         self.task_min_available_total = sum(spec.min_task_member.values())
         asked = spec.min_resources
         self.min_resources = None if asked is None else Resource.of(asked, ignored)
@@ -228,6 +229,7 @@ def _waiting_time(annotations: dict[str, str]) -> int | None:
             duration = parse_go_duration(text)
         except ValueError:
             continue
+        # Of two annotations the first with a usable time counts; a malformed one is only logged.
         if duration > 0:
             return duration
     return None

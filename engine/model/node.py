@@ -186,16 +186,18 @@ class NodeInfo:
 
     def fresh(self, node: Node, ignored: frozenset[str]) -> NodeInfo:
         """Return the node as one that never had another version of its Node, without tasks."""
-        made = NodeInfo(self.name, self._ignored)
-        made.node, made._parsed = self.node, self._parsed
-        made.set_node(node, ignored)
-        return made
+        info = NodeInfo(self.name, self._ignored)
+        # The amounts are the same if the Node's are, so they need not be parsed again.
+        info.node, info._parsed = self.node, self._parsed
+        info.set_node(node, ignored)
+        return info
 
     def add_task(self, task: TaskInfo) -> str | None:
         """Add a task with its current status; return the error, or None.
 
         Source: node_info.go AddTask.
         """
+        # A task keeps the name of its node after it was removed from it.
         if task.node_name and self.name and task.node_name != self.name:
             return f"task <{task.key}> already on different node <{task.node_name}>"
         if task.key in self.tasks:
@@ -286,6 +288,7 @@ class NodeInfo:
             return copy
         if self._parsed is None:
             self._parsed = self._parse(self.node)
+        # Each session has a view of each node: amounts are parsed once for all of them.
         copy._parsed = self._parsed
         copy.node, copy.reason = self.node, ""
         copy._read(self.node)

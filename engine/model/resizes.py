@@ -42,7 +42,9 @@ def as_resized(pod: Pod) -> Pod:
 
 def _infeasible(pod: Pod) -> bool:
     """Return whether the pod waits for a resize that its node can never grant."""
-    reasons = (each.reason for each in pod.status.conditions if each.type == RESIZE_PENDING)
+    reasons = (
+        condition.reason for condition in pod.status.conditions if condition.type == RESIZE_PENDING
+    )
     return next(reasons, "") == INFEASIBLE
 
 
@@ -78,12 +80,12 @@ def _one(container: Container, status: ContainerStatus | None, *, infeasible: bo
 
 def _most(*lists: Mapping[str, str | float]) -> ResourceList:
     """Return the greatest amount of each resource, in its original notation."""
-    found: ResourceList = {}
+    most: ResourceList = {}
     for amounts in lists:
         for name, text in amounts.items():
-            if name not in found or _exact(text) > _exact(found[name]):
-                found[name] = text
-    return found
+            if name not in most or _exact(text) > _exact(most[name]):
+                most[name] = text
+    return most
 
 
 def _exact(text: str | float) -> Fraction:

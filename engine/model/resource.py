@@ -117,10 +117,10 @@ class Resource:
     @classmethod
     def from_vector(cls, dims: Sequence[str], amounts: Iterable[float]) -> Resource:
         """Return the resource with all these dimensions present."""
-        made = cls(scalars={})
+        resource = cls(scalars={})
         for name, amount in zip(dims, amounts, strict=True):
-            made.set(name, amount)
-        return made
+            resource.set(name, amount)
+        return resource
 
     def vector(self, dims: Sequence[str]) -> list[float]:
         """Return the amounts of ``dims`` in their order; what is absent is 0."""
@@ -331,6 +331,7 @@ class Resource:
         absent = float(default)
         for name in (*mine, *(name for name in theirs if name not in mine)):
             left, right = mine.get(name, absent), theirs.get(name, absent)
+            # Infinite amounts are not subtracted from: the mark itself is the result.
             if left == INFINITY:
                 more.set_scalar(name, left)
             elif right == INFINITY:
@@ -417,6 +418,7 @@ class Resource:
         if holds(self.cpu, other.cpu) or holds(self.memory, other.memory):
             return True
         mine, theirs = self.scalars or {}, other.scalars or {}
+        # What is absent here is 0, which is less than any amount there.
         if default is ZERO and any(name not in mine for name in theirs):
             return True
         for name, amount in mine.items():
@@ -506,13 +508,13 @@ def minimum(left: Resource, right: Resource) -> Resource:
 
     Source: api/helpers/helpers.go Min.
     """
-    made = Resource(min(left.cpu, right.cpu), min(left.memory, right.memory))
+    least = Resource(min(left.cpu, right.cpu), min(left.memory, right.memory))
     if left.scalars is not None and right.scalars is not None:
         theirs = right.scalars
-        made.scalars = {
+        least.scalars = {
             name: min(amount, theirs.get(name, 0.0)) for name, amount in left.scalars.items()
         }
-    return made
+    return least
 
 
 def maximum(left: Resource, right: Resource, *, zeros: bool = False) -> Resource:
@@ -520,14 +522,14 @@ def maximum(left: Resource, right: Resource, *, zeros: bool = False) -> Resource
 
     Source: api/helpers/helpers.go Max.
     """
-    made = Resource(max(left.cpu, right.cpu), max(left.memory, right.memory))
+    most = Resource(max(left.cpu, right.cpu), max(left.memory, right.memory))
     if left.scalars is None and right.scalars is None:
-        return made
-    made.scalars = {}
+        return most
+    most.scalars = {}
     for name, amount in (*(left.scalars or {}).items(), *(right.scalars or {}).items()):
         if amount > 0 or (zeros and amount == 0):
-            made.scalars[name] = max(amount, made.scalars.get(name, 0.0))
-    return made
+            most.scalars[name] = max(amount, most.scalars.get(name, 0.0))
+    return most
 
 
 def share(part: float, whole: float) -> float:

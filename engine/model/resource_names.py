@@ -28,10 +28,10 @@ def is_scalar_name(name: str) -> bool:
         return True
     if "/" not in name or name.startswith("requests."):
         return False
-    prefix, _, rest = f"requests.{name}".partition("/")
+    prefix, _, qualified = f"requests.{name}".partition("/")
     return (
         len(prefix) <= 253
-        and len(rest) <= 63
+        and len(qualified) <= 63
         and _SUBDOMAIN.fullmatch(prefix) is not None
-        and _QUALIFIED.fullmatch(rest) is not None
+        and _QUALIFIED.fullmatch(qualified) is not None
     )

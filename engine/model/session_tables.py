@@ -155,6 +155,7 @@ class NodeTable:
         if checked:
             np.maximum(self.allocatable[node] - used, 0.0, out=idle)
         elif self.no_scalars.item(node):
+            # As Volcano's sub: without a map of scalars, only cpu and memory are subtracted.
             idle[:2] -= request[:2]
         else:
             idle -= request
@@ -164,8 +165,8 @@ class NodeTable:
 
     def overfull(self) -> NDArray[np.bool_]:
         """Return, by node, whether more of any resource is used than the node has."""
-        found: NDArray[np.bool_] = np.any(self.used - self.allocatable >= TOLERANCE, axis=1)
-        return found
+        overfull: NDArray[np.bool_] = np.any(self.used - self.allocatable >= TOLERANCE, axis=1)
+        return overfull
 
     def future_idle(self, rows: Rows | slice | int = slice(None)) -> Floats:
         """Return idle + releasing − pipelined; it may be negative.
@@ -311,7 +312,7 @@ class MinResources(NamedTuple):
 
 
 def _min_resources(info: Sequence[JobInfo], dims: tuple[str, ...]) -> MinResources:
-    given = [(job, each.min_resources) for job, each in enumerate(info)]
+    given = [(job, info_of_job.min_resources) for job, info_of_job in enumerate(info)]
     named = [(job, amount) for job, amount in given if amount is not None]
     with_scalars = [(job, amount.scalars) for job, amount in named if amount.scalars]
     least = MinResources(
@@ -321,9 +322,9 @@ def _min_resources(info: Sequence[JobInfo], dims: tuple[str, ...]) -> MinResourc
     )
     rows = [job for job, _ in named]
     least.given[rows] = True
-    least.amounts[rows, :2] = np.array([(each.cpu, each.memory) for _, each in named]).reshape(
-        -1, 2
-    )
+    least.amounts[rows, :2] = np.array(
+        [(amount.cpu, amount.memory) for _, amount in named]
+    ).reshape(-1, 2)
     column = {name: dim for dim, name in enumerate(dims)}
     for job, scalars in with_scalars:
         least.scalars[job] = True

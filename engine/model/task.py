@@ -242,6 +242,7 @@ def _amend(total: Resource, pod: Pod, ignored: frozenset[str]) -> None:
     whole = pod.spec.resources
     if whole is not None:
         own = Resource.of(whole.requests, ignored)
+        # Kubernetes allows requests of a pod as a whole only for these resources.
         for name in whole.requests:
             if name in {"cpu", "memory"} or name.startswith("hugepages-"):
                 total.set(name, own.get(name))

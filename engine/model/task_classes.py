@@ -65,6 +65,7 @@ class TaskClasses:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = len(self._known)
+            # A new class may bring selectors with it; pods of a known class have the same ones.
             self.select(_selectors(pod))
         return known
 
@@ -73,20 +74,20 @@ class TaskClasses:
 
         :param selected: label names that selectors use.
         """
-        self._known = {self._encoder.encode(_key(pod)): each for each, pod in enumerate(pods)}
+        self._known = {self._encoder.encode(_key(pod)): number for number, pod in enumerate(pods)}
         self._selected, self._finer = tuple(sorted(selected)), {}
 
     def select(self, selectors: Iterable[LabelSelector | dict[str, str]]) -> None:
         """Add selectors that are applied to pods: their labels count from now on."""
-        found = set(self._selected)
+        selected = set(self._selected)
         for selector in selectors:
             if isinstance(selector, dict):
-                found.update(selector)
+                selected.update(selector)
             else:
-                found.update(selector.match_labels)
-                found.update(expression.key for expression in selector.match_expressions)
-        if len(found) > len(self._selected):
-            self._selected = tuple(sorted(found))
+                selected.update(selector.match_labels)
+                selected.update(expression.key for expression in selector.match_expressions)
+        if len(selected) > len(self._selected):
+            self._selected = tuple(sorted(selected))
             self._finer = {}
 
     def finer(self, klass: int, pod: Pod) -> int:
@@ -144,15 +145,15 @@ def _key(pod: Pod) -> tuple[object, ...]:
 
 def _volumes(pod: Pod) -> list[object]:
     """Return the volumes that bind a pod to nodes; a claim made for a pod is named after it."""
-    found: list[object] = []
+    volumes: list[object] = []
     for volume in pod.spec.volumes:
         if volume.ephemeral is not None:
-            found.append((pod.name, volume))
+            volumes.append((pod.name, volume))
         elif volume.persistent_volume_claim is not None:
-            found.append(volume.persistent_volume_claim)
+            volumes.append(volume.persistent_volume_claim)
         elif volume.binds:
-            found.append(volume)
-    return found
+            volumes.append(volume)
+    return volumes
 
 
 def _selectors(pod: Pod) -> Iterator[LabelSelector | dict[str, str]]:

@@ -73,6 +73,7 @@ def _claim(
         )
     if own is None:
         controller = claim.metadata.controller
+        # The claim of an ephemeral volume is named after the pod, so another one may have its name.
         if controller is None or controller.uid != pod.uid:
             raise ClaimMissing(
                 f"PVC {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
