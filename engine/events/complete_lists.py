@@ -47,11 +47,11 @@ def lacked_by(listing: ListObserved, before: LastList | None) -> Callable[[str, 
 
     :param before: that other list; None if there is none.
     """
-    held, namespaces = frozenset(listing.uids), frozenset(listing.namespaces)
+    listed, namespaces = frozenset(listing.uids), frozenset(listing.namespaces)
     earlier = frozenset[str]() if before is None else before.uids
-    younger = held
+    younger = listed
     if before is not None and is_older(listing, before):
-        earlier, younger = held, before.uids
+        earlier, younger = listed, before.uids
 
     def lacked(namespace: str, uid: str) -> bool:
         in_scope = not namespaces or namespace in namespaces
@@ -62,8 +62,8 @@ def lacked_by(listing: ListObserved, before: LastList | None) -> Callable[[str, 
 
 def is_older(listing: ListObserved, other: LastList) -> bool:
     """Return whether a list without a revision was made before another one, by their times."""
-    one, two = listing.answered, other.answered
-    return one is not None and two is not None and one < two
+    own, others = listing.answered, other.answered
+    return own is not None and others is not None and own < others
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -91,8 +91,10 @@ class CompleteLists:
         :param position: of its event.
         """
         shape = (listing.group, listing.listed, listing.namespaces)
-        held = self.listed.get(shape)
-        before = None if held is None else held.list
+        last_listing = self.listed.get(shape)
+        before = None if last_listing is None else last_listing.list
+        # Lists with a revision say by themselves what exists, so they are not compared with later
+        # ones.
         if not listing.exact and (before is None or not is_older(listing, before)):
             last = LastList(frozenset(listing.uids), listing.answered)
             self.listed[shape] = Listing(last, position)
@@ -113,17 +115,19 @@ class CompleteLists:
         :param existing: all objects of its kind that exist.
         :param lives_on: returns whether an object has later versions.
         """
-        lacked, found = self.lacked(listing, position), []
-        for one in existing:
-            if not lacked(one.namespace, one.uid):
+        lacked, references = self.lacked(listing, position), []
+        for item in existing:
+            if not lacked(item.namespace, item.uid):
                 continue
-            reference = Reference(listing.group, listing.listed, one.namespace, one.name, one.uid)
-            if may_come_back(one.uid) or not lives_on(reference):
+            reference = Reference(
+                listing.group, listing.listed, item.namespace, item.name, item.uid
+            )
+            if may_come_back(item.uid) or not lives_on(reference):
                 self.doomed.pop(reference, None)
-                found.append(reference)
+                references.append(reference)
             elif not listing.exact:
                 self.doomed[reference] = None
-        return found
+        return references
 
     def goes(self, reference: Reference, lives_on: Callable[[Reference], bool]) -> bool:
         """Return whether an object no longer exists after its event, as a list lacked it before."""

@@ -13,8 +13,8 @@ _PARTS = re.compile(r"[^/\\\n]+")
 
 def without_folders(name: str) -> str:
     """Return the name of an input without folders, if its path is absolute or leads upwards."""
-    found = _FOLDERS.match(name)
-    return name[found.end() :] if found else name
+    match = _FOLDERS.match(name)
+    return name[match.end() :] if match else name
 
 
 def distinct_names(paths: Iterable[str]) -> dict[str, str]:
@@ -23,20 +23,21 @@ def distinct_names(paths: Iterable[str]) -> dict[str, str]:
     A path that is absolute or leads upwards is shown without its folders. Of several with one name,
     these are the shortest ends of their paths that differ: ``a/conf.yaml`` and ``b/conf.yaml``.
     """
-    found = {path: without_folders(path) for path in paths}
+    short = {path: without_folders(path) for path in paths}
     depth = 1
-    while same := _with_one_name(found):
+    while same := _with_one_name(short):
         depth += 1
         longer = {path: _end_of(path, depth) for path in same}
-        if all(found[path] == name for path, name in longer.items()):
-            return found
-        found |= longer
-    return found
+        # Nothing is left to add: the paths are relative, or have no more folders.
+        if all(short[path] == name for path, name in longer.items()):
+            return short
+        short |= longer
+    return short
 
 
-def _with_one_name(found: Mapping[str, str]) -> list[str]:
-    counts = Counter(found.values())
-    return [path for path, name in found.items() if counts[name] > 1]
+def _with_one_name(names: Mapping[str, str]) -> list[str]:
+    counts = Counter(names.values())
+    return [path for path, name in names.items() if counts[name] > 1]
 
 
 def _end_of(path: str, parts: int) -> str:

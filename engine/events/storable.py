@@ -18,6 +18,7 @@ MOST_BYTES = 2000
 def fault_of_text(text: str) -> str:
     """Return why a log cannot index a text; empty if it can."""
     fault = fault_of_name(text)
+    # No character has more than 4 bytes, so most texts need not be encoded to be measured.
     if fault or len(text) * 4 <= MOST_BYTES:
         return fault
     size = len(text.encode())
@@ -38,10 +39,10 @@ def fault_of_name(text: str) -> str:
 def fault_of_event(event: Event) -> str:
     """Return why a log cannot store an event: a text, and its fault; empty if it can."""
     reference = event.reference
-    for what, text in (("a name", reference.name), ("a uid", reference.uid)):
+    for label, text in (("a name", reference.name), ("a uid", reference.uid)):
         if fault := fault_of_name(text):
-            return f"{what} {fault}"
-    for what, text in (
+            return f"{label} {fault}"
+    for label, text in (
         ("a kind of events", event.kind),
         ("an API group", reference.group),
         ("a kind", reference.kind),
@@ -51,7 +52,7 @@ def fault_of_event(event: Event) -> str:
         ("a cluster's name", event.cluster),
     ):
         if fault := fault_of_text(text):
-            return f"{what} {fault}"
+            return f"{label} {fault}"
     return ""
 
 

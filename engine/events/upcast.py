@@ -41,6 +41,7 @@ def upcast(
     if event.schema == info.schema:
         return event
     payload = msgspec.json.decode(event.payload)
+    # One step a schema, so a new one needs only an upcaster from the last.
     for schema in range(event.schema, info.schema):
         payload = upcasters[event.kind, schema](payload)
     return msgspec.structs.replace(event, schema=info.schema, payload=canonical_json(payload))
