@@ -33,6 +33,7 @@ class AskedList(msgspec.Struct, frozen=True, kw_only=True):
 def asked_list(recorded: Recorded) -> AskedList | None:
     """Return what a complete list says about later changes; None for one with a revision."""
     event = recorded.event
+    # The text is looked for first: to decode each list of a log takes long.
     if event.earliest is None or event.revision is None or _LOWER_BOUND not in event.payload:
         return None
     listing = msgspec.json.decode(event.payload, type=ListObserved)
@@ -61,20 +62,20 @@ def floors_of_lists(
     references: Callable[[Sequence[int]], Mapping[int, Reference]],
 ) -> ListFloors:
     """Return for each list the first revision that it shows to be later than its request."""
-    found: list[tuple[int, int]] = []
+    floors: list[tuple[int, int]] = []
     shown = columns.effects == Effect.VERSION
     named: dict[int, Reference] = {}
-    for one in lists:
-        rows = np.flatnonzero(shown & (columns.revisions > one.revision))
+    for listing in lists:
+        rows = np.flatnonzero(shown & (columns.revisions > listing.revision))
         numbers = distinct(columns.objects[rows]).tolist()
         named |= references([number for number in numbers if number not in named])
-        held = [number for number in numbers if _holds(one, named[number])]
-        later = columns.revisions[rows][np.isin(columns.objects[rows], held)]
+        listed = [number for number in numbers if _holds(listing, named[number])]
+        later = columns.revisions[rows][np.isin(columns.objects[rows], listed)]
         if len(later):
-            found.append((int(later.min()), one.asked))
+            floors.append((int(later.min()), listing.asked))
     return ListFloors(
-        np.array([revision for revision, _ in found], np.int64),
-        np.array([time for _, time in found], np.int64),
+        np.array([revision for revision, _ in floors], np.int64),
+        np.array([time for _, time in floors], np.int64),
     )
 
 

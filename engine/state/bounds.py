@@ -138,8 +138,8 @@ def estimates_of(bounds: Bounds) -> Int64s:
     It is the likely one, else the middle of the bounds, else the only known bound; before all
     evidence ``NO_TIME``.
     """
-    found = np.empty(len(bounds.earliest), np.int64)
-    for part in _parts(len(found)):
+    estimates = np.empty(len(bounds.earliest), np.int64)
+    for part in _parts(len(estimates)):
         low, high, likely = bounds.earliest[part], bounds.latest[part], bounds.likely[part]
         half = (np.where(high == EVER, low, high) - low) // 2
         # If only a person's word to the second is known, it is that second, not its end.
@@ -149,8 +149,8 @@ def estimates_of(bounds: Bounds) -> Int64s:
         within = np.maximum(np.minimum(likely, high), low)
         # A stamp before the lower bound is of an earlier write.
         of_another = (likely == EVER) | (likely < low - SECOND_US)
-        found[part] = np.where(of_another, middle, within)
-    return np.maximum.accumulate(found, out=found)
+        estimates[part] = np.where(of_another, middle, within)
+    return np.maximum.accumulate(estimates, out=estimates)
 
 
 def _parts(rows: int) -> Iterator[slice]:
@@ -176,6 +176,7 @@ class _Weighing:
         self._stamped, self._received = self._sorts()
         first = np.ones(len(self._places), np.bool_)
         first[1:] = self._places[1:] != self._places[:-1]
+        # None: each revision has exactly one piece, so columns need no grouping.
         self._starts = None if len(first) == count and first.all() else np.flatnonzero(first)
 
     def _sorts(self) -> tuple[Mask, Mask]:
@@ -235,8 +236,10 @@ class _Weighing:
         self._earliest[wrong] = NO_TIME
         del limits
         known = np.flatnonzero(self._latest != EVER)
+        # Too little evidence to call a stamp wrong.
         if len(known) < _FEW:
             return
+        # The last stamps have too little evidence after them that could contradict them.
         stamps &= self._places < self._places[known[-_FEW]]
         del known
         furthest = self._furthest()
@@ -248,10 +251,10 @@ class _Weighing:
 
     def _furthest(self) -> Int64s:
         """Return the greatest upper bound at each revision or later; one row more at the end."""
-        found = np.full(self._count + 1, NO_TIME, np.int64)
+        furthest = np.full(self._count + 1, NO_TIME, np.int64)
         times = np.where(self._latest == EVER, NO_TIME, self._latest)
-        found[:-1] = self._of_each(np.maximum, times, NO_TIME)
-        return np.maximum.accumulate(found[::-1])[::-1]
+        furthest[:-1] = self._of_each(np.maximum, times, NO_TIME)
+        return np.maximum.accumulate(furthest[::-1])[::-1]
 
     def mend_received_times(self, earliest: Int64s) -> None:
         """Shift the upper bounds of inputs whose clock is behind; ignore single wrong ones.
@@ -264,6 +267,8 @@ class _Weighing:
         for source in np.unique(sources[amounts > TOLERANCE_US]).tolist():
             mine = self._received & (self._evidence.sources == source)
             count = int((sources == source).sum())
+            # So few contradictions do not show that a clock is wrong; below, they are dropped one
+            # by one.
             if count < _FEW or count * 100 < int(mine.sum()):
                 continue
             amount = int(amounts[sources == source].max())
@@ -300,10 +305,11 @@ class _Weighing:
             stamped = self._stamped[part] & (self._latest[part] != EVER)
             minutes = np.where(stamped, self._latest[part], 0) // _MINUTE_US
             more = np.zeros(len(minutes), np.int64)
+            # A write near the border of a minute may be stamped in the one and slow in the other.
             for beside in (-1, 0, 1):
                 place = np.searchsorted(slow[:-1], minutes + beside)
-                found = slow[place] == minutes + beside
-                more = np.maximum(more, np.where(found, slack[place], 0))
+                is_slow = slow[place] == minutes + beside
+                more = np.maximum(more, np.where(is_slow, slack[place], 0))
             self._latest[part][stamped] += more[stamped]
 
     def _above(self, rows: Mask, limits: Int64s, *, shift: int = 0, slack: int = 0) -> Int64s:
@@ -312,20 +318,20 @@ class _Weighing:
         :param limits: of each revision. :param shift: use the limit of so many revisions later.
         :param slack: count only those that exceed it by more, microseconds.
         """
-        found = [np.empty(0, np.int64)]
+        rows_above = [np.empty(0, np.int64)]
         for part in _parts(len(self._places)):
             limit = limits[self._places[part] + shift]
             hits = np.flatnonzero(rows[part] & (self._earliest[part] - slack > limit))
-            found.append(hits + part.start)
-        return np.concatenate(found)
+            rows_above.append(hits + part.start)
+        return np.concatenate(rows_above)
 
     def _below(self, rows: Mask, limits: Int64s) -> Int64s:
         """Return which of some pieces have an upper bound below the limit of their revision."""
-        found = [np.empty(0, np.int64)]
+        rows_below = [np.empty(0, np.int64)]
         for part in _parts(len(self._places)):
             hits = np.flatnonzero(rows[part] & (self._latest[part] < limits[self._places[part]]))
-            found.append(hits + part.start)
-        return np.concatenate(found)
+            rows_below.append(hits + part.start)
+        return np.concatenate(rows_below)
 
     def _ignore(self, rows: Int64s, amounts: Int64s) -> None:
         """Report ignored evidence by source, if whole seconds do not explain it."""
@@ -339,8 +345,8 @@ class _Weighing:
 
     def lowers(self) -> Int64s:
         """Return for each revision the greatest lower bound at it or before."""
-        found = self._of_each(np.maximum, self._earliest, NO_TIME)
-        return np.maximum.accumulate(found)
+        lowers = self._of_each(np.maximum, self._earliest, NO_TIME)
+        return np.maximum.accumulate(lowers)
 
     def likely(self) -> Int64s:
         """Return for each revision its most likely time, by its own evidence; else ``EVER``.
@@ -350,14 +356,14 @@ class _Weighing:
         one.
         """
         times = self._of_each(np.maximum, self._times_of_stamps(), NO_TIME)
-        found = np.where(times == NO_TIME, EVER, times + SECOND_US // 2)
+        likely = np.where(times == NO_TIME, EVER, times + SECOND_US // 2)
         times = np.where(self._stamped, self._evidence.latest - SECOND_US // 2, EVER)
         own = self._of_each(np.minimum, times, EVER)
-        np.copyto(found, own, where=own != EVER)
+        np.copyto(likely, own, where=own != EVER)
         times = np.where(self._received & ~self._evidence.seen, self._latest, EVER)
         own = self._of_each(np.minimum, times, EVER)
-        np.copyto(found, own, where=own != EVER)
-        return found
+        np.copyto(likely, own, where=own != EVER)
+        return likely
 
     def _times_of_stamps(self) -> Int64s:
         """Return the stamps of each piece, ``NO_TIME`` if it has none."""
@@ -368,10 +374,10 @@ class _Weighing:
         """Return for each revision the greatest or the least of its times; ``none`` without any."""
         if self._starts is None:
             return times
-        found = np.full(self._count, none, np.int64)
+        result = np.full(self._count, none, np.int64)
         if len(self._starts):
-            found[self._places[self._starts]] = combine.reduceat(times, self._starts)
-        return found
+            result[self._places[self._starts]] = combine.reduceat(times, self._starts)
+        return result
 
     def uppers(self, rows: Mask | None = None) -> Int64s:
         """Return for each revision the least upper bound at it or later, of some evidence.
@@ -379,5 +385,5 @@ class _Weighing:
         :param rows: which; None is all.
         """
         times = self._latest if rows is None else np.where(rows, self._latest, EVER)
-        found = self._of_each(np.minimum, times, EVER)
-        return np.minimum.accumulate(found[::-1])[::-1]
+        uppers = self._of_each(np.minimum, times, EVER)
+        return np.minimum.accumulate(uppers[::-1])[::-1]

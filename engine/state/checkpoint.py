@@ -33,7 +33,11 @@ def encode_checkpoint(fold: Fold, mark: int) -> bytes:
 
     :param mark: of the clock, for all folded events without revision.
     """
-    assert all(record.fact and record.origin == NO_ORIGIN for record in fold.records.values())
+    # Blocks of the sidecar are numbered as one fold read them, so an origin says nothing to
+    # another.
+    assert all(record.fact and record.origin == NO_ORIGIN for record in fold.records.values()), (
+        "a checkpoint has the facts themselves"
+    )
     listed = [
         (group, kind, list(namespaces), sorted(last.uids))
         for (group, kind, namespaces), last in sorted(fold.listed.items())

@@ -127,21 +127,23 @@ def encode_clock(
         (_LOOSE, undated, index.undated),
     ):
         for number, start in enumerate(range(0, len(table[0]), BLOCK_ROWS)):
-            some = np.array([column[start : start + BLOCK_ROWS] for column in table])
-            rising = some[: len(_DATED)] if part == _REVISIONS else some[:1]
+            rows = np.array([column[start : start + BLOCK_ROWS] for column in table])
+            rising = rows[: len(_DATED)] if part == _REVISIONS else rows[:1]
             assert (rising[:, 1:] >= rising[:, :-1]).all(), "a search needs columns that rise"
-            blocks.append((part, number, pack_table(list(some))))
-            first, last = some[:, 0].tolist(), some[:, -1].tolist()
+            blocks.append((part, number, pack_table(list(rows))))
+            first, last = rows[:, 0].tolist(), rows[:, -1].tolist()
             mark = 0
+            # Only the first column of these rises, so the others have least and greatest values
+            # instead.
             if part == _LOOSE:
-                first[1], last[1] = int(some[1].min()), int(some[1].max())
-                made = some[5][some[5] > 0]
-                first[5], last[5] = int(made.min(initial=EVER)), int(made.max(initial=0))
-                times = some[4][some[4] != NO_TIME]
+                first[1], last[1] = int(rows[1].min()), int(rows[1].max())
+                versions = rows[5][rows[5] > 0]
+                first[5], last[5] = int(versions.min(initial=EVER)), int(versions.max(initial=0))
+                times = rows[4][rows[4] != NO_TIME]
                 first[4] = int(times.min(initial=EVER))
                 last[4] = int(times.max(initial=NO_TIME))
                 mark = int(sums[start])
-            entries.append(_Block(some.shape[1], first, last, mark))
+            entries.append(_Block(rows.shape[1], first, last, mark))
     return [(_INDEX, 0, _ENCODE(index)), *blocks]
 
 
@@ -182,14 +184,15 @@ class Clock:
 
     def first(self) -> int | None:
         """Return the first time of any evidence, microseconds; None if there is none."""
-        found = [block.first[3] for block in self._index.dated if block.last[3] != NO_TIME]
-        if found and found[0] == NO_TIME:
+        times = [block.first[3] for block in self._index.dated if block.last[3] != NO_TIME]
+        # The block begins before all evidence; its first time is further inside.
+        if times and times[0] == NO_TIME:
             estimates = self._table(_REVISIONS, self._block_at(3, NO_TIME))[3]
             known = estimates[estimates != NO_TIME]
-            found = [int(known[0])] if len(known) else []
-        found = found[:1]
-        found += [block.first[4] for block in self._index.undated if block.first[4] != EVER]
-        return min(found, default=None)
+            times = [int(known[0])] if len(known) else []
+        times = times[:1]
+        times += [block.first[4] for block in self._index.undated if block.first[4] != EVER]
+        return min(times, default=None)
 
     def span_of_first(self) -> TimeSpan:
         """Return between which times the event of :meth:`first` happened."""
@@ -197,6 +200,7 @@ class Clock:
         row = self._rows_until(3, NO_TIME)
         if row < self._before[-1]:
             span = _span(*self._dated(row)[1:])
+            # An event without a revision may be the first: its time is known as one time only.
             if span.estimate == first:
                 return span
         return UNDATED if first is None else span_at(first)
@@ -216,9 +220,9 @@ class Clock:
         A list that shows nothing new, a read request or a line of a scheduler's log shows that the
         log goes on. None if there is no evidence of any change.
         """
-        found = [block.last[3] for block in self._index.dated[-1:] if block.last[3] != NO_TIME]
-        found += [block.last[4] for block in self._index.undated if block.last[4] != NO_TIME]
-        return max(*found, self._index.vouched) if found else None
+        times = [block.last[3] for block in self._index.dated[-1:] if block.last[3] != NO_TIME]
+        times += [block.last[4] for block in self._index.undated if block.last[4] != NO_TIME]
+        return max(*times, self._index.vouched) if times else None
 
     def vouched(self) -> int | None:
         """Return the latest time at which an input was read, answered or written; None if unknown.
@@ -294,12 +298,12 @@ class Clock:
 
         def time_of(revision: int) -> int | None:
             nonlocal number, revisions, estimates
-            found = self._block_at(0, revision)
-            if found < 0:
+            block = self._block_at(0, revision)
+            if block < 0:
                 return None
-            if found != number:
-                table = self._table(_REVISIONS, found)
-                number, revisions, estimates = found, table[0].tolist(), table[3].tolist()
+            if block != number:
+                table = self._table(_REVISIONS, block)
+                number, revisions, estimates = block, table[0].tolist(), table[3].tolist()
             estimate = estimates[bisect_right(revisions, revision) - 1]
             return None if estimate == NO_TIME else estimate
 
@@ -310,10 +314,10 @@ class Clock:
 
         They are looked for in ascending order, so that each block is read once.
         """
-        found: list[int | None] = [None] * len(revisions)
+        times: list[int | None] = [None] * len(revisions)
         for place in sorted(range(len(revisions)), key=revisions.__getitem__):
-            found[place] = self.time_of(revisions[place])
-        return found
+            times[place] = self.time_of(revisions[place])
+        return times
 
     def loose(self, after: int, until: int) -> Loose:
         """Return the events without revision that have keys in ``(after, until]``, in order."""
@@ -365,9 +369,9 @@ class Clock:
         for number in range(len(self._index.dated)):
             _, low, high, _ = self._table(_REVISIONS, number)
             both = (low != NO_TIME) & (high != EVER)
-            found = high[both] - low[both]
-            widths[count : count + len(found)] = found
-            count += len(found)
+            spread = high[both] - low[both]
+            widths[count : count + len(spread)] = spread
+            count += len(spread)
         median = int(np.median(widths[:count], overwrite_input=True)) if count else None
         return Figures(rows, count, median)
 
@@ -377,14 +381,14 @@ class Clock:
         Versions without a known request are left out.
         """
         wanted = distinct(np.array(positions, np.int64))
-        found: dict[int, int] = {}
+        requests: dict[int, int] = {}
         for number, block in enumerate(self._index.undated):
             if not len(wanted) or block.last[5] < wanted[0] or block.first[5] > wanted[-1]:
                 continue
             table = self._table(_LOOSE, number)
             rows = np.flatnonzero(np.isin(table[5], wanted))
-            found |= zip(table[5][rows].tolist(), table[1][rows].tolist(), strict=True)
-        return found
+            requests |= zip(table[5][rows].tolist(), table[1][rows].tolist(), strict=True)
+        return requests
 
     def mark(self, until: int) -> int:
         """Return a hash of the places of all events with keys up to ``until``.
@@ -395,16 +399,16 @@ class Clock:
         if number < 0:
             return 0
         table = self._table(_LOOSE, number)
-        some = table[:, : int(np.searchsorted(table[0], until, side="right"))]
-        mixed = _mixed(some[0], some[1], some[5])
+        rows = table[:, : int(np.searchsorted(table[0], until, side="right"))]
+        mixed = _mixed(rows[0], rows[1], rows[5])
         return (self._index.undated[number].mark + int(mixed.sum())) & (2**63 - 1)
 
     def _span(self, revision: int) -> TimeSpan:
         row = self._rows_until(0, revision)
         if not row:
             return UNDATED
-        found, low, high, estimate = self._dated(row - 1)
-        if found != revision:
+        last, low, high, estimate = self._dated(row - 1)
+        if last != revision:
             return UNDATED
         return _span(low, high, estimate)
 
@@ -422,8 +426,8 @@ class Clock:
 
     def _dated(self, row: int) -> list[int]:
         number, row = divmod(row, BLOCK_ROWS)
-        found: list[int] = self._table(_REVISIONS, number)[:, row].tolist()
-        return found
+        values: list[int] = self._table(_REVISIONS, number)[:, row].tolist()
+        return values
 
     def _read(self, part: int, number: int) -> Int64s:
         try:

@@ -68,6 +68,8 @@ def build_clock(
     bounds = bounds_of(count, stored)
     pairing = Pairing(columns, times, places, references)
     for look in (pairing.pair_definite, pairing.pair_disagreeing, pairing.pair_updates):
+        # Each round uses what the one before has shown: a request that has its version bounds the
+        # times of others.
         before = int((pairing.partners != UNPAIRED).sum()) + len(pairing.floors)
         look(bounds)
         if int((pairing.partners != UNPAIRED).sum()) + len(pairing.floors) > before:
@@ -84,15 +86,15 @@ def _placed(revisions: Int64s, dated: Mask) -> tuple[Int64s, Int32s]:
     :param dated: which rows have a revision.
     """
     places = np.zeros(len(revisions), np.int32)
-    some = revisions[dated]
-    if (some[1:] >= some[:-1]).all():  # Most logs are in order; sorting a large one is costly.
-        new = np.ones(len(some), np.bool_)
-        new[1:] = some[1:] != some[:-1]
+    known = revisions[dated]
+    if (known[1:] >= known[:-1]).all():  # Most logs are in order; sorting a large one is costly.
+        new = np.ones(len(known), np.bool_)
+        new[1:] = known[1:] != known[:-1]
         places[dated] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-        return some[new], places
-    found, inverse = np.unique(some, return_inverse=True)
+        return known[new], places
+    distinct_revisions, inverse = np.unique(known, return_inverse=True)
     places[dated] = inverse
-    return found, places
+    return distinct_revisions, places
 
 
 def _dated_evidence(
@@ -135,8 +137,8 @@ def _told_better(columns: EventColumns, times: EventTimes, places: Int32s, count
     is_written = np.zeros(count, np.bool_)
     is_written[places[written]] = True
     about = np.isin(columns.effects, (*_WRITTEN, Effect.TIMED)) & ~audited
-    found: Mask = about & is_written[places] if count else about
-    return found
+    better: Mask = about & is_written[places] if count else about
+    return better
 
 
 def _with_pairs(
@@ -231,10 +233,10 @@ def _tables(
     columns: EventColumns,
     times: EventTimes,
     revisions: Int64s,
-    found: tuple[Bounds, Pairing],
+    results: tuple[Bounds, Pairing],
     references: References,
 ) -> ClockTables:
-    bounds, pairing = found
+    bounds, pairing = results
     estimates = estimates_of(bounds)
     loose = np.flatnonzero(columns.revisions < 0)
     partners = pairing.partners[loose]
@@ -247,13 +249,14 @@ def _tables(
     # Odd, and so just before the revision that follows; the fold counts in twice the revision.
     keys = np.append(revisions, END_KEY // 2)[following] * 2 - 1
     keys = np.where(following == len(revisions), END_KEY, keys)
+    # Without any time nothing places it, so it counts after all that is known.
     keys = np.where(low == NO_TIME, END_KEY, keys)
     # A request without its version is placed by time, but never behind another object of the name.
     alone = np.flatnonzero(~paired)
     keys[alone] = np.minimum(keys[alone], _before_next_objects(columns, loose[alone], references))
     keys[paired] = columns.revisions[partners[paired]] * 2 - 1
     order = np.lexsort((columns.positions[loose], own, keys))
-    made = np.where(paired, columns.positions[np.maximum(partners, 0)], 0)
+    versions = np.where(paired, columns.positions[np.maximum(partners, 0)], 0)
     return ClockTables(
         revisions=revisions,
         earliest=bounds.earliest,
@@ -264,7 +267,7 @@ def _tables(
         loose_earliest=low[order],
         loose_latest=high[order],
         loose_estimates=own[order],
-        partners=made[order],
+        partners=versions[order],
         remarks=bounds.remarks,
         open_writes=int((np.isin(columns.effects, _WRITES) & (pairing.partners == UNPAIRED)).sum()),
         misread=tuple(columns.positions[(times.marks & VersionMark.MISREAD) != 0].tolist()),
@@ -276,16 +279,16 @@ def _after_own_versions(columns: EventColumns, revisions: Int64s, loose: Int64s)
 
     For other rows 0. Objects are identified by uid; a deletion without uid has no versions.
     """
-    found = np.zeros(len(loose), np.int64)
+    following = np.zeros(len(loose), np.int64)
     ends = columns.effects[loose] == Effect.DELETED
     if not ends.any():
-        return found
+        return following
     objects = columns.objects[loose][ends]
     last = np.full(int(columns.objects.max()) + 1, -1, np.int64)
     shown = (columns.revisions >= 0) & (columns.effects == Effect.VERSION)
     np.maximum.at(last, columns.objects[shown], columns.revisions[shown])
-    found[ends] = np.searchsorted(revisions, last[objects], side="right")
-    return found
+    following[ends] = np.searchsorted(revisions, last[objects], side="right")
+    return following
 
 
 def _before_next_objects(columns: EventColumns, loose: Int64s, references: References) -> Int64s:
@@ -295,11 +298,11 @@ def _before_next_objects(columns: EventColumns, loose: Int64s, references: Refer
     times say. For objects without a next one, or without a version, the place is the end. An object
     without a uid in its input may be the same one.
     """
-    found = np.full(len(loose), END_KEY, np.int64)
+    places = np.full(len(loose), END_KEY, np.int64)
     dated = columns.revisions >= 0
     shown = dated & (columns.effects == Effect.VERSION)
     if not len(loose) or not shown.any():
-        return found
+        return places
     size = int(columns.objects.max()) + 1
     first, last = np.full(size, END_KEY, np.int64), np.full(size, -1, np.int64)
     np.maximum.at(last, columns.objects[shown], columns.revisions[shown])
@@ -310,8 +313,8 @@ def _before_next_objects(columns: EventColumns, loose: Int64s, references: Refer
     nexts = _next_objects(ended, first, last, references)
     for row, number in enumerate(objects.tolist()):
         if number in nexts:
-            found[row] = nexts[number] * 2 - 1
-    return found
+            places[row] = nexts[number] * 2 - 1
+    return places
 
 
 def _next_objects(
@@ -322,7 +325,11 @@ def _next_objects(
     :param ended: ids of the others. :param first: the revision at which each object was first seen,
         by id. :param last: that of its last version, -1 if none is known.
     """
-    names = {number: name_of(one) for number, one in references(ended).items() if one.uid}
+    names = {
+        number: name_of(reference)
+        for number, reference in references(ended).items()
+        if reference.uid
+    }
     if not names:
         return {}
     wanted, firsts = set(names.values()), dict[tuple[str, ...], list[int]]()
@@ -331,7 +338,9 @@ def _next_objects(
         if name_of(reference) in wanted and not may_come_back(reference.uid):
             firsts.setdefault(name_of(reference), []).append(int(first[number]))
     later = {
-        number: min((one for one in firsts.get(name, ()) if one > last[number]), default=0)
+        number: min(
+            (revision for revision in firsts.get(name, ()) if revision > last[number]), default=0
+        )
         for number, name in names.items()
     }
     return {number: revision for number, revision in later.items() if revision}

@@ -25,12 +25,13 @@ class FieldTerm(msgspec.Struct, frozen=True):
 
     def may_hold(self, document: Any) -> bool:
         """Return whether an object may meet it; an absent field counts as empty text."""
-        found: Any = document
+        value: Any = document
         for key in self.path:
-            found = found.get(key) if isinstance(found, dict) else None
-        if isinstance(found, dict | list):
+            value = value.get(key) if isinstance(value, dict) else None
+        # Field selectors compare plain values only: what such a field selects is not known.
+        if isinstance(value, dict | list):
             return True
-        return (("" if found is None else str(found)) == self.value) is self.equal
+        return (("" if value is None else str(value)) == self.value) is self.equal
 
 
 class Collection(msgspec.Struct, frozen=True):
@@ -57,18 +58,20 @@ def collection_of(payload: bytes) -> Collection:
     try:
         labels = parse_selector(request.labels or "")
     except UsageError:
+        # A selector that cannot be read may select anything.
         labels = EVERYTHING
     return Collection(labels, tuple(_terms(request.fields or "")))
 
 
 def _terms(text: str) -> list[FieldTerm]:
     """Return the conditions of a field selector; one with an escape is left out."""
-    found = []
+    terms = []
     for term in text.split(","):
         field, sign, value = term.partition("!=")
         equal = not sign
         if equal:
             field, sign, value = term.replace("==", "=", 1).partition("=")
+        # A comma or a sign may be escaped, so a text with an escape cannot be split here.
         if sign and "\\" not in text:
-            found.append(FieldTerm(tuple(field.strip().split(".")), equal, value.strip()))
-    return found
+            terms.append(FieldTerm(tuple(field.strip().split(".")), equal, value.strip()))
+    return terms

@@ -52,7 +52,7 @@ def coverage_of(events: Iterable[Event]) -> LogCoverage:
                 whole = True
             case "slice.began":
                 began = msgspec.json.decode(event.payload, type=SliceBegan)
-                covered += (one for known in began.known for one in _sliced(known))
+                covered += (record for known in began.known for record in _sliced(known))
                 whole, proof = whole or began.whole, max(proof, began.proof)
     return LogCoverage([*covered, *_audited(audits)], whole=whole, proof=proof, broken=broken)
 
@@ -125,16 +125,19 @@ def _audited(audits: Sequence[AuditCovered]) -> Iterator[Covered]:
     numbered: list[tuple[int, AuditCovered]] = []
     number = 0
     last: AuditCovered | None = None
-    for audit in sorted(audits, key=lambda one: (one.first_at, one.last_at)):
+    for audit in sorted(audits, key=lambda audit: (audit.first_at, audit.last_at)):
+        # Files of one log follow each other at its usual pace. After a longer pause, requests may
+        # be missing, so what follows is another log.
         if last is not None and audit.first_at - last.last_at > max(
             audit.pause, last.pause, _SECOND
         ):
             number += 1
         numbered.append((number, audit))
+        # A file may be within the one before it: the latest end counts.
         if last is None or audit.last_at > last.last_at:
             last = audit
-    for _, some in groupby(numbered, key=lambda pair: pair[0]):
-        yield from _of_one_log([one for _, one in some])
+    for _, of_one_log in groupby(numbered, key=lambda pair: pair[0]):
+        yield from _of_one_log([audit for _, audit in of_one_log])
 
 
 def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Covered]:
@@ -150,6 +153,8 @@ def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Covered]:
             if kind.until is not None:
                 ends[pair] = min(ends.get(pair, EVERYTHING), kind.until)
     for pair, level in levels.items():
+        # A rule of the policy may record some requests of a kind in less detail: then not every
+        # version is known.
         if level != {_FULL} or pair in _EXPIRING or not lows:
             continue
         until = min(ends.get(pair, EVERYTHING), max(highs))

@@ -78,9 +78,9 @@ def floors_of(
         of their revisions.
     """
     lines: dict[tuple[VersionMark, str, str], list[tuple[int, str]]] = {}
-    for each in decisions:
-        key = (each.mark, each.namespace, each.name)
-        lines.setdefault(key, []).append((each.time, each.source))
+    for decision in decisions:
+        key = (decision.mark, decision.namespace, decision.name)
+        lines.setdefault(key, []).append((decision.time, decision.source))
     within: dict[int, tuple[int, str]] = {}
     ahead: dict[str, list[int]] = {}
     for mark, versions in shown.items():
@@ -89,6 +89,8 @@ def floors_of(
             if low == NO_TIME or high == EVER or high - low > _WIDEST_US:
                 continue
             about = lines.get((mark, pod.namespace, pod.name), ())
+            # A pod of the same name may have come before or after: only lines near this version can
+            # be of it.
             near = [line for line in about if low - _WIDEST_US <= line[0] <= high + _WIDEST_US]
             at, source = min(near, default=(low, ""))
             if at > high:

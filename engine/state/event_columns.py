@@ -127,12 +127,12 @@ class Gathered:
 
     def whole(self) -> tuple[EventColumns, EventTimes]:
         """Return all rows, without copying them. They have no origins."""
-        found = {
+        arrays = {
             name: np.frombuffer(gathered, _COMPACT.get(name, np.int64))
             for name, gathered in self._bytes.items()
         }
-        columns = {name: found[name] for name in _FIELDS}
-        times = {name: found[name] for name in _TIMES}
+        columns = {name: arrays[name] for name in _FIELDS}
+        times = {name: arrays[name] for name in _TIMES}
         return EventColumns(**columns, origins=np.empty(0, np.int64)), EventTimes(**times)
 
 
@@ -166,7 +166,9 @@ def encode_block(
 
     Integers are little-endian differences from row to row, which compress to almost nothing.
     """
-    assert len(columns) == len(times) == len(block_facts) <= _ROW_MASK
+    assert len(columns) == len(times) == len(block_facts) <= _ROW_MASK, (
+        "each row has its times and its fact, and its number fits into an origin"
+    )
     block = _Block(
         len(columns),
         pack_table([getattr(columns, name) for name in _FIELDS]),

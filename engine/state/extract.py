@@ -242,6 +242,7 @@ def _pod_requests(spec: _PodSpec) -> facts.Resources:
             _add(sidecars, asked)
             _raise_to(peak, sidecars)
         else:
+            # It runs beside the sidecars that started before it.
             _add(asked, sidecars)
             _raise_to(peak, asked)
     _raise_to(total, peak)
@@ -383,8 +384,8 @@ def _priority_class(priority: _PriorityClass) -> facts.OtherFact:
     )
 
 
-def _other(other: _Object) -> facts.OtherFact:
-    return facts.OtherFact(**_base(other.metadata))
+def _other(item: _Object) -> facts.OtherFact:
+    return facts.OtherFact(**_base(item.metadata))
 
 
 class _Extractor(Generic[T]):
@@ -411,10 +412,10 @@ class _Extractor(Generic[T]):
             # Few logs have such an object, and all objects of Kubernetes take 30 ms to define.
             from .misread_objects import readable, without_odd  # noqa: PLC0415
 
-            found = self.build(without_odd(readable(document, self.shape)))
+            fact = self.build(without_odd(readable(document, self.shape)))
         except ValueError:
-            found = empty
-        return msgspec.structs.replace(found, misread=True)
+            fact = empty
+        return msgspec.structs.replace(fact, misread=True)
 
 
 _EXTRACTORS: Mapping[tuple[str, str], _Extractor[Any]] = MappingProxyType(

@@ -110,10 +110,10 @@ def in_order(window: EventColumns, placed: PlacedEvents) -> tuple[EventColumns, 
         if known.any():
             keys[undated[known]] = placed.keys[rows[known]]
             times[undated[known]] = placed.times[rows[known]]
-    kept, keys, times = window.select(keep), keys[keep], times[keep]
+    counted, keys, times = window.select(keep), keys[keep], times[keep]
     # Never by position: truth must not depend on the order in which a log learned of events.
-    ordered = np.lexsort((kept.effects, kept.objects, times, keys))
-    return kept.select(ordered), keys[ordered], times[ordered]
+    ordered = np.lexsort((counted.effects, counted.objects, times, keys))
+    return counted.select(ordered), keys[ordered], times[ordered]
 
 
 def with_lists_in_order(
@@ -141,10 +141,10 @@ def with_lists_in_order(
             row
         )
     order = np.arange(len(rows))
-    for some in alike.values():
-        if len(some) > 1:
-            contents = {row: payload(int(rows.positions[row])) for row in some}
-            order[some] = sorted(some, key=lambda row: _DECODE(contents[row]).order)
+    for same_place in alike.values():
+        if len(same_place) > 1:
+            contents = {row: payload(int(rows.positions[row])) for row in same_place}
+            order[same_place] = sorted(same_place, key=lambda row: _DECODE(contents[row]).order)
     return rows.select(order)
 
 
@@ -186,6 +186,8 @@ class Fold:
         lists = np.flatnonzero(keyed.effects == Effect.LISTED)
         keyed = with_lists_in_order(keyed, keys, lists, self._references, self._payload)
         start = 0
+        # A list is about what exists when it is made, so it cuts the window: rows before it are
+        # folded first.
         for row in [*lists.tolist(), len(keyed)]:
             self._apply(keyed.select(np.arange(start, row)), keys[start:row], times[start:row])
             if row < len(keyed):
@@ -262,9 +264,9 @@ class Fold:
         name = _name_key(record.reference)
         namesake = self._by_name.get(name, number)
         if namesake != number:
-            other = self.records[namesake]
-            if other.key > record.key or (
-                other.key == record.key and may_come_back(record.reference.uid)
+            holder = self.records[namesake]
+            if holder.key > record.key or (
+                holder.key == record.key and may_come_back(record.reference.uid)
             ):
                 return  # A newer object has the name: the deletion of this one was not seen.
             self._remove(namesake)

@@ -69,9 +69,9 @@ class KnownRevisions(msgspec.Struct, frozen=True, kw_only=True):
 
     def seen_by(self, time: int) -> int | None:
         """Return the last time, up to a time, at which an input showed the state at ``last``."""
-        found = [at for at in self.listed_at if at <= time]
-        found += [] if self.followed_to is None else [min(self.followed_to, time)]
-        return max(found, default=None)
+        times = [at for at in self.listed_at if at <= time]
+        times += [] if self.followed_to is None else [min(self.followed_to, time)]
+        return max(times, default=None)
 
     def seen_after(self, time: int) -> int | None:
         """Return the first time after another at which a list showed the state at ``last``."""
@@ -150,13 +150,13 @@ class LogCoverage:
         broken: Iterable[ListBroken] = (),
     ) -> None:
         self.whole = whole
-        self._broken = sorted(broken, key=lambda one: (one.revision, one.first))
+        self._broken = sorted(broken, key=lambda listing: (listing.revision, listing.first))
         self._covered: dict[Pair, list[Covered]] = {}
-        for one in sorted(covered, key=lambda one: (one.pair, one.order)):
-            self._covered.setdefault(one.pair, []).append(one)
-        every = (one for some in self._covered.values() for one in some)
+        for record in sorted(covered, key=lambda record: (record.pair, record.order)):
+            self._covered.setdefault(record.pair, []).append(record)
+        every = (record for records in self._covered.values() for record in records)
         # Without any exact revision, the end of the log is not known, and proves nothing.
-        self._proof = max((one.until for one in every if one.exact), default=-1)
+        self._proof = max((record.until for record in every if record.exact), default=-1)
         self._proof = max(self._proof, proof)
         self._spans: dict[tuple[Pair, str | None], tuple[KnownRevisions, ...]] = {}
 
@@ -179,20 +179,20 @@ class LogCoverage:
 
         Also yields the begin of the next span after it: it shows that a hole has an end.
         """
-        for pair, some in self._covered.items():
+        for pair, records in self._covered.items():
             for name in ("", *self.namespaces(pair)):
                 names = (name,) if name else ()
                 for span in self.spans(pair, name):
                     yield from _clipped(pair, names, span, first, last)
-            for one in some:
-                if one.changes and one.since <= last and one.until >= first:
+            for record in records:
+                if record.changes and record.since <= last and record.until >= first:
                     yield KnownSpan(
                         group=pair[0],
                         listed=pair[1],
-                        namespaces=one.namespaces,
-                        since=max(one.since, first),
-                        until=min(one.until, last),
-                        by=(one.how,),
+                        namespaces=record.namespaces,
+                        since=max(record.since, first),
+                        until=min(record.until, last),
+                        by=(record.how,),
                         complete=False,
                     )
 
@@ -202,7 +202,9 @@ class LogCoverage:
 
     def namespaces(self, pair: Pair) -> list[str]:
         """Return the namespaces that inputs cover one by one, sorted."""
-        return sorted({name for one in self._covered.get(pair, ()) for name in one.namespaces})
+        return sorted(
+            {name for record in self._covered.get(pair, ()) for name in record.namespaces}
+        )
 
     def spans(self, pair: Pair, namespace: str | None = None) -> tuple[KnownRevisions, ...]:
         """Return when a kind is known completely, in order.
@@ -235,6 +237,8 @@ class LogCoverage:
                 return None
         if before is None:
             return KnownGap(why=UnknownCause.NEVER)
+        # The revision of the list is a lower bound. Nothing shows a later one, so the log may end
+        # with it.
         if not before.exact and before.last >= self._proof:
             return None
         return _between(before, None)
@@ -256,8 +260,8 @@ class LogCoverage:
         if self.whole or any(span.first <= revision <= span.last for span in spans):
             return True
         return any(
-            one.changes and one.since <= revision <= one.until
-            for one in self._about(pair, namespace)
+            record.changes and record.since <= revision <= record.until
+            for record in self._about(pair, namespace)
         )
 
     def end(self, pair: Pair, namespace: str | None = None) -> KnownGap | None:
@@ -280,6 +284,7 @@ class LogCoverage:
         before: KnownRevisions | None = None
         for span in self.spans(pair, namespace):
             begins = -1 if before is None else before.last
+            # Revisions without a gap leave no hole between two spans.
             if begins + 1 < span.first <= last and span.first > first:
                 gaps.append(_between(before, span))
             before = span
@@ -300,17 +305,17 @@ class LogCoverage:
         if self.whole or not pairs:
             return 0 if pairs else None
         spans = [self.spans(pair) for pair in pairs]
-        for first in sorted(span.first for some in spans for span in some):
-            if all(any(span.first <= first <= span.last for span in some) for some in spans):
+        for first in sorted(span.first for of_kind in spans for span in of_kind):
+            if all(any(span.first <= first <= span.last for span in of_kind) for of_kind in spans):
                 return first
-        begins = [some[0].first for some in spans if some]
+        begins = [of_kind[0].first for of_kind in spans if of_kind]
         return max(begins, default=None)
 
     def _about(self, pair: Pair, namespace: str | None) -> list[Covered]:
         return [
-            one
-            for one in self._covered.get(pair, ())
-            if namespace is None or not one.namespaces or namespace in one.namespaces
+            record
+            for record in self._covered.get(pair, ())
+            if namespace is None or not record.namespaces or namespace in record.namespaces
         ]
 
 
@@ -351,13 +356,16 @@ def _with_times_of_lists(
 
     A bound is that of what remains: if the newest object was deleted, it falls.
     """
-    if not spans or not any(one.at is not None and not one.exact for one in covered):
+    if not spans or not any(record.at is not None and not record.exact for record in covered):
         return spans
     last = spans[-1]
     times = {
-        one.at
-        for one in covered
-        if one.how is Shower.LIST and not one.exact and one.until < last.last and one.at is not None
+        record.at
+        for record in covered
+        if record.how is Shower.LIST
+        and not record.exact
+        and record.until < last.last
+        and record.at is not None
     }
     listed_at = tuple(sorted({*last.listed_at, *times}))
     return (*spans[:-1], msgspec.structs.replace(last, listed_at=listed_at))
@@ -372,22 +380,23 @@ class _Growing:
         self._latest = begin
         self._ends = [begin]
 
-    def reaches(self, one: Covered) -> bool:
+    def reaches(self, record: Covered) -> bool:
         """Say whether an input continues where the span ends."""
-        if one.since <= self.last + 1:
+        if record.since <= self.last + 1:
             return True
         latest = self._latest
-        return one.resumed and latest.exact and not latest.interrupted
+        return record.resumed and latest.exact and not latest.interrupted
 
-    def take(self, one: Covered) -> None:
+    def take(self, record: Covered) -> None:
         """Continue the span with an input."""
-        if one.how not in self._by:
-            self._by.append(one.how)
-        if one.until > self.last:
+        if record.how not in self._by:
+            self._by.append(record.how)
+        # What showed the state at the old end says nothing of the new one.
+        if record.until > self.last:
             self._ends = []
-        if one.until >= self.last:
-            self.last, self._latest = one.until, one
-            self._ends.append(one)
+        if record.until >= self.last:
+            self.last, self._latest = record.until, record
+            self._ends.append(record)
 
     def span(self) -> KnownRevisions:
         """Return the span."""
@@ -402,7 +411,7 @@ class _Growing:
         )
 
     def _times(self, *how: Shower) -> list[int]:
-        return [one.at for one in self._ends if one.how in how and one.at is not None]
+        return [record.at for record in self._ends if record.how in how and record.at is not None]
 
 
 def _joined(covered: Sequence[Covered]) -> Iterator[KnownRevisions]:
@@ -412,20 +421,20 @@ def _joined(covered: Sequence[Covered]) -> Iterator[KnownRevisions]:
     """
     growing: _Growing | None = None
     passed: list[Covered] = []
-    for one in covered:
-        if growing is not None and growing.reaches(one):
-            if one.complete or one.changes:
-                growing.take(one)
+    for record in covered:
+        if growing is not None and growing.reaches(record):
+            if record.complete or record.changes:
+                growing.take(record)
             continue
-        if one.complete:
+        if record.complete:
             if growing is not None:
                 yield growing.span()
-            growing = _Growing(one)
+            growing = _Growing(record)
             for earlier in passed:  # A watch that ran when the list was made.
                 if earlier.until >= growing.last:
                     growing.take(earlier)
             passed = []
-        elif one.changes:
-            passed.append(one)
+        elif record.changes:
+            passed.append(record)
     if growing is not None:
         yield growing.span()

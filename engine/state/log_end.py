@@ -25,8 +25,9 @@ def reached_at(columns: EventColumns, times: EventTimes) -> int:
     shown = columns.effects == Effect.VERSION
     written = (times.marks & _WRITTEN) != 0
     audited = (times.marks & VersionMark.AUDITED) != 0
-    found = times.latest[~shown | ~written | audited]
-    return int(np.max(found, initial=NO_TIME))
+    # The latest time of a version that was written may be its stamp, unless an audit log has it.
+    evidence = times.latest[~shown | ~written | audited]
+    return int(np.max(evidence, initial=NO_TIME))
 
 
 def vouched_by(recorded: Recorded) -> int:

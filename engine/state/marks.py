@@ -89,7 +89,7 @@ def marks_of(
     :param payload: gives the payload of the event with an index; called for requests only.
     """
     own = {kind: _own_mark(kind) for kind in dict.fromkeys(kinds)}
-    found = []
+    marks = []
     for index, (kind, fact) in enumerate(zip(kinds, facts, strict=True)):
         mark = own[kind]
         if mark is None:
@@ -102,8 +102,8 @@ def marks_of(
                 mark |= _BOUND
             if fact.misread:
                 mark |= _MISREAD
-        found.append(mark | _AUDITED if audited[index] else mark)
-    return found
+        marks.append(mark | _AUDITED if audited[index] else mark)
+    return marks
 
 
 def _mark_of_content(kind: str, payload: bytes) -> int:

@@ -67,8 +67,8 @@ def faults_of(document: Any, shape: type[Any]) -> Iterator[str]:
 def _odd(item: Any, *path: str | int) -> Iterator[tuple[Any, str, str]]:
     """Yield the amounts and times that are malformed: the holder, the name, and words."""
     if isinstance(item, list):
-        for number, one in enumerate(item):
-            yield from _odd(one, *path, number)
+        for number, element in enumerate(item):
+            yield from _odd(element, *path, number)
     if not isinstance(item, msgspec.Struct):
         return
     for field in msgspec.structs.fields(item):

@@ -65,8 +65,8 @@ class Pairing:
         audited = dated & ((self._times.marks & VersionMark.AUDITED) != 0)
         written = np.zeros(int(self._places.max(initial=0)) + 1, np.bool_)
         written[self._places[audited]] = True
-        found: Mask = dated & written[self._places]
-        return found
+        rows: Mask = dated & written[self._places]
+        return rows
 
     @cached_property
     def _rows(self) -> Int64s:
@@ -75,8 +75,8 @@ class Pairing:
         shown = np.isin(columns.effects, (Effect.VERSION, Effect.DELETED))
         rows = np.flatnonzero((columns.revisions >= 0) & shown)
         order = np.lexsort((columns.effects[rows], columns.revisions[rows], columns.objects[rows]))
-        found: Int64s = rows[order]
-        return found
+        in_order: Int64s = rows[order]
+        return in_order
 
     def first_showing(self, mark: VersionMark) -> list[tuple[Reference, int]]:
         """Return the versions that are the first of their object to show something.
@@ -116,10 +116,12 @@ class Pairing:
             self._match(mark, self._rows[versions], bounds, tolerance, among)
 
         match(VersionMark.CREATE, created)
+        # It depends on no bounds, so another round would find the same.
         if tolerance == 0:
             self._pair_first_seen()
         match(VersionMark.BIND, self._first_with(VersionMark.BOUND))
         match(VersionMark.EVICT, ending)
+        # A deletion that ended its object is not the one that marked it; of others that is unknown.
         match(VersionMark.DELETE, deleted, gone)
         match(VersionMark.DELETE, ending | deleted, ~gone)
 
@@ -139,6 +141,7 @@ class Pairing:
             for version in versions:
                 created = int(times.created[version])
                 fits = [row for row in requests if self._in_second(row, created)]
+                # Of several creations in that second, none is known to be the one.
                 if len(fits) != 1 or self.partners[fits[0]] != UNPAIRED:
                     continue
                 request = fits[0]
@@ -157,11 +160,11 @@ class Pairing:
 
     def _others(self) -> dict[int, list[int]]:
         """Return the times of requests other than creations, by object or name."""
-        found: dict[int, list[int]] = {}
+        times: dict[int, list[int]] = {}
         marks = self._times.marks[self._loose]
         for row in self._loose[(marks & VersionMark.CREATE) == 0].tolist():
-            found.setdefault(self._group(row), []).append(int(self._times.earliest[row]))
-        return found
+            times.setdefault(self._group(row), []).append(int(self._times.earliest[row]))
+        return times
 
     def _group(self, row: int) -> int:
         number = int(self._columns.objects[row])
@@ -204,8 +207,12 @@ class Pairing:
         # Bounds rise with revisions, so the versions that a request may have made are neighbours.
         begins = np.searchsorted(bounds.latest[places], times.earliest[requests]).tolist()
         ends = np.searchsorted(bounds.earliest[places], times.latest[requests], "right").tolist()
-        some = [each for each in zip(requests, begins, ends, strict=True) if each[1] < each[2]]
-        for group in _hanging_together(some):
+        ranges = [
+            candidate
+            for candidate in zip(requests, begins, ends, strict=True)
+            if candidate[1] < candidate[2]
+        ]
+        for group in _hanging_together(ranges):
             first, last = min(begin for _, begin, _ in group), max(end for _, _, end in group)
             fits = all(
                 begin <= first + number < end for number, (_, begin, end) in enumerate(group)
@@ -257,8 +264,8 @@ class Pairing:
     def _open(self, mark: VersionMark, among: Mask | None) -> Int64s:
         rows = self._loose if among is None else self._loose[among]
         wanted = (self._times.marks[rows] & mark) != 0
-        found: Int64s = rows[wanted & (self.partners[rows] == UNPAIRED)]
-        return found
+        unpaired: Int64s = rows[wanted & (self.partners[rows] == UNPAIRED)]
+        return unpaired
 
     def _first_with(self, mark: VersionMark) -> Mask:
         """Mark the versions that are the first of their object to show something.
@@ -267,9 +274,9 @@ class Pairing:
         """
         objects = self._columns.objects[self._rows]
         shows = (self._times.marks[self._rows] & mark) != 0
-        found = np.zeros(len(self._rows), np.bool_)
-        found[1:] = shows[1:] & ~shows[:-1] & (objects[1:] == objects[:-1])
-        return found
+        first = np.zeros(len(self._rows), np.bool_)
+        first[1:] = shows[1:] & ~shows[:-1] & (objects[1:] == objects[:-1])
+        return first
 
     def _groups(self, requests: Int64s, versions: Int64s) -> list[tuple[list[int], list[int]]]:
         """Return requests and versions by object if its uid is known, else by its name."""
@@ -299,8 +306,8 @@ class Pairing:
             if not reference.uid:
                 self._numbers[number] = names.setdefault(name_of(reference), len(names) + 1)
         if names:
-            others = np.unique(self._columns.objects[self._rows]).tolist()
-            for number, reference in self._references(others).items():
+            dated = np.unique(self._columns.objects[self._rows]).tolist()
+            for number, reference in self._references(dated).items():
                 if name_of(reference) in names:
                     self._named[number] = names[name_of(reference)]
 
@@ -345,12 +352,12 @@ def _hanging_together(ranges: Sequence[_Range]) -> Iterator[list[_Range]]:
     """Yield groups of ranges that overlap, directly or through others of the group."""
     group: list[_Range] = []
     reach = 0
-    for each in ranges:
-        if group and each[1] >= reach:
+    for span in ranges:
+        if group and span[1] >= reach:
             yield group
             group, reach = [], 0
-        group.append(each)
-        reach = max(reach, each[2])
+        group.append(span)
+        reach = max(reach, span[2])
     if group:
         yield group
 

@@ -68,6 +68,7 @@ def status_word(status: DecodedPodStatus, *, init_containers: int, deleting: boo
     if initialising is not None:
         return initialising
     running = False
+    # As in printPod: from the last to the first, so the first container with a reason wins.
     for container in reversed(status.container_statuses or ()):
         state = container.state or ContainerState()
         if state.waiting is not None and state.waiting.reason:
@@ -85,6 +86,7 @@ def _init_word(status: DecodedPodStatus, total: int) -> str | None:
     for index, container in enumerate(status.init_container_statuses or ()):
         state = container.state or ContainerState()
         if state.terminated is not None:
+            # It is done, so the next init container decides.
             if state.terminated.exit_code == 0:
                 continue
             return f"Init:{_terminated_word(state.terminated)}"

@@ -42,6 +42,7 @@ _AMOUNTS: Mapping[type[Fact], tuple[str, ...]] = MappingProxyType(
 
 def share(reference: Reference, fact: Fact) -> None:
     """Replace parts of a fact that was just decoded, and of its reference, by equal ones."""
+    # The structs are frozen; nothing else refers to this one yet.
     _set(reference, "group", intern(reference.group))
     _set(reference, "kind", intern(reference.kind))
     _set(reference, "namespace", intern(reference.namespace))

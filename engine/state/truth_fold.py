@@ -124,9 +124,9 @@ class Truth:
     def _common(self, group: str, kind: str) -> Mapping[int, Entry]:
         """Return the entries of the other truth by the position of their version."""
         like = None if self._like is None else self._like()
-        found = () if like is None else like._entries.get((group, kind), ())  # noqa: SLF001
+        entries = () if like is None else like._entries.get((group, kind), ())  # noqa: SLF001
         # An entry with a binding has a node that its version lacks: it serves no other moment.
-        return {entry.position: entry for entry in found if not entry.bound_position}
+        return {entry.position: entry for entry in entries if not entry.bound_position}
 
     def _shared(self, records: Sequence[FoldRecord], known: Mapping[int, Entry]) -> list[Entry]:
         """Return records with their facts; those that are known are not decoded again."""
@@ -139,11 +139,11 @@ class Truth:
             for record, entry in zip(records, entries, strict=True)
         ]
         rest = [record for record, use in zip(records, usable, strict=True) if not use]
-        found = self.entries_of(rest)
-        assert len(found) == len(rest), "each record has one entry"
-        made = iter(found)
+        decoded = self.entries_of(rest)
+        assert len(decoded) == len(rest), "each record has one entry"
+        others = iter(decoded)
         return [
-            entry if use and entry is not None else next(made)
+            entry if use and entry is not None else next(others)
             for entry, use in zip(entries, usable, strict=True)
         ]
 
@@ -154,13 +154,13 @@ class Truth:
 
     def find(self, group: str, kind: str, namespace: str, name: str) -> Entry | None:
         """Return the one object of this name, or None."""
-        found = self._by_name.get((group, kind))
-        if found is None:
-            found = {}
+        by_name = self._by_name.get((group, kind))
+        if by_name is None:
+            by_name = {}
             for entry in self.of(group, kind):
-                found.setdefault((entry.reference.namespace, entry.reference.name), entry)
-            self._by_name[group, kind] = found
-        return found.get((namespace, name))
+                by_name.setdefault((entry.reference.namespace, entry.reference.name), entry)
+            self._by_name[group, kind] = by_name
+        return by_name.get((namespace, name))
 
     def names(self, group: str, kind: str) -> frozenset[tuple[str, str]]:
         """Return namespace and name of the objects of a kind, without decoding a fact."""

@@ -126,10 +126,10 @@ def queue_parents(truth: Truth) -> Mapping[str, str]:
 
 def queues_from(name: str, parents: Mapping[str, str]) -> list[str]:
     """Return a queue and those above it; a circle ends where it began."""
-    found = [name]
-    while (parent := parents.get(found[-1], "")) and parent not in found:
-        found.append(parent)
-    return found
+    queues = [name]
+    while (parent := parents.get(queues[-1], "")) and parent not in queues:
+        queues.append(parent)
+    return queues
 
 
 def queue_table(truth: Truth) -> QueueTable:
@@ -146,7 +146,7 @@ def queue_table(truth: Truth) -> QueueTable:
     row_of = {name: row for row, name in enumerate(parents)}
     allocated, counts = np.zeros_like(own), np.zeros_like(counted)
     for name, row in row_of.items():
-        above = [row_of[one] for one in queues_from(name, parents) if one in row_of]
+        above = [row_of[queue] for queue in queues_from(name, parents) if queue in row_of]
         allocated[above] += own[row]
         counts[above] += counted[row]
     return QueueTable(names=list(parents), resources=resources, allocated=allocated, pods=counts)
