@@ -28,8 +28,8 @@ def evicting_first(run: Run) -> str:
     """Return that an action evicts before any is placed on idle nodes; empty if none does."""
     if not run.answer.result.evictions:
         return ""
-    found = (before(run, action, _ALLOCATE) for action in run.conf.actions if action in EVICTING)
-    return next((one for one in found if one), "")
+    texts = (before(run, action, _ALLOCATE) for action in run.conf.actions if action in EVICTING)
+    return next((text for text in texts if text), "")
 
 
 def unplaced(run: Run, phase: str) -> str:
@@ -61,16 +61,16 @@ def does_not_run(run: Run, action: str, pod: str) -> str:
     Preempt could in the queue of a pod. Reclaim could if that queue deserves what the pod requests,
     and another one holds more than it deserves.
     """
-    what = "evicts pods of lower priority in its queue"
+    does = "evicts pods of lower priority in its queue"
     if action not in PREEMPTING:
         over = _over(run, pod)
         if over is None:
             return ""
-        what = (
+        does = (
             f"takes back what its queue deserves ({over.queue} holds {over.holds} {over.resource} "
             f"and deserves {over.deserves})"
         )
-    return f"{action}, which {what}, does not run ({_order(run.conf.actions)})"
+    return f"{action}, which {does}, does not run ({_order(run.conf.actions)})"
 
 
 class _Over(msgspec.Struct, frozen=True):
@@ -85,12 +85,13 @@ class _Over(msgspec.Struct, frozen=True):
 def _over(run: Run, pod: str) -> _Over | None:
     """Return another queue that holds more than it deserves of what is owed to a pod's queue."""
     check = run.detail(QueueCheck, ALLOCATE, pod)
+    # The first level is the queue of the pod: only what that deserves is owed to it.
     if check is None or not check.permits or not any(map(_owes, check.levels[:1])):
         return None
     own = check.levels[0]
     for queue, gauges in sorted(run.answer.result.process.gauges.items()):
         for name in in_order(own.wanted) if queue != own.queue else ():
-            holds, deserves = (gauges.get(f"{what}{_gauge(name)}") for what in _GAUGES)
+            holds, deserves = (gauges.get(f"{prefix}{_gauge(name)}") for prefix in _GAUGES)
             if isinstance(holds, float) and isinstance(deserves, float) and holds > deserves:
                 return _Over(queue, name, *apart(holds, deserves, name))
     return None

@@ -17,8 +17,12 @@ def amounts_of(plain: Mapping[str, float] | None, *, zeros: bool = True) -> Amou
 
     :param zeros: keep amounts of 0.
     """
-    some = plain or {}
-    return {name: exact_amount(name, some[name]) for name in in_order(some) if zeros or some[name]}
+    by_name = plain or {}
+    return {
+        name: exact_amount(name, by_name[name])
+        for name in in_order(by_name)
+        if zeros or by_name[name]
+    }
 
 
 def words(plain: Mapping[str, float], names: Iterable[str]) -> str:
@@ -59,5 +63,5 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def joined(parts: Iterable[str], last: str = "and") -> str:
     """Return ``a, b and c``."""
-    some = list(parts)
-    return f"{', '.join(some[:-1])} {last} {some[-1]}" if len(some) > 1 else "".join(some)
+    listed = list(parts)
+    return f"{', '.join(listed[:-1])} {last} {listed[-1]}" if len(listed) > 1 else "".join(listed)

@@ -95,11 +95,11 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
         Source: pkg/scheduler/cache/util.go responsibleForPod.
         """
-        found: dict[str, list[Pod]] = {}
+        by_group: dict[str, list[Pod]] = {}
         for pod in self.pods():
             if not self.cache.job_cache.handles(pod):
-                found.setdefault(job_of(pod), []).append(pod)
-        return {group: sorted(pods, key=lambda pod: pod.key) for group, pods in found.items()}
+                by_group.setdefault(job_of(pod), []).append(pod)
+        return {group: sorted(pods, key=lambda pod: pod.key) for group, pods in by_group.items()}
 
     @cached_property
     def largest(self) -> Resource:
@@ -127,11 +127,11 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def takings(self) -> Mapping[str, Sequence[tuple[int, str]]]:
         """Return by node the pods that the session gave it, each with the number of its step."""
-        found: dict[str, list[tuple[int, str]]] = {}
+        by_node: dict[str, list[tuple[int, str]]] = {}
         for number, step in enumerate(self.trace.steps):
             if step.what in _TAKING:
-                found.setdefault(step.named, []).extend((number, pod) for pod in step.about)
-        return found
+                by_node.setdefault(step.named, []).extend((number, pod) for pod in step.about)
+        return by_node
 
     @property
     def has_nodes(self) -> bool:
@@ -146,12 +146,12 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def detail(self, sort: type[Kind], what: str, about: str, action: str = "") -> Kind | None:
         """Return the last details of a sort about an object, of any action unless one is named."""
-        found = None
+        last = None
         for (doing, about_what, name), seen in self.trace.details.items():
             wanted = (about_what, name) == (what, about) and action in {"", doing}
             if wanted and isinstance(seen, sort):
-                found = seen
-        return found
+                last = seen
+        return last
 
     def job(self, key: str) -> JobInfo | None:
         """Return a job of the cache."""

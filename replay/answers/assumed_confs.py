@@ -61,7 +61,7 @@ def _ignored(run: Run) -> str:
     queues: Sequence[Queue] = [
         queue for queue in run.cache.stores.of("Queue").values() if isinstance(queue, Queue)
     ]
-    own = [one for one in queues if one.name != _ROOT]
-    if any(one.spec.parent not in {"", _ROOT} for one in own):
+    own = [queue for queue in queues if queue.name != _ROOT]
+    if any(queue.spec.parent not in {"", _ROOT} for queue in own):
         return "parents"
-    return "deserved amounts" if any(one.spec.deserved for one in own) else ""
+    return "deserved amounts" if any(queue.spec.deserved for queue in own) else ""

@@ -108,6 +108,7 @@ def _is_held(run: Run, key: str, name: str, wanted: float) -> bool:
     info = None if job is None else run.cache.queues.get(job.queue)
     if info is None:
         return False
+    # A capability that the spec does not name limits nothing.
     named = name in info.queue.spec.capability
     return on_nodes(run.cache, name) >= wanted and (
         not named or info.capability.get(name) >= wanted
@@ -153,8 +154,8 @@ def _others_run(run: Run, asked: EvictingAction) -> bool:
     same = asked.action in PREEMPTING
     return any(
         key != asked.job
-        and bool(other.index.get(TaskStatus.RUNNING))
-        and (other.queue == own.queue) is same
-        and (not same or run.cache.priority_of(other) < run.cache.priority_of(own))
-        for key, other in run.cache.jobs.items()
+        and bool(job_beside.index.get(TaskStatus.RUNNING))
+        and (job_beside.queue == own.queue) is same
+        and (not same or run.cache.priority_of(job_beside) < run.cache.priority_of(own))
+        for key, job_beside in run.cache.jobs.items()
     )

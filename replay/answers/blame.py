@@ -47,21 +47,22 @@ def blame_at(
     """
     moment = log.moment(at)
     target = target_of(log, named, named.place(namespace) or "default", moment)
-    what, *more = split_path(number)
+    sum_name, *more = split_path(number)
     rest = ".".join(more)
     ask = NumberAsked(log, moment, target.pair, target.key, number, target.podgroup)
-    sums = SUMS.get((target.pair, what))
+    sums = SUMS.get((target.pair, sum_name))
     if sums is None:
         return field_changes(ask, (name for pair, name in SUMS if pair == target.pair))
-    if (what == "pods") is bool(rest):
+    # A count of pods has no resource after it, and every other sum needs one.
+    if (sum_name == "pods") is bool(rest):
         raise UsageError(
             f"{number!r} is no number of a {plain_name(*target.pair)}",
-            now=f"write {_example(what)}",
+            now=f"write {_example(sum_name)}",
         )
-    if what == "members":
+    if sum_name == "members":
         _check_status(ask, rest)
     else:
-        check_resource(rest or "pods", log.truth(moment), before=f"{what}.")
+        check_resource(rest or "pods", log.truth(moment), before=f"{sum_name}.")
     return sums(ask, rest or "pods")
 
 
@@ -75,11 +76,11 @@ def _check_status(ask: NumberAsked, status: str) -> None:
         if isinstance(entry.fact, PodFact):
             known.add(entry.fact.status)
     if status not in known:
-        what = f"no pod has the status {status!r} at {ask.moment.label}"
-        raise UsageError(what, now=there_are(status, known - {""}, before="members."))
+        message = f"no pod has the status {status!r} at {ask.moment.label}"
+        raise UsageError(message, now=there_are(status, known - {""}, before="members."))
 
 
-def _example(what: str) -> str:
-    if what == "pods":
-        return what
-    return "members.Running" if what == "members" else f"{what}.cpu"
+def _example(name: str) -> str:
+    if name == "pods":
+        return name
+    return "members.Running" if name == "members" else f"{name}.cpu"

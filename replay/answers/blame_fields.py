@@ -84,12 +84,14 @@ def field_changes(ask: NumberAsked, sums: Iterable[str]) -> Blame:
     :raises UsageError: no version of the object has the field.
     """
     names = _FIELDS.get(ask.pair, {})
-    what, *more = split_path(ask.number)
+    name, *more = split_path(ask.number)
     rest = ".".join(more)
-    path = (*names.get(what, (what,)), *([rest] if rest else []))
+    path = (*names.get(name, (name,)), *([rest] if rest else []))
     about: ObjectKey = (ask.pair, ask.key)
-    changes = list(changes_in(ask.log, ask.moment, about, lambda one: value_at(one, path)))
-    if not changes or all(one.after is None for one in changes):
+    changes = list(
+        changes_in(ask.log, ask.moment, about, lambda document: value_at(document, path))
+    )
+    if not changes or all(change.after is None for change in changes):
         raise _unknown(ask, {*sums, *names})
     events = evidence_of(ask.log, ask.moment, [part_change.recorded for part_change in changes])
     parts = [
@@ -98,28 +100,29 @@ def field_changes(ask: NumberAsked, sums: Iterable[str]) -> Blame:
         )
         for change, event in zip(changes, events, strict=True)
     ]
-    made = made_of(ask, parts[-1].amount, f"field {'.'.join(path)}", parts)
-    return msgspec.structs.replace(made, changed=f"{parts[-1].before} → {parts[-1].amount}")
+    blame = made_of(ask, parts[-1].amount, f"field {'.'.join(path)}", parts)
+    # A field is replaced and not added to, so its change is no sum.
+    return msgspec.structs.replace(blame, changed=f"{parts[-1].before} → {parts[-1].amount}")
 
 
 def _unknown(ask: NumberAsked, known: Iterable[str]) -> UsageError:
     """Return the error for a field that no version has, with what there is instead."""
-    what, *rest = split_path(ask.number)
+    field_name, *rest = split_path(ask.number)
     unset = f"no version of {ask.about} in the log sets {ask.number}"
-    if what in {"metadata", "spec", "status"}:
+    if field_name in {"metadata", "spec", "status"}:
         before, name, there = _siblings(ask, split_path(ask.number))
         return UsageError(unset, now=there_are(name, there, before=before))
-    if what not in {*_FIELDS.get(ask.pair, {}), *(_OF_SESSIONS if ask.pair == QUEUE else ())}:
+    if field_name not in {*_FIELDS.get(ask.pair, {}), *(_OF_SESSIONS if ask.pair == QUEUE else ())}:
         return UsageError(
             f"{ask.about} has no number {ask.number!r} in any version that the log holds",
-            now=f"{there_are(what, known)}; or write the path of a field, such as "
+            now=f"{there_are(field_name, known)}; or write the path of a field, such as "
             "metadata.generation; a resource follows a dot, such as allocated.cpu",
         )
     resource, known = ".".join(rest), resources_in(ask.log.truth(ask.moment))
-    if resource and what in _OF_RESOURCES and resource not in known:
-        now = there_are(resource, known, before=f"{what}.")
+    if resource and field_name in _OF_RESOURCES and resource not in known:
+        now = there_are(resource, known, before=f"{field_name}.")
         return UsageError(no_such_resource(resource), now=now)
-    if ask.pair == QUEUE and what in _OF_SESSIONS:
+    if ask.pair == QUEUE and field_name in _OF_SESSIONS:
         now = f"sessions compute it; see it with: plinian why {ask.about} -v"
         return UsageError(unset, now=now)
     return UsageError(
@@ -139,14 +142,14 @@ def _siblings(ask: NumberAsked, path: Path) -> tuple[str, str, tuple[str, ...]]:
         return field.path.removesuffix(field.name), field.name, field.there
     namespace, _, name = ask.key.rpartition("/")
     try:
-        (held,) = ask.log.get(ask.pair, name, at=ask.moment, namespace=namespace or None)
+        (value,) = ask.log.get(ask.pair, name, at=ask.moment, namespace=namespace or None)
     except ObjectNotFound:
         return "", path[-1], ()
     for number, step in enumerate(path):
-        if not isinstance(held, dict) or step not in held:
-            there = tuple(held) if isinstance(held, dict) else ()
-            return "".join(f"{one}." for one in path[:number]), ".".join(path[number:]), there
-        held = held[step]
+        if not isinstance(value, dict) or step not in value:
+            there = tuple(value) if isinstance(value, dict) else ()
+            return "".join(f"{passed}." for passed in path[:number]), ".".join(path[number:]), there
+        value = value[step]
     return "", path[-1], ()
 
 
@@ -160,8 +163,8 @@ def value_at(document: Any, path: Sequence[str]) -> object:
             continue
         head, dot, rest = step.partition(".")
         document = value_at(document.get(head), (rest,)) if dot else None
-    found: object = document
-    return found
+    value: object = document
+    return value
 
 
 def _text(value: object) -> str:

@@ -74,8 +74,8 @@ class Loss(NamedTuple):
 def contributors(ask: NumberAsked, summed: Summed) -> list[tuple[Entry, float]]:
     """Return the objects that count at the moment, each with what it adds."""
     entries = ask.log.truth(ask.moment).of(*summed.pair)
-    found = ((entry, summed.amount(entry.reference.namespace, entry.fact)) for entry in entries)
-    return [(one, amount) for one, amount in found if amount]
+    amounts = ((entry, summed.amount(entry.reference.namespace, entry.fact)) for entry in entries)
+    return [(entry, amount) for entry, amount in amounts if amount]
 
 
 def last_loss(ask: NumberAsked, summed: Summed, last: Evidence | None) -> Loss | None:
@@ -87,12 +87,12 @@ def last_loss(ask: NumberAsked, summed: Summed, last: Evidence | None) -> Loss |
     :param last: the last addition; None if nothing counts.
     """
     after = 0 if last is None or last.revision is None else last.revision
-    held = _held(ask, summed, after)
-    found, place = None, place_of(last)
-    for loss in (*_told(ask, summed, after, held), *_unseen(ask, summed, held)):
+    before = _held(ask, summed, after)
+    latest, place = None, place_of(last)
+    for loss in (*_told(ask, summed, after, before), *_unseen(ask, summed, before)):
         if loss.place.is_after(place):
-            found, place = loss, loss.place
-    return found
+            latest, place = loss, loss.place
+    return latest
 
 
 def _held(ask: NumberAsked, summed: Summed, revision: int) -> dict[Reference, float]:
@@ -103,7 +103,7 @@ def _held(ask: NumberAsked, summed: Summed, revision: int) -> dict[Reference, fl
 
 
 def _told(
-    ask: NumberAsked, summed: Summed, after: int, held: dict[Reference, float]
+    ask: NumberAsked, summed: Summed, after: int, amounts: dict[Reference, float]
 ) -> Iterator[Loss]:
     """Yield what the last version or deletion that took something away took.
 
@@ -117,38 +117,39 @@ def _told(
         revisions=(after + 1, ask.moment.revision),
         limit=LATER,
     )
-    found: tuple[Recorded, float] | None = None
+    last_taken: tuple[Recorded, float] | None = None
     for recorded in sorted(ask.log.store.read(query), key=_revision):
         effect = KINDS[recorded.event.kind].effect
         if effect not in _CHANGING:
             continue
         reference = recorded.event.reference
-        was, now = held.get(reference, 0.0), 0.0
+        was, now = amounts.get(reference, 0.0), 0.0
         if effect is Effect.VERSION:
             fact = extract_fact(*summed.pair, recorded.event.payload)
             now = summed.amount(reference.namespace, fact)
         if now < was:
-            found = recorded, was - now
-        held[reference] = now
-    if found is not None:
-        (event,) = evidence_of(ask.log, ask.moment, [found[0]])
-        yield Loss(place_of(event), event, found[1])
+            last_taken = recorded, was - now
+        amounts[reference] = now
+    if last_taken is not None:
+        (event,) = evidence_of(ask.log, ask.moment, [last_taken[0]])
+        yield Loss(place_of(event), event, last_taken[1])
 
 
-def _unseen(ask: NumberAsked, summed: Summed, held: dict[Reference, float]) -> Iterator[Loss]:
+def _unseen(ask: NumberAsked, summed: Summed, amounts: dict[Reference, float]) -> Iterator[Loss]:
     """Yield what went with objects of which no event with a revision shows the end."""
     there = {entry.reference for entry in ask.log.truth(ask.moment).of(*summed.pair)}
-    gone = [one for one, amount in held.items() if amount and one not in there]
+    gone = [reference for reference, amount in amounts.items() if amount and reference not in there]
     if len(gone) > ASKED:
         shown = _last_shown(ask, summed.pair)
-        gone = sorted(gone, key=lambda one: shown.get(one.uid, -1), reverse=True)[:ASKED]
+        gone.sort(key=lambda reference: shown.get(reference.uid, -1), reverse=True)
+        gone = gone[:ASKED]
     for reference in gone:
         ending = ending_of(ask.log.store, ask.moment, reference)
         if ending is not None:
             (event,) = evidence_of(ask.log, ask.moment, [ending.event])
             estimate = ending.span.estimate if ending.request is None else event.estimate
             place = LossPlace(estimate, ending.key, event.position)
-            yield Loss(place, event, held[reference])
+            yield Loss(place, event, amounts[reference])
 
 
 def _last_shown(ask: NumberAsked, pair: Pair) -> dict[str, int]:

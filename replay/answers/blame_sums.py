@@ -147,16 +147,17 @@ def _idle(ask: NumberAsked, resource: str) -> Blame:
         *given,
         *(msgspec.structs.replace(part, amount=f"-{part.amount}") for part in used.parts),
     ]
-    made = msgspec.structs.replace(
+    idle = msgspec.structs.replace(
         used,
         value=exact_amount(resource, total - taken),
         how="what is allocatable, less the requests of the node's pods",
         parts=tuple(sorted(parts, key=order_of)),
         changed=_opposite(used.changed),
     )
+    # If the node itself changed last, no pod changed the number last.
     if not given or place.is_after(place_of(given[0].event)):
-        return made
-    return msgspec.structs.replace(made, last=given[0].event, changed=f"to {given[0].amount}")
+        return idle
+    return msgspec.structs.replace(idle, last=given[0].event, changed=f"to {given[0].amount}")
 
 
 def _allocatable(document: Any) -> object:
@@ -200,27 +201,27 @@ def _summed(ask: NumberAsked, summed: Summed, resource: str, said: tuple[Read, s
         and words for what the number is.
     """
     since, how = said
-    found = contributors(ask, summed)
-    parts = _parts(ask, summed.pair, found, resource, since)
-    value = exact_amount(resource, sum(amount for _, amount in found))
-    made = made_of(ask, value, how, parts)
-    loss = last_loss(ask, summed, made.last)
+    counting = contributors(ask, summed)
+    parts = _parts(ask, summed.pair, counting, resource, since)
+    value = exact_amount(resource, sum(amount for _, amount in counting))
+    blame = made_of(ask, value, how, parts)
+    loss = last_loss(ask, summed, blame.last)
     if loss is None:
-        return _Made(made, place_of(made.last))
+        return _Made(blame, place_of(blame.last))
     changed = f"-{exact_amount(resource, loss.amount)}"
-    return _Made(msgspec.structs.replace(made, last=loss.event, changed=changed), loss.place)
+    return _Made(msgspec.structs.replace(blame, last=loss.event, changed=changed), loss.place)
 
 
 def _parts(
     ask: NumberAsked,
     pair: Pair,
-    found: Iterable[tuple[Entry, float]],
+    counting: Iterable[tuple[Entry, float]],
     resource: str,
     read: Callable[[Any], object],
 ) -> list[NumberPart]:
     """Return what objects add, each with the event since which it does, in order."""
     parts = []
-    for entry, amount in found:
+    for entry, amount in counting:
         reference = entry.reference
         key = f"{reference.namespace}/{reference.name}"
         changes = last_change(ask.log, ask.moment, (pair, key), read)
@@ -238,6 +239,7 @@ def _below(truth: Truth, name: str) -> frozenset[str]:
         if isinstance(entry.fact, QueueFact)
     }
     within = {name}
+    # No queue is deeper than there are queues, and queues in a circle end here, too.
     for _ in parents:
         within |= {queue for queue, parent in parents.items() if parent in within}
     return frozenset(within)

@@ -26,11 +26,12 @@ def request_of(run: Run, pod: Pod) -> Mapping[str, float]:
 def given_before(run: Run, pod: str, node: str) -> list[tuple[str, Mapping[str, float]]]:
     """Return the pods to which this session gave a node before it last checked a pod."""
     last = run.last_checks.get(pod, -1)
-    found: list[tuple[str, Mapping[str, float]]] = []
-    for step, other in run.takings.get(node, ()):
-        has = run.binds.get(other) or run.pipelined.get(other)
-        if step <= last and has == node and other != pod:
-            task = task_of(run, run.pod(other))
+    given: list[tuple[str, Mapping[str, float]]] = []
+    for step, taker in run.takings.get(node, ()):
+        has = run.binds.get(taker) or run.pipelined.get(taker)
+        # What was taken back, or has another node by now, takes nothing here.
+        if step <= last and has == node and taker != pod:
+            task = task_of(run, run.pod(taker))
             if task is not None:
-                found.append((other, plain(task.request)))
-    return found
+                given.append((taker, plain(task.request)))
+    return given

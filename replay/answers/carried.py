@@ -65,9 +65,9 @@ def carries(run: Run, blocked: Blocked) -> bool:
     return not _lacking(run, blocked)
 
 
-def _lacking(run: Run, found: SessionFinding | Blocked) -> list[Pair]:
+def _lacking(run: Run, reason: SessionFinding | Blocked) -> list[Pair]:
     """Return the kinds that a cause needs, and of which the log holds no list."""
-    needed = (pair for cause in causes_of(found) for pair in _NEEDS.get(cause, ()))
+    needed = (pair for cause in causes_of(reason) for pair in _NEEDS.get(cause, ()))
     return [pair for pair in dict.fromkeys(needed) if run.never_listed(pair)]
 
 

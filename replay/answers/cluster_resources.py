@@ -53,7 +53,7 @@ def no_such_resource(name: str) -> str:
 def there_are(name: str, known: Iterable[str], *, before: str = "") -> str:
     """Return which names there are, with the one that may be meant."""
     names = sorted(known)
-    same_end = [one for one in names if one.rpartition("/")[2] == name]
+    same_end = [full_name for full_name in names if full_name.rpartition("/")[2] == name]
     near = same_end or get_close_matches(name, names, n=1)
     meant = f"did you mean {before}{near[0]}? " if near else ""
     return f"{meant}there are: {', '.join(names)}"

@@ -24,20 +24,21 @@ def coded(group: RefusingNodes) -> Phrases:
 def _words(said: Objection, group: RefusingNodes) -> tuple[str, str]:
     if said.code in _USES:
         return _use(said, group)
-    one, many = _FIXED[said.code]
+    singular, many = _FIXED[said.code]
     data = {name: value or "none" for name, value in said.data.items()}
     by = f" (plugin {said.by})"
-    return one.format(**data) + by, many.format(**data) + by
+    return singular.format(**data) + by, many.format(**data) + by
 
 
 def _use(said: Objection, group: RefusingNodes) -> tuple[str, str]:
     """Return which use of nodes is above a limit; of a node alone, how much it is."""
-    what, limit = _USES[said.code], f"{said.data['limit']:g} %"
+    use, limit = _USES[said.code], f"{said.data['limit']:g} %"
     by = f"plugin {said.by} allows (argument thresholds)"
     alone = said.at.get(group.nodes[0]) if len(group.nodes) == 1 else None
-    more = f"more {what} than the {limit} that {by}"
-    one = f"uses {more}" if alone is None else f"uses {alone:g} % {what}, and {limit} is what {by}"
-    return one, f"use {more}"
+    more = f"more {use} than the {limit} that {by}"
+    if alone is None:
+        return f"uses {more}", f"use {more}"
+    return f"uses {alone:g} % {use}, and {limit} is what {by}", f"use {more}"
 
 
 _USES: Mapping[NodeCode, str] = MappingProxyType(

@@ -113,15 +113,15 @@ def with_recorded(
     :param events: the newest of each object of the question.
     """
     known = [link for link in finding.chain if isinstance(link, Recorded)]
-    with_messages = [(one, written(run, target, one)) for one in events]
-    found = [
+    with_messages = [(event, written(run, target, event)) for event in events]
+    contradicting = [
         (event, messages)
         for event, messages in with_messages
         if _contradicts(run, finding, target, event, messages) and _is_news(event, known)
     ]
-    if not found:
+    if not contradicting:
         return finding
-    event, messages = max(found, key=lambda one: one[0].micros or 0)
+    event, messages = max(contradicting, key=lambda pair: pair[0].micros or 0)
     link = _link(run, event, messages, compared=finding.waits is not None)
     if finding.waits is None and not known:
         finding = msgspec.structs.replace(finding, sentence=f"{finding.sentence}; {link.text}")
@@ -201,8 +201,8 @@ def _at_close(gang: GangCounts | None) -> Iterator[str]:
 
 def _condition(run: Run, pod: str) -> Iterator[str]:
     """Yield the message of a pod's condition: a session does not write the same again."""
-    found = run.pod(pod)
-    for condition in () if found is None else found.status.conditions:
+    pod_object = run.pod(pod)
+    for condition in () if pod_object is None else pod_object.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
             yield condition.message
 
@@ -226,8 +226,9 @@ def _is_news(event: KubernetesEvent, known: Iterable[Recorded]) -> bool:
     """Return whether no condition in an answer has the same message, or is of a later time."""
     about = _who(event)
     return not any(
-        one.message == event.message or (one.about == about and _is_later(one.time, event.micros))
-        for one in known
+        condition.message == event.message
+        or (condition.about == about and _is_later(condition.time, event.micros))
+        for condition in known
     )
 
 
@@ -243,15 +244,15 @@ def _link(run: Run, event: KubernetesEvent, messages: Sequence[str], *, compared
 
     :param messages: what the session writes. :param compared: whether it was compared with that.
     """
-    who, other = _who(event), compared and event.says in _REASONS
-    another = " another reason" if other else ""
+    who, differs = _who(event), compared and event.says in _REASONS
+    another = " another reason" if differs else ""
     of_parts = event.says is Says.EVICTED and event.about[0] not in {POD, QUEUE}
     that = _OF_PARTS if of_parts else _THAT.get(event.says, "")
     text = (
         f"the cluster recorded{another} at {event.time}, in an Event of {who} ({event.reason})"
         f'{that}: "{event.message}"'
     )
-    instead = _instead(run, event, messages) if other else ""
+    instead = _instead(run, event, messages) if differs else ""
     return Recorded(
         text=f"{text}{instead and f'; this session {instead}'}",
         about=who,

@@ -150,6 +150,7 @@ def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[Objection, ...]]]:
         if options.taint_toleration:
             reasons += [
                 objection_to(taint)
+                # A cordon and its taint are one reason.
                 for taint in info.taints
                 if untolerated((taint,), wanted)
                 and not (cordoned and taint.key == UNSCHEDULABLE_TAINT.key)
@@ -199,6 +200,7 @@ def unbound_claim(run: Run, pod: Pod | None) -> str:
     claims = () if pod is None else _claims(run, pod)
     for claim in claims:
         named = claim_class(claim)
+        # Such a claim gets its volume when the pod has a node, so it keeps no pod waiting.
         storage = run.cache.stores.get("StorageClass", named)
         if _delays(storage) and not claim.spec.volume_name:
             continue
@@ -315,8 +317,8 @@ def _ports(pod: Pod) -> Iterator[_Phrase]:
         if port.host_port > 0
     }
     if ports:
-        what = "host port" if len(ports) == 1 else "one of the host ports"
-        named = f"{what} {_some(sorted(ports, key=int))}"
+        noun = "host port" if len(ports) == 1 else "one of the host ports"
+        named = f"{noun} {_some(sorted(ports, key=int))}"
         yield OCCUPIED, (f"has {named} in use", f"have {named} in use")
 
 
@@ -346,7 +348,7 @@ def _volumes(run: Run, pod: Pod) -> Iterator[_Phrase]:
     if gone:
         says = f"the pod's volume {_some(gone)}, which does not exist"
         yield VOLUME_MISSING, (f"cannot reach {says}", f"cannot reach {says}")
-    delayed = [one.name for one in claims if not one.spec.volume_name]
+    delayed = [claim.name for claim in claims if not claim.spec.volume_name]
     if delayed:
         named = f"the pod's {'claim' if len(delayed) == 1 else 'claims'} {_some(delayed)}"
         says = f"no free persistent volume for {named}"
@@ -363,15 +365,15 @@ def _missing(run: Run, pod: Pod) -> Iterator[tuple[Objection, str, str]]:
             continue
         named = claim_class(claim)
         if named and run.cache.stores.get("StorageClass", named) is None:
-            what = f"StorageClass {named} of its claim {key}"
-            yield Objection(no_class(named)), what, "unbound-claim"
+            missing = f"StorageClass {named} of its claim {key}"
+            yield Objection(no_class(named)), missing, "unbound-claim"
 
 
 def _claims(run: Run, pod: Pod) -> Sequence[PersistentVolumeClaim]:
     """Return the claims of a pod that exist."""
     keys = (f"{pod.namespace}/{claim.name}" for claim in mounted_claims(pod))
-    found = (run.cache.stores.get("PersistentVolumeClaim", key) for key in keys)
-    return [one for one in found if isinstance(one, PersistentVolumeClaim)]
+    claims = (run.cache.stores.get("PersistentVolumeClaim", key) for key in keys)
+    return [claim for claim in claims if isinstance(claim, PersistentVolumeClaim)]
 
 
 def _delays(storage: object) -> bool:

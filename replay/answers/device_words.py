@@ -23,33 +23,34 @@ def no_devices(run: Run, node: str) -> str:
 
     The words follow the name of the node.
     """
-    found = run.detail(Unregistered, UNREGISTERED, node)
-    if found is None:
+    unregistered = run.detail(Unregistered, UNREGISTERED, node)
+    if unregistered is None:
         return ""
-    match found.why:
+    match unregistered.why:
         case UnreadCards.NO_ANNOTATION:
-            return f"has no annotation {found.about}{_others(run, node)}"
+            return f"has no annotation {unregistered.about}{_others(run, node)}"
         case UnreadCards.NO_RESOURCE:
-            return f"has no {found.about} in status.allocatable"
+            return f"has no {unregistered.about} in status.allocatable"
         case UnreadCards.NO_CARD:
-            return f'names no card in its annotation {found.about}: "{_short(found.value)}"'
+            value = _short(unregistered.value)
+            return f'names no card in its annotation {unregistered.about}: "{value}"'
         case UnreadCards.SILENT:
-            says = f'its annotation {found.about} is "{_short(found.value)}"'
+            says = f'its annotation {unregistered.about} is "{_short(unregistered.value)}"'
             return f"has an agent that does not answer: {says}"
         case UnreadCards.TOO_FEW_FIELDS:
-            card = f'card "{_short(found.value)}" has {found.has} fields'
-            needs = f"{run.answer.release} reads cards with {found.needs}"
-            return f"has a malformed annotation {found.about}: {card}, and {needs}"
+            card = f'card "{_short(unregistered.value)}" has {unregistered.has} fields'
+            needs = f"{run.answer.release} reads cards with {unregistered.needs}"
+            return f"has a malformed annotation {unregistered.about}: {card}, and {needs}"
 
 
 def cards_short(run: Run, pod: str, node: str) -> str:
     """Return what the cards of a node lack for a pod; empty if the session did not say."""
-    found = run.detail(dict, SHORTAGES, f"{pod} {node}") or {}
+    shortages = run.detail(dict, SHORTAGES, f"{pod} {node}") or {}
     alike: dict[CardShort, list[str]] = {}
-    for card, short in found.items():
+    for card, short in shortages.items():
         if isinstance(short, CardShort):
             alike.setdefault(short, []).append(card)
-    return joined(_short_words(one, cards) for one, cards in alike.items())
+    return joined(_short_words(shortage, cards) for shortage, cards in alike.items())
 
 
 def _short_words(short: CardShort, cards: Sequence[str]) -> str:

@@ -37,9 +37,9 @@ def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
 
 
 def _drifted(mismatch: CacheMismatch) -> Drifted:
-    what = f"{mismatch.kind} {mismatch.name}" + (f" {mismatch.field}" if mismatch.field else "")
+    place = f"{mismatch.kind} {mismatch.name}" + (f" {mismatch.field}" if mismatch.field else "")
     truth, belief = mismatch.truth or "nothing", mismatch.belief or "nothing"
-    text = f"the scheduler's cache differs in {what}: {belief}; the API server has {truth}"
+    text = f"the scheduler's cache differs in {place}: {belief}; the API server has {truth}"
     return Drifted(
         text=text,
         kind=mismatch.kind,

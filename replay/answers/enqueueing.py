@@ -99,9 +99,9 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
     job = run.cache.jobs[key]
     check = run.detail(QueueCheck, ENQUEUE, key, "enqueue")
     if check is not None and check.plugin == step.by:
-        found = full_queue(run, check, "enqueue", ENQUEUE, key)
-        if found is not None:
-            return found
+        full = full_queue(run, check, "enqueue", ENQUEUE, key)
+        if full is not None:
+            return full
     seen = run.detail(ReservationCheck, "overcommit", key)
     if step.by == "overcommit" and seen is not None:
         return _overcommitted(run, seen, job.queue)
@@ -167,6 +167,7 @@ def _wants(seen: ReservationCheck, names: Sequence[str]) -> str:
     for name in names:
         wanted = seen.wanted.get(name, 0.0)
         room = seen.idle.get(name, 0.0)
+        # What is reserved has the amounts of this job in it.
         had = seen.reserved.get(name, 0.0) - wanted
         wants, left = apart(wanted, abs(room - had), name)
         if room < had:
@@ -210,14 +211,18 @@ def _beyond_queue(run: Run, queue: str, wanted: Amounts) -> str:
 
 def _reserved_by(run: Run, seen: ReservationCheck) -> str:
     names = seen.exceeded
-    some = [holder for holder in seen.holders if any(holder.reserved.get(name) for name in names)]
-    some.sort(key=lambda one: (-sum(one.reserved.get(name, 0.0) for name in names), one.job))
-    held_texts = [
-        f"{run.title(one.job)} has reserved "
-        f"{words(one.reserved, [name for name in names if one.reserved.get(name)])}"
-        for one in some[:HOLDERS]
+    reserving = [
+        holder for holder in seen.holders if any(holder.reserved.get(name) for name in names)
     ]
-    more = len(some) - HOLDERS
+    reserving.sort(
+        key=lambda holder: (-sum(holder.reserved.get(name, 0.0) for name in names), holder.job)
+    )
+    held_texts = [
+        f"{run.title(holder.job)} has reserved "
+        f"{words(holder.reserved, [name for name in names if holder.reserved.get(name)])}"
+        for holder in reserving[:HOLDERS]
+    ]
+    more = len(reserving) - HOLDERS
     return (
         f" ({joined([*held_texts, f'{more} more'] if more > 0 else held_texts)})"
         if held_texts

@@ -124,15 +124,15 @@ def _tried(run: Run, asked: EvictingAction, *, named: bool) -> EvictionTry:
 
 
 def _stays(votes: EvictionVotes) -> Iterator[Stay]:
-    for plugin, some in votes.staying.items():
-        for one in some:
+    for plugin, stays in votes.staying.items():
+        for stay in stays:
             yield Stay(
                 plugin=plugin,
-                reason=str(one.spares),
-                about=one.about,
-                pods=one.pods,
-                has=_plain(one.has),
-                limit=_plain(one.limit),
+                reason=str(stay.spares),
+                about=stay.about,
+                pods=stay.pods,
+                has=_plain(stay.has),
+                limit=_plain(stay.limit),
             )
 
 
@@ -145,12 +145,12 @@ def why_no_room(run: Run, asked: EvictingAction) -> NoRoom:
     """Return why an action makes no room for a pod."""
     abouts = (asked.pod, asked.job)
     seen = (
-        run.detail(EvictionSearch, what, about, asked.action)
+        run.detail(EvictionSearch, search, about, asked.action)
         for about in abouts
-        for what, _ in _SEARCHES
+        for search, _ in _SEARCHES
     )
     searches = [search for search in seen if search is not None]
-    gated = next((one.gated for one in searches if one.gated is not None), None)
+    gated = next((search.gated for search in searches if search.gated is not None), None)
     if not searches:
         gated = _gated(run, asked)
         text = "" if gated is None else _left_at(run, gated, asked)
@@ -160,55 +160,56 @@ def why_no_room(run: Run, asked: EvictingAction) -> NoRoom:
         return NoRoom(gate_words(run, gated, asked.job, asked.pod), gated, searches)
     gang = run.detail(GangCounts, "gang", asked.job)
     room = _room_taken_back(run, asked.action, asked.job)
-    found = NoRoom("", None, searches, room)
+    no_room = NoRoom("", None, searches, room)
     if room and gang is not None:
         text = _incomplete(room, gang)
-    elif not found.nodes:
+    elif not no_room.nodes:
         text = "on no node could evictions help"
-    elif not found.candidates:
+    elif not no_room.candidates:
         text = f"there is no pod that it may evict{_protected(run, asked.action, asked.job)}"
     else:
-        text = f"{counted(found.candidates, 'pod')} could be evicted, but {_spared(run, asked)}"
-    return msgspec.structs.replace(found, text=text)
+        text = f"{counted(no_room.candidates, 'pod')} could be evicted, but {_spared(run, asked)}"
+    return msgspec.structs.replace(no_room, text=text)
 
 
 def _gated(run: Run, asked: EvictingAction) -> Gated | None:
     """Return what kept an action from looking for victims: for the pod, its job, or its queue."""
     job = run.job(asked.job)
+    # What is about the pod says most, what is about its queue least.
     abouts = (asked.pod, asked.job, *(() if job is None else (job.queue,)))
-    found = (run.detail(Gated, GATE, about, asked.action) for about in abouts)
-    return next((one for one in found if one is not None), None)
+    gates = (run.detail(Gated, GATE, about, asked.action) for about in abouts)
+    return next((gate for gate in gates if gate is not None), None)
 
 
 def _left_at(run: Run, gated: Gated, asked: EvictingAction) -> str:
     """Return that an action left a queue at the pod of another job, before it came to this one."""
     pod = run.pod(gated.about)
-    other = "" if pod is None else job_of(pod)
+    job_there = "" if pod is None else job_of(pod)
     own = run.job(asked.job)
-    if other in {"", asked.job} or own is None:
+    if job_there in {"", asked.job} or own is None:
         return ""
-    at = f"pod {gated.about} of {run.title(other)}"
+    at = f"pod {gated.about} of {run.title(job_there)}"
     return f"it does not come to this job, as it leaves queue {own.queue} at {at}: "
 
 
 def _trials(run: Run, asked: EvictingAction) -> EvictionTrials:
-    found = (
+    trials_seen = (
         run.detail(EvictionTrials, TRIALS, about, asked.action) for about in (asked.pod, asked.job)
     )
-    return next((trials for trials in found if trials is not None), EvictionTrials({}, {}))
+    return next((trials for trials in trials_seen if trials is not None), EvictionTrials({}, {}))
 
 
 def _room_taken_back(run: Run, action: str, job: str) -> int:
     """Return for how many pods of a job an action made room at most, before it took that back."""
     waiting = {pod for pod in run.waiting_pods(job) if placed(run, pod) is None}
-    held: set[str] = set()
+    planned: set[str] = set()
     most = 0
     for step in run.trace.steps:
         if step.action == action and step.what == PIPELINE:
-            held.update(waiting.intersection(step.about))
+            planned.update(waiting.intersection(step.about))
         elif step.action == action and step.what == DISCARD:
-            most = max(most, len(held))
-            held.clear()
+            most = max(most, len(planned))
+            planned.clear()
     return most
 
 
@@ -240,12 +241,14 @@ def _votes(run: Run, asked: EvictingAction) -> dict[str, int]:
 
 def _votes_of(run: Run, asked: EvictingAction) -> EvictionVotes:
     """Return what the plugins say of all candidates of other jobs, or else of the same job."""
-    found = (
-        run.detail(EvictionVotes, what, about, asked.action)
+    votes_seen = (
+        run.detail(EvictionVotes, search, about, asked.action)
         for about in (asked.pod, asked.job)
-        for _, what in _SEARCHES
+        for _, search in _SEARCHES
     )
-    return next((votes for votes in found if votes is not None and votes.tiers), EvictionVotes(()))
+    return next(
+        (votes for votes in votes_seen if votes is not None and votes.tiers), EvictionVotes(())
+    )
 
 
 def _spared(run: Run, asked: EvictingAction) -> str:
@@ -256,6 +259,7 @@ def _spared(run: Run, asked: EvictingAction) -> str:
         pods = counted(evicted.victims, "pod")
         short = joined(short_words(evicted))
         return f"{pods}, which it evicts on {evicted.node}, hold only {short} that the pod requests"
+    # In a tier only what all its plugins choose may go, so one that chooses nothing keeps all.
     if votes.tiers and all(0 in tier.values() for tier in votes.tiers):
         return _none_goes(run, votes)
     others = "" if asked.action.startswith("gang") else _others_stay(run, votes)
@@ -267,13 +271,15 @@ def _none_goes(run: Run, votes: EvictionVotes) -> str:
     none = dict.fromkeys(
         plugin for tier in votes.tiers for plugin, count in tier.items() if not count
     )
-    parts = [spared_words(run, one, votes.staying.get(one, ())) for one in none]
+    parts = [spared_words(run, plugin, votes.staying.get(plugin, ())) for plugin in none]
     return f"no plugin lets one go: {joined(parts)}" if len(parts) > 1 else parts[0]
 
 
 def _others_stay(run: Run, votes: EvictionVotes) -> str:
     """Return why the other candidates stay, if plugins agree on some."""
-    parts = [spared_words(run, plugin, some) for plugin, some in votes.staying.items() if some]
+    parts = [
+        spared_words(run, plugin, staying) for plugin, staying in votes.staying.items() if staying
+    ]
     return f"; with these gone, the others stay: {joined(parts)}" if parts else ""
 
 
@@ -281,7 +287,7 @@ def _too_little(trials: EvictionTrials, votes: EvictionVotes) -> str:
     """Return what the node would lack that comes nearest, with all pods gone that may go."""
     short = trials.nearest.get(VictimTrial.TOO_LITTLE)
     kept_out, refused = (
-        trials.nearest.get(one) for one in (VictimTrial.KEPT_OUT, VictimTrial.REFUSED)
+        trials.nearest.get(outcome) for outcome in (VictimTrial.KEPT_OUT, VictimTrial.REFUSED)
     )
     if kept_out is not None:
         return f"also {_gone(kept_out)}, its queue or a filter does not take the pod"
@@ -308,13 +314,13 @@ def _protected(run: Run, action: str, job: str) -> str:
     same, gone = action in PREEMPTING, {name for name, _ in run.answer.result.evictions}
     skips = same and resolve(run.answer.release).best_effort_victims_skipped
     staying = closed = empty = 0
-    for key, other in run.cache.jobs.items():
-        queue = run.cache.queues.get(other.queue)
-        if key == job or queue is None or (other.queue == own.queue) is not same:
+    for key, job_beside in run.cache.jobs.items():
+        queue = run.cache.queues.get(job_beside.queue)
+        if key == job or queue is None or (job_beside.queue == own.queue) is not same:
             continue
         running = [
             task
-            for task in other.index.get(TaskStatus.RUNNING, {}).values()
+            for task in job_beside.index.get(TaskStatus.RUNNING, {}).values()
             if task.key not in gone
         ]
         if not same and not queue.reclaimable:

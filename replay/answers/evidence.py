@@ -41,12 +41,12 @@ def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
     )
     read = with_verbs(log.store, moment, log.store.read(query))
     events = [event for event in read if KINDS[event.event.kind].effect in _CHANGING]
-    dated = [one for one in events if one.event.revision is not None]
+    dated = [event for event in events if event.event.revision is not None]
     if not dated:
         return events
     last = moment.revision
-    by_then = [one for one in dated if last is None or (one.event.revision or 0) <= last]
-    return sorted(by_then, key=lambda one: (one.event.revision or 0, one.position))
+    by_then = [event for event in dated if last is None or (event.event.revision or 0) <= last]
+    return sorted(by_then, key=lambda event: (event.event.revision or 0, event.position))
 
 
 def of_the_last(versions: list[Recorded]) -> list[Recorded]:
@@ -63,8 +63,8 @@ def last_versions(log: Log, moment: Moment, about: Iterable[ObjectKey]) -> Itera
     """Yield the last event of each object by a moment; objects without a name are skipped."""
     last = [
         versions[-1]
-        for one in dict.fromkeys(about)
-        if one[1] and (versions := versions_of(log, moment, one))
+        for object_key in dict.fromkeys(about)
+        if object_key[1] and (versions := versions_of(log, moment, object_key))
     ]
     yield from evidence_of(log, moment, last)
 

@@ -41,19 +41,19 @@ def with_further(run: Run, key: str, first: Blocked, *pods: str) -> Blocked:
 
     :param key: of the PodGroup. :param pods: by default, all of the job that wait.
     """
-    some = pods or run.waiting_pods(key)
+    waiting = pods or run.waiting_pods(key)
     asked: list[Blocked | None] = []
     if first.cause == _OF_GANG:
-        asked += [_closed(run, key), gates_of(run, some)]
+        asked += [_closed(run, key), gates_of(run, waiting)]
     elif first.cause in _OF_QUEUE:
         asked.append(_gang(run, key))
     if first.cause in _OF_CLUSTER or first.cause == _OF_GANG:
-        asked.append(_first(queue_further(run, pod, key) for pod in some))
+        asked.append(_first(queue_further(run, pod, key) for pod in waiting))
     if asked:
-        asked.append(_first(nodes_further(run, pod) for pod in some))
-    for other in asked:
-        if other is not None and carries(run, other):
-            first = first.and_also(other)
+        asked.append(_first(nodes_further(run, pod) for pod in waiting))
+    for also in asked:
+        if also is not None and carries(run, also):
+            first = first.and_also(also)
     return first
 
 
@@ -120,5 +120,5 @@ def _closed(run: Run, key: str) -> Blocked | None:
     return None if info is None or info.state == "Open" else closed(run, info.name)
 
 
-def _first(found: Iterator[Blocked | None]) -> Blocked | None:
-    return next((one for one in found if one is not None), None)
+def _first(candidates: Iterator[Blocked | None]) -> Blocked | None:
+    return next((blocked for blocked in candidates if blocked is not None), None)

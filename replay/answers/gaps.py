@@ -34,8 +34,8 @@ class Hole(msgspec.Struct, frozen=True):
 def holes_of(log: Log, first: int, moment: Moment) -> tuple[Hole, ...]:
     """Return the gaps between a revision and a moment, ascending; those that overlap are one."""
     unknown = unknown_between(log, first, moment, SCHEDULING)
-    holes = {hole for one in unknown for hole in _hole(log, moment, one)}
-    return tuple(_joined(sorted(holes, key=lambda one: (one.after, one.before, one.seen or 0))))
+    holes = {hole for gap in unknown for hole in _hole(log, moment, gap)}
+    return tuple(_joined(sorted(holes, key=lambda hole: (hole.after, hole.before, hole.seen or 0))))
 
 
 def holds(hole: Hole, revision: int) -> bool:
@@ -68,6 +68,8 @@ def _joined(holes: Sequence[Hole]) -> Iterator[Hole]:
     for hole in holes:
         if now is not None and hole.after < now.before:
             seen = now.seen
+            # Of gaps that begin together, the state before them is as old as that of the kind seen
+            # first.
             if now.after == hole.after and seen is not None:
                 seen = None if hole.seen is None else min(seen, hole.seen)
             now = Hole(now.after, max(now.before, hole.before), seen)

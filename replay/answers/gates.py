@@ -19,8 +19,8 @@ def gates_of(run: Run, pods: Sequence[str]) -> Blocked | None:
     gates = {gate for name in pods for gate in _names(run, name)}
     if not gates:
         return None
-    what = f"scheduling {_what(gates)} {joined(sorted(gates))}"
-    text = f"the {what} of its pods must be removed first"
+    named = f"scheduling {_what(gates)} {joined(sorted(gates))}"
+    text = f"the {named} of its pods must be removed first"
     return _blocked(text, pods[:1])
 
 
@@ -29,11 +29,14 @@ def gated_pod(run: Run, pods: Sequence[str]) -> list[tuple[str, Blocked]]:
     for pod in pods:
         gates = _names(run, pod)
         if gates:
-            what = f"scheduling {_what(gates)} {joined(gates)}"
-            link = f"the {what} of pod {pod} must be removed first"
+            named = f"scheduling {_what(gates)} {joined(gates)}"
+            link = f"the {named} of pod {pod} must be removed first"
             blocked = _blocked(link, [pod])
             return [
-                (pod, msgspec.structs.replace(blocked, because=f"its {what} must be removed first"))
+                (
+                    pod,
+                    msgspec.structs.replace(blocked, because=f"its {named} must be removed first"),
+                )
             ]
     return []
 

@@ -33,7 +33,9 @@ def no_hypernode(run: Run, key: str) -> Blocked | None:
         return None
     least = max(1, gang.least - gang.ready)
     nearest = _nearest(seen)
-    if seen.tries and all(one.places is None and not _short(seen, one) for one in seen.tries):
+    if seen.tries and all(
+        hypernode.places is None and not _short(seen, hypernode) for hypernode in seen.tries
+    ):
         return None  # Sessions do not come to it: its topology is not what keeps it waiting.
     text = f"{_needs(seen, least)}, and {_none(seen)}"
     links: list[Link] = [_link(seen, least, text)]
@@ -65,7 +67,7 @@ def _none(seen: HypernodesChecked) -> str:
         if seen.lowest is None:
             return "the scheduler knows no hypernode"
         return f"there is none: the lowest tier is {seen.lowest}"
-    parts = [_has(seen, one) for one in sorted(seen.tries, key=_far)]
+    parts = [_has(seen, hypernode) for hypernode in sorted(seen.tries, key=_far)]
     rest = len(parts) - _NAMED
     if rest > 0:
         parts = [*parts[:_NAMED], f"{rest} more have no more"]
@@ -74,32 +76,34 @@ def _none(seen: HypernodesChecked) -> str:
     return f"{none}: {joined(parts)}"
 
 
-def _has(seen: HypernodesChecked, one: HypernodeTry) -> str:
-    if not one.nodes:
-        return f"{one.name} has no node"
-    if one.places is not None:
-        return f"{one.name} has a place for {one.places}"
-    room = seen.room.get(one.name, {})
+def _has(seen: HypernodesChecked, hypernode: HypernodeTry) -> str:
+    if not hypernode.nodes:
+        return f"{hypernode.name} has no node"
+    if hypernode.places is not None:
+        return f"{hypernode.name} has a place for {hypernode.places}"
+    room = seen.room.get(hypernode.name, {})
     parts = [
         f"{word(room.get(name, 0.0), name)} {name} free of the "
         f"{word(seen.wanted[name], name)} that the job needs"
-        for name in _short(seen, one)
+        for name in _short(seen, hypernode)
     ]
-    return f"{one.name} has {joined(parts)}" if parts else f"{one.name} was not tried"
+    return f"{hypernode.name} has {joined(parts)}" if parts else f"{hypernode.name} was not tried"
 
 
-def _short(seen: HypernodesChecked, one: HypernodeTry) -> list[str]:
+def _short(seen: HypernodesChecked, hypernode: HypernodeTry) -> list[str]:
     """Return the resources of which a hypernode has less free than the job's minResources."""
-    room = seen.room.get(one.name, {})
+    room = seen.room.get(hypernode.name, {})
     return [name for name in in_order(seen.wanted) if room.get(name, 0.0) < seen.wanted[name]]
 
 
-def _far(one: HypernodeTry) -> tuple[int, str]:
-    return -(one.places or 0), one.name
+def _far(hypernode: HypernodeTry) -> tuple[int, str]:
+    return -(hypernode.places or 0), hypernode.name
 
 
 def _nearest(seen: HypernodesChecked) -> HypernodeTry | None:
-    tried: Sequence[HypernodeTry] = [one for one in seen.tries if one.places is not None]
+    tried: Sequence[HypernodeTry] = [
+        hypernode for hypernode in seen.tries if hypernode.places is not None
+    ]
     return min(tried, key=_far, default=None)
 
 
@@ -113,12 +117,12 @@ def _link(seen: HypernodesChecked, least: int, text: str) -> Hypernodes:
         wanted=amounts_of(seen.wanted),
         tried=tuple(
             Hypernode(
-                name=one.name,
-                tier=one.tier,
-                nodes=one.nodes,
-                places=one.places,
-                room=amounts_of(seen.room.get(one.name)),
+                name=hypernode.name,
+                tier=hypernode.tier,
+                nodes=hypernode.nodes,
+                places=hypernode.places,
+                room=amounts_of(seen.room.get(hypernode.name)),
             )
-            for one in seen.tries
+            for hypernode in seen.tries
         ),
     )

@@ -113,6 +113,7 @@ def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
     phase = job.pod_group.status.phase
     if phase in {"", "Pending"}:
         enqueued = key in run.answer.result.enqueued
+        # Its pods are made once it is enqueued: in this session nothing keeps it.
         return None if enqueued and not job.tasks else _still_pending(run, key, enqueued=enqueued)
     return _not_running(run, key, job)
 
@@ -281,24 +282,26 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
     gated = gates_of(run, left)
     gang = run.detail(GangCounts, "gang", key)
     partly = None if gang is None else gang_short(run, key, gang)
-    found = partly or _of_pods(run, left, job.queue, key) or overused(run, job.queue, key)
-    if found is None or of_nodes(found):
-        found = no_hypernode(run, key) or found
-    if found is not None and gated is not None and causes_of(found)[1:] != (GATED,):
-        return found.and_also(gated)
-    return found or gated or _not_tried(run, key, left[0])
+    reason = partly or _of_pods(run, left, job.queue, key) or overused(run, job.queue, key)
+    # Under a hard topology, that no hypernode holds the job says more than what single nodes say.
+    if reason is None or of_nodes(reason):
+        reason = no_hypernode(run, key) or reason
+    # The gates may be named already, as what the rest of the gang waits for.
+    if reason is not None and gated is not None and causes_of(reason)[1:] != (GATED,):
+        return reason.and_also(gated)
+    return reason or gated or _not_tried(run, key, left[0])
 
 
 def _of_pods(run: Run, pods: list[str], queue: str, key: str) -> Blocked | None:
     """Return why none of a job's pods has a node: for different reasons, each with a pod."""
-    found = reasons_of(run, pods, queue, key)[:REASONS]
-    if not found:
+    reasons = reasons_of(run, pods, queue, key)[:REASONS]
+    if not reasons:
         return None
-    (_, first), *others = found
-    for who, other in others:
-        if not carries(run, other):
+    (_, first), *others = reasons
+    for who, reason in others:
+        if not carries(run, reason):
             continue
-        first = first.and_also(other, f"pod {who} waits because {other.because}")
+        first = first.and_also(reason, f"pod {who} waits because {reason.because}")
     return first
 
 

@@ -41,7 +41,7 @@ class KubernetesEvents:
     def __init__(self, log: Log, moment: Moment) -> None:
         self._log, self._moment = log, moment
         self._entries: dict[tuple[str, str], list[Entry]] = {}
-        for entry in (one for pair in EVENTS for one in log.truth(moment).of(*pair)):
+        for entry in (entry for pair in EVENTS for entry in log.truth(moment).of(*pair)):
             summary = entry.fact.summary if isinstance(entry.fact, OtherFact) else ()
             if len(summary) > _ABOUT and summary[_REASON] in SAYS:
                 about = (entry.reference.namespace, summary[_ABOUT])
@@ -52,8 +52,8 @@ class KubernetesEvents:
 
         :param about: the objects, with their uids; an empty one fits all objects of the name.
         """
-        found = (self._newest(key, uid) for key, uid in about.items())
-        return tuple(event for event in found if event is not None)
+        events = (self._newest(key, uid) for key, uid in about.items())
+        return tuple(event for event in events if event is not None)
 
     def _newest(self, about: ObjectKey, uid: str) -> KubernetesEvent | None:
         (_, kind), key = about
@@ -61,14 +61,17 @@ class KubernetesEvents:
         entries = self._entries.get((namespace or _NO_NAMESPACE, f"{kind.lower()}/{name}"), [])
         places = [entry.position for entry in entries]
         payloads = self._log.store.payloads(places, self._moment.branch) if places else {}
-        made = []
+        candidates = []
         for entry in entries:
             document = msgspec.json.decode(payloads[entry.position])
+            # An Event that names no uid may be about any object of the name.
             if uid in {"", *_texts(document, _UIDS)} or not any(_texts(document, _UIDS)):
-                made.append((entry, document, max(_times(document), default=None)))
-        if not made:
+                candidates.append((entry, document, max(_times(document), default=None)))
+        if not candidates:
             return None
-        entry, document, micros = max(made, key=lambda one: (one[2] or 0, one[0].revision))
+        entry, document, micros = max(
+            candidates, key=lambda candidate: (candidate[2] or 0, candidate[0].revision)
+        )
         return KubernetesEvent(
             about,
             next(_texts(document, _REASONS), ""),
@@ -98,8 +101,8 @@ def _times(document: Any) -> Iterator[int]:
 def _texts(document: Any, paths: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the texts at some places of an object; what is no text, or empty, is left out."""
     for path in paths:
-        found = document
+        value = document
         for name in path:
-            found = found.get(name) if isinstance(found, dict) else None
-        if isinstance(found, str) and found:
-            yield found
+            value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, str) and value:
+            yield value

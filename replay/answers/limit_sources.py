@@ -46,7 +46,7 @@ def releases_like(run: Run, behaviour: str) -> str:
 
 @cache
 def _range_like(release: str, behaviour: str) -> str:
-    own, names = getattr(resolve(release), behaviour), [str(one) for one in RELEASES]
+    own, names = getattr(resolve(release), behaviour), list(map(str, RELEASES))
     like = [getattr(resolve(name), behaviour) == own for name in names]
     if release not in names:
         return release
@@ -68,25 +68,25 @@ def source_of(run: Run, full: QueueLevel, names: Sequence[str]) -> str:
         limit = (full.limit or {}).get(name, 0.0)
         if full.compared != "realCapability" or (full.capability or {}).get(name) == limit:
             continue
-        kept = {
+        guaranteed = {
             queue: info.guarantee.get(name)
             for queue, info in sorted(run.cache.queues.items())
             if queue != full.queue and info.guarantee.get(name) > 0
         }
         total = on_nodes(run, name)
-        if kept and abs(total - sum(kept.values()) - limit) < _SLACK:
+        if guaranteed and abs(total - sum(guaranteed.values()) - limit) < _SLACK:
             has = f"all nodes have {word(total, name)}"
-            parts.append(f"{word(limit, name)} {name}, as {has} and {_kept(kept, name)}")
+            parts.append(f"{word(limit, name)} {name}, as {has} and {_kept(guaranteed, name)}")
     return f"; its limit is {joined(parts)}" if parts else ""
 
 
-def _kept(kept: Mapping[str, float], name: str) -> str:
+def _kept(guaranteed: Mapping[str, float], name: str) -> str:
     """Return to which queues an amount is guaranteed."""
-    most = sorted(kept.items(), key=lambda entry: (-entry[1], entry[0]))
+    most = sorted(guaranteed.items(), key=lambda entry: (-entry[1], entry[0]))
     named = [f"queue {queue}" for queue, _ in most[:_NAMED]]
     rest = len(most) - _NAMED
     more = [counted(rest, "other queue")] if rest > 0 else []
-    return f"{word(sum(kept.values()), name)} are guaranteed to {joined([*named, *more])}"
+    return f"{word(sum(guaranteed.values()), name)} are guaranteed to {joined([*named, *more])}"
 
 
 def on_nodes(run: Run, name: str) -> float:

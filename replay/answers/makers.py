@@ -46,14 +46,16 @@ def makers_of(log: Log, run: Run, finding: SessionFinding) -> tuple[Evidence, ..
     hold some of it; of an invalid tree, changes of its queues and of the nodes; of an object that
     is gone, its deletion.
     """
-    found: dict[int, Recorded] = {}
+    by_position: dict[int, Recorded] = {}
     for link in finding.chain:
         if link.blocks:
             for event in _of_link(log, run, link, finding.about):
-                found[event.position] = event
-    if all(is_only_seen(one.event.kind) for one in found.values()):
+                by_position[event.position] = event
+    if all(is_only_seen(event.event.kind) for event in by_position.values()):
         return ()  # lists say how things were, not what happened
-    events = sorted(found.values(), key=lambda one: (one.event.revision or 0, one.position))
+    events = sorted(
+        by_position.values(), key=lambda event: (event.event.revision or 0, event.position)
+    )
     return tuple(evidence_of(log, run.moment, events[-MOST:]))
 
 
@@ -100,7 +102,7 @@ def _of_node(log: Log, run: Run, name: str, why: Sequence[NodeReason]) -> Iterat
     if lacked:
         yield from last_change(log, run.moment, (NODE, name), _allocatable_of(lacked))
         info = run.cache.nodes.get(name)
-        tasks = [] if info is None else [one.task for one in info.tasks.values()]
+        tasks = [] if info is None else [task_on_node.task for task_on_node in info.tasks.values()]
         holding = [task.key for task in tasks if any(map(task.request.get, lacked))]
         yield from _bindings(log, run, holding)
 
@@ -136,10 +138,10 @@ def _of_the_nodes(run: Run, link: QueueTree) -> frozenset[str]:
     return frozenset() if same else frozenset({link.queue})
 
 
-def _part_of_spec(what: str) -> Callable[[Any], object]:
-    if not what:
+def _part_of_spec(field: str) -> Callable[[Any], object]:
+    if not field:
         return spec_of
-    return lambda document: (document.get("spec") or {}).get(what)
+    return lambda document: (document.get("spec") or {}).get(field)
 
 
 def _placements(log: Log, run: Run, key: str) -> Iterator[Recorded]:
@@ -185,7 +187,7 @@ def _last_of_nodes(log: Log, moment: Moment) -> list[Recorded]:
         if revision is not None and (last is None or revision <= last):
             names[recorded.event.reference.name] = None
     events = [event for name in names for event in last_change(log, moment, (NODE, name), _uid_of)]
-    return sorted(events, key=lambda one: (one.event.revision or 0, one.position))[-1:]
+    return sorted(events, key=lambda event: (event.event.revision or 0, event.position))[-1:]
 
 
 def _uid_of(document: Any) -> object:

@@ -73,7 +73,7 @@ def node_finding(run: Run, name: str) -> SessionFinding:
 def waiting_pods(cache: SchedulerCache) -> list[str]:
     """Return some of the pods that wait for a node in the whole cluster, by name."""
     pending = (job.index.get(TaskStatus.PENDING, {}).values() for job in cache.jobs.values())
-    return sorted(task.key for some in pending for task in some)[:CLOSELY]
+    return sorted(task.key for tasks in pending for task in tasks)[:CLOSELY]
 
 
 def waiting_groups(cache: SchedulerCache) -> list[str]:
@@ -101,7 +101,7 @@ def _closed(info: NodeInfo) -> tuple[str, str] | None:
     if taints:
         return (
             "tainted",
-            f"only pods that tolerate {joined(one.text for one in taints)} may run there",
+            f"only pods that tolerate {joined(taint.text for taint in taints)} may run there",
         )
     return None
 
@@ -181,11 +181,12 @@ def _after(run: Run, name: str, group: RefusingNodes, request: Mapping[str, floa
     lacked = [reason.resource for reason in group.reasons if reason.resource]
     if info is None or not lacked:
         return ""
-    if any(info.idle.get(one) < request.get(one, 0.0) for one in lacked):
+    # Of one of these it has too little without what this session planned, too.
+    if any(info.idle.get(resource) < request.get(resource, 0.0) for resource in lacked):
         return ""
     pods = sorted(_planned(run, name))
-    groups = dict.fromkeys(job_of(found) for pod in pods if (found := run.pod(pod)) is not None)
-    titles = [run.title(one) for one in groups]
+    groups = dict.fromkeys(job_of(planned) for pod in pods if (planned := run.pod(pod)) is not None)
+    titles = [run.title(group_name) for group_name in groups]
     if not titles:
         return ""
     more = [f"{len(titles) - 2} more"] if len(titles) > 2 else []
@@ -201,9 +202,9 @@ def _planned(run: Run, name: str) -> set[str]:
 
 
 def _refusals(run: Run, name: str, refused: Mapping[str, _Refused]) -> Iterator[Link]:
-    for pod, one in refused.items():
+    for pod, why in refused.items():
         own = demands_of(run, pod)
-        text = f"it does not take pod {pod}: {refusal_of(one.group, name, own)}{one.after}"
+        text = f"it does not take pod {pod}: {refusal_of(why.group, name, own)}{why.after}"
         yield Waiting(text=text, names=(pod,))
 
 
@@ -214,9 +215,9 @@ def _would(run: Run, name: str, refused: Mapping[str, _Refused]) -> str:
         why = refusal_of(only.group, name, demands_of(run, pod))
         return f"it does not take pod {pod}, which waits: {why}{only.after}"
     by_reason: dict[str, int] = {}
-    for one in refused.values():
-        says = joined(f"it {phrase(reason, one=True)}" for reason in one.group.reasons)
-        by_reason[says + one.after] = by_reason.get(says + one.after, 0) + 1
+    for refusal in refused.values():
+        says = joined(f"it {phrase(reason, one=True)}" for reason in refusal.group.reasons)
+        by_reason[says + refusal.after] = by_reason.get(says + refusal.after, 0) + 1
     parts = [f"{says} ({counted(pods, 'pod')})" for says, pods in by_reason.items()]
     many = f"it does not take {counted(len(refused), 'pod')} that wait"
     return f"{many}: {joined(parts[:_NAMED])}"

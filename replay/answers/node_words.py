@@ -119,7 +119,7 @@ def node_reason(group: RefusingNodes, own: Demands = NO_DEMANDS) -> NodeReason:
         of=group.of,
         behaviour=own.behaviour if group.of else "",
         codes=tuple(objection.full_code for objection in group.reasons),
-        lacks=tuple(one.resource for one in group.reasons if one.resource),
+        lacks=tuple(reason.resource for reason in group.reasons if reason.resource),
     )
 
 
@@ -250,7 +250,9 @@ def _which(reason: Objection, group: RefusingNodes, own: Demands) -> str:
     if not _is_taint(reason) or reason.subject:
         return ""
     closed = (objection for name in group.nodes for objection in own.closed.get(name, ()))
-    named = list(dict.fromkeys(_taint_name(one) for one in closed if _names_taint(one)))
+    named = list(
+        dict.fromkeys(_taint_name(objection) for objection in closed if _names_taint(objection))
+    )
     more = [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
     return f" ({joined([*named[:_NAMED], *more])})" if named else ""
 
@@ -272,8 +274,8 @@ def _sizes(group: RefusingNodes, own: Demands) -> str:
         }
         if never and own.nodes:
             parts += [
-                f"{many} {'has' if many == 1 else 'have'} {what}"
-                for what, many in by_count.items()
+                f"{many} {'has' if many == 1 else 'have'} {state}"
+                for state, many in by_count.items()
                 if many
             ]
     return f": {joined(parts)}" if parts else ""
@@ -301,13 +303,13 @@ def _lacked(near: NodeMiss, own: Demands) -> list[str]:
 def _given(near: NodeMiss, names: Sequence[str], own: Demands) -> str:
     """Return to which pods this session gave what a node lacks, if it would suffice without."""
     given = own.given(near.node)
-    some = [(pod, asked) for pod, asked in given if any(asked.get(name) for name in names)]
-    if not some or any(
-        near.missing[name] > sum(asked.get(name, 0.0) for _, asked in some) for name in names
+    takers = [(pod, asked) for pod, asked in given if any(asked.get(name) for name in names)]
+    if not takers or any(
+        near.missing[name] > sum(asked.get(name, 0.0) for _, asked in takers) for name in names
     ):
         return ""
-    rest = len(some) - _NAMED
-    named = [*(f"pod {pod}" for pod, _ in some[:_NAMED]), *([f"{rest} more"] if rest > 0 else [])]
+    rest = len(takers) - _NAMED
+    named = [*(f"pod {pod}" for pod, _ in takers[:_NAMED]), *([f"{rest} more"] if rest > 0 else [])]
     return f", which this session gives to {joined(named)}"
 
 
@@ -315,8 +317,8 @@ def _further(name: str, reasons: Sequence[Objection], own: Demands) -> list[Obje
     """Return all reasons of a node: some, and those for which it is closed to the pod besides."""
     closed = own.closed.get(name, ())
     tainted = any(map(_is_taint, closed))
-    some = [reason for reason in reasons if not _is_taint(reason) or reason.subject or not tainted]
-    return list(dict.fromkeys((*some, *closed)))
+    shown = [reason for reason in reasons if not _is_taint(reason) or reason.subject or not tainted]
+    return list(dict.fromkeys((*shown, *closed)))
 
 
 def _alone(group: RefusingNodes, near: NodeMiss | None, own: Demands) -> str:

@@ -110,10 +110,10 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
 
     :param own: their PodGroup.
     """
-    found: dict[object, tuple[str, Blocked]] = {}
+    by_kind: dict[object, tuple[str, Blocked]] = {}
     seen: list[object] = []
     for pod in pods:
-        if found and (own not in run.trace.fully or not run.trace.follows(pod)):
+        if by_kind and (own not in run.trace.fully or not run.trace.follows(pod)):
             break  # Nothing more is known of it than of the first.
         alike = _alike(run, pod, queue, own)
         if alike is not None and alike in seen:
@@ -121,8 +121,8 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
         seen.append(alike)
         blocked = not_placed(run, pod, queue, own)
         if blocked is not None:
-            found.setdefault(_kind(blocked), (pod, blocked))
-    return list(found.values())
+            by_kind.setdefault(_kind(blocked), (pod, blocked))
+    return list(by_kind.values())
 
 
 def _alike(run: Run, name: str, queue: str, own: str) -> object:
@@ -179,40 +179,44 @@ def places(run: Run, key: str) -> list[dict[str, str]]:
     not count together. What it would have to evict others for does not count at all.
     """
     waiting = set(run.waiting_pods(key))
-    held: list[tuple[str, str]] = []
-    found = []
+    planned: list[tuple[str, str]] = []
+    tries = []
     for step in run.trace.steps:
         if step.action not in PLACING:
             continue
         if step.what in _PLACED:
-            held += [(pod, step.named) for pod in step.about]
+            planned += [(pod, step.named) for pod in step.about]
         elif step.outcome is StepOutcome.TAKEN_BACK:
-            found.append({pod: node for pod, node in held if pod in waiting})
-            del held[max(0, len(held) - step.many) :]
-    found.append({pod: node for pod, node in held if pod in waiting})
-    return found
+            tries.append({pod: node for pod, node in planned if pod in waiting})
+            del planned[max(0, len(planned) - step.many) :]
+    tries.append({pod: node for pod, node in planned if pod in waiting})
+    return tries
 
 
 def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     """Return why a gang can only be placed in part; None if none of it was, or enough."""
     having = max(places(run, key), key=len)
+    # Pods that the session binds are among the ready ones already.
     fits = gang.ready + sum(pod not in run.binds for pod in having)
     if not 0 < fits < gang.least:
         return None
     left = [pod for pod in run.waiting_pods(key) if pod not in having]
-    found = reasons_of(run, left, run.cache.jobs[key].queue, key) or gated_pod(run, left)
-    failing = [*found[:1], *(one for one in found[1:] if carries(run, one[1]))][:REASONS]
+    reasons = reasons_of(run, left, run.cache.jobs[key].queue, key) or gated_pod(run, left)
+    # The first one stays in any case, else the gang would wait for no reason.
+    failing = [*reasons[:1], *(reason for reason in reasons[1:] if carries(run, reason[1]))][
+        :REASONS
+    ]
     text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
     text += " has a place" if fits == 1 else " have a place"
     if not failing:
         note = Note(text=text, blocks=True)
         return Blocked(text, GANG_SHORT, (note,), ((PODGROUP, key),))
-    parts = [f"pod {who} has none, because {one.because}" for who, one in failing]
+    parts = [f"pod {who} has none, because {reason.because}" for who, reason in failing]
     return Blocked(
         f"{text}: {'; '.join(parts)}",
         GANG_SHORT,
-        tuple(link for _, one in failing for link in one.links),
-        ((PODGROUP, key), *(about for _, one in failing for about in one.about)),
+        tuple(link for _, reason in failing for link in reason.links),
+        ((PODGROUP, key), *(about for _, reason in failing for about in reason.about)),
         (failing[0][1].cause, *failing[0][1].of),
     )
 
@@ -226,11 +230,11 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
         return None
     check = run.detail(QueueCheck, ALLOCATE, pod, refused.action)
     if check is not None and check.plugin == refused.by and compares(refused):
-        found = full_queue(run, check, refused.action, ALLOCATE, own)
-        if found is not None:
-            found = _unbound_first(run, pod, found)
+        full = full_queue(run, check, refused.action, ALLOCATE, own)
+        if full is not None:
+            full = _unbound_first(run, pod, full)
             more = of_which(run, pod, _exceeded(check))
-            return msgspec.structs.replace(found, because=found.because + more)
+            return msgspec.structs.replace(full, because=full.because + more)
     return refusal(run, refused, queue)
 
 
@@ -239,21 +243,21 @@ def _exceeded(check: QueueCheck) -> list[str]:
     return [name for name in dict.fromkeys(names) if name != "pods"]
 
 
-def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
+def _unbound_first(run: Run, pod: str, full: Blocked) -> Blocked:
     """Return why a pod waits whose claim has no volume, if the limits of volumes are not known.
 
     Without CSINodes the session counts no volume as possible, and refuses what may be permitted.
     """
-    if found.cause != ATTACH_LIMIT or not run.never_listed(CSI_NODE):
-        return found
+    if full.cause != ATTACH_LIMIT or not run.never_listed(CSI_NODE):
+        return full
     claim = unbound_claim(run, run.pod(pod))
     if not claim:
-        return found
+        return full
     unknown = Note(
         text="the log holds no csinodes: it is not known how many volumes nodes may have"
     )
     links = (Note(text=claim, blocks=True), unknown)
-    return msgspec.structs.replace(found, because=claim, cause="unbound-claim", of=(), links=links)
+    return msgspec.structs.replace(full, because=claim, cause="unbound-claim", of=(), links=links)
 
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
@@ -304,7 +308,7 @@ def _unseen(run: Run) -> Iterator[str]:
 def _lacked(seen: NodesChecked) -> list[str]:
     """Return the resources of which nodes lack some for a pod."""
     near = (miss for group in seen.groups for miss in group.nearest)
-    return list(dict.fromkeys(name for one in near for name in one.missing if name != "pods"))
+    return list(dict.fromkeys(name for miss in near for name in miss.missing if name != "pods"))
 
 
 def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
@@ -375,14 +379,14 @@ def _unprepared(run: Run, pod: str, text: str) -> Blocked:
 
 def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
     """Return why a pod's volumes keep it from all nodes, and the cause."""
-    found = run.pod(pod)
+    pod_object = run.pod(pod)
     place = pod.partition("/")[0]
-    for claim in () if found is None else mounted_claims(found):
+    for claim in () if pod_object is None else mounted_claims(pod_object):
         key = f"{place}/{claim.name}"
         if run.cache.stores.get("PersistentVolumeClaim", key) is None:
             absent = absence(run, "PersistentVolumeClaim", key)
             return f"its PersistentVolumeClaim {key} {absent}", "no-claim"
-    unbound = unbound_claim(run, found)
+    unbound = unbound_claim(run, pod_object)
     if unbound:
         return unbound, "unbound-claim"
     return f"its volumes keep it from all nodes: {says}", NO_NODE

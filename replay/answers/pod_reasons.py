@@ -139,8 +139,8 @@ def _in_group(run: Run, key: str, group: str) -> SessionFinding:
     """Return why a pod without a node waits, as a member of its PodGroup."""
     subject = f"pod {key}"
     if run.group(group) is None:
-        found = missing_group(run, group)
-        return found.finding(subject).after(differences(run, [("PodGroup", group)]))
+        blocked = missing_group(run, group)
+        return blocked.finding(subject).after(differences(run, [("PodGroup", group)]))
     crash = panics(run)
     job = run.job(group)
     if crash is None and job is not None:
@@ -200,7 +200,9 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> SessionFinding | None:
         return None
     blocked = with_evictions(run, with_further(run, group, blocked, key), key, group)
     head = [
-        one for one in job_finding(run, group, SentenceSubject.of(subject)).chain if not one.blocks
+        link
+        for link in job_finding(run, group, SentenceSubject.of(subject)).chain
+        if not link.blocks
     ][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
     finding = msgspec.structs.replace(blocked, links=(*blocked.links, *tail)).finding(subject)

@@ -45,14 +45,14 @@ def queue_finding(run: Run, name: str) -> SessionFinding:
     crash = panics(run)
     if crash is not None:
         return crash.finding(f"every job of {subject}").after([state], *about)
-    blocked = {key: found for key in waiting_jobs(run, name) if (found := _blocked(run, key))}
+    blocked = {key: reason for key in waiting_jobs(run, name) if (reason := _blocked(run, key))}
     links: list[Link] = [state, *_account_links(run, name), *_waiting_links(run, blocked)]
     links += _evictions(run, blocked)
     links += differences(run, [("Queue", name)])
     if not blocked:
         return _idle(run, subject, name).after(links, *about)
     if info.state != "Open" and all(
-        (one.cause, *one.of) == (QUEUE_CLOSED, name) for one in blocked.values()
+        (reason.cause, *reason.of) == (QUEUE_CLOSED, name) for reason in blocked.values()
     ):
         text = f"it is {state_words(run, name)}"
         many = counted(len(blocked), "job")
@@ -74,8 +74,8 @@ def jobs_below(cache: SchedulerCache, name: str) -> list[str]:
         if not more:
             break
         within |= more
-    found = (key for key, job in cache.jobs.items() if job.queue in within)
-    return sorted(key for key in found if cache.jobs[key].pod_group is not None)
+    keys = (key for key, job in cache.jobs.items() if job.queue in within)
+    return sorted(key for key in keys if cache.jobs[key].pod_group is not None)
 
 
 def may_wait(cache: SchedulerCache, key: str) -> bool:
@@ -88,24 +88,25 @@ def may_wait(cache: SchedulerCache, key: str) -> bool:
 def _blocked(run: Run, key: str) -> Blocked | None:
     """Return why a job waits; of one followed fully, also what stops actions that evict for it."""
     group = run.group(key)
-    found = None if group is None else job_blocked(run, key, group)
-    if found is None or group is None or key not in run.trace.fully:
-        return found
-    return with_evictions(run, found, first_waiting(run, key, group), key)
+    reason = None if group is None else job_blocked(run, key, group)
+    if reason is None or group is None or key not in run.trace.fully:
+        return reason
+    return with_evictions(run, reason, first_waiting(run, key, group), key)
 
 
 def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
     """Yield what the actions that evict did for the first job of each cause, each thing once."""
     said = set()
-    firsts = {(found.cause, *found.of): key for key, found in reversed(list(blocked.items()))}
+    # Backwards, so that of each cause the first job stays.
+    firsts = {(reason.cause, *reason.of): key for key, reason in reversed(list(blocked.items()))}
     for key in sorted(run.trace.fully.intersection(firsts.values())):
         group = run.group(key)
         waiting = "" if group is None else first_waiting(run, key, group)
         for link in eviction_links(run, waiting, key, named=True) if waiting else ():
-            what = (link.action, link.gate, link.by, str(link.compared))
-            if not link.gate or what not in said:
+            attempt = (link.action, link.gate, link.by, str(link.compared))
+            if not link.gate or attempt not in said:
                 yield link
-            said.add(what)
+            said.add(attempt)
 
 
 def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFinding:
@@ -115,14 +116,17 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFindin
     those of other causes.
     """
     by_cause: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for key, found in blocked.items():
-        by_cause.setdefault((found.cause, *found.of), {}).setdefault(found.because, []).append(key)
+    for key, kept_by in blocked.items():
+        same_cause = by_cause.setdefault((kept_by.cause, *kept_by.of), {})
+        same_cause.setdefault(kept_by.because, []).append(key)
     causes = sorted(by_cause, key=lambda cause: (-_count(by_cause[cause]), cause))
     groups = [
         sorted(by_cause[cause].items(), key=lambda reason: (-len(reason[1]), reason[1]))
         for cause in causes
     ]
-    order = [group[0] for group in groups] + list(chain.from_iterable(one[1:] for one in groups))
+    order = [group[0] for group in groups] + list(
+        chain.from_iterable(group[1:] for group in groups)
+    )
     parts = []
     for because, keys in order[:NAMED]:
         more = f" and {counted(len(keys) - 1, 'more', 'more')}" if len(keys) > 1 else ""
@@ -136,7 +140,7 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> SessionFindin
         ((key, only),) = blocked.items()
         text = f"{run.title(key)} of {subject} waits because {only.because}"
     shown_causes = order[: max(NAMED, len(causes))]
-    about = tuple(one for _, keys in shown_causes for one in blocked[keys[0]].about)
+    about = tuple(object_key for _, keys in shown_causes for object_key in blocked[keys[0]].about)
     cause, *of = chain.from_iterable(causes[:NAMED])
     return SessionFinding(text, True, cause, (), about, tuple(of))
 
@@ -146,8 +150,8 @@ def _count(reasons: Mapping[str, Sequence[str]]) -> int:
 
 
 def _waiting_links(run: Run, blocked: dict[str, Blocked]) -> Iterator[Link]:
-    for key, found in blocked.items():
-        text = f"{run.title(key)} waits because {found.because}"
+    for key, reason in blocked.items():
+        text = f"{run.title(key)} waits because {reason.because}"
         yield Waiting(text=text, names=(key,), blocks=True)
 
 

@@ -128,7 +128,7 @@ def _ranked(
         for holder in holders
         if point == ENQUEUE or any(holder.allocated.values())
     ]
-    return sorted(counted, key=lambda one: (-_weight(one, full), one.job))
+    return sorted(counted, key=lambda holder: (-_weight(holder, full), holder.job))
 
 
 def invalid_tree(run: Run, fault: TreeFault) -> Blocked:
@@ -284,10 +284,10 @@ def _too_small(where: str, full: QueueLevel, names: Sequence[str]) -> str:
 
 
 def _cluster(run: Run, full: QueueLevel) -> str:
-    held = {
+    with_wanted = {
         name: full.wanted.get(name, 0.0) + full.allocated.get(name, 0.0) for name in full.exceeded
     }
-    return beyond_nodes(run, held)
+    return beyond_nodes(run, with_wanted)
 
 
 def beyond_nodes(run: Run, wanted: Amounts) -> str:
@@ -375,14 +375,14 @@ def _weight(holder: QueueHolder, full: QueueLevel | None) -> float:
 
 def _by(run: Run, full: QueueLevel, holders: Sequence[QueueHolder]) -> str:
     """Return who holds and reserves what is short."""
-    some = [holder for holder in holders if _weight(holder, full) > 0]
-    if not some:
+    having = [holder for holder in holders if _weight(holder, full) > 0]
+    if not having:
         return ""
     alone = len(full.exceeded) == 1
     named = [
-        f"{run.title(one.job)} {_has(one, full.exceeded, alone=alone)}"
-        f"{_given(run, one, full.exceeded)}"
-        for one in some
+        f"{run.title(holder.job)} {_has(holder, full.exceeded, alone=alone)}"
+        f"{_given(run, holder, full.exceeded)}"
+        for holder in having
     ]
     rest = len(named) - HOLDERS
     if rest > 0:
@@ -403,9 +403,10 @@ def _given(run: Run, holder: QueueHolder, names: Sequence[str]) -> str:
 
 def _has(holder: QueueHolder, names: Sequence[str], *, alone: bool) -> str:
     def says(verb: str, amounts: Amounts) -> list[str]:
-        some = [name for name in in_order(names) if amounts.get(name)]
-        if not some:
+        positive = [name for name in in_order(names) if amounts.get(name)]
+        if not positive:
             return []
-        return [f"{verb} {word(amounts[some[0]], some[0]) if alone else words(amounts, some)}"]
+        first = positive[0]
+        return [f"{verb} {word(amounts[first], first) if alone else words(amounts, positive)}"]
 
     return joined([*says("holds", holder.allocated), *says("has reserved", holder.reserved)])

@@ -86,8 +86,8 @@ def event_columns(event: Evidence) -> dict[str, Any]:
     }
 
 
-def _time_columns(one: Dated) -> dict[str, Any]:
-    return {"time": one.estimate, "estimated": is_uncertain(one.span)}
+def _time_columns(record: Dated) -> dict[str, Any]:
+    return {"time": record.estimate, "estimated": is_uncertain(record.span)}
 
 
 def reason_row(link: Reason) -> ReasonRow:
@@ -104,7 +104,7 @@ def account_rows(path: QueuePath) -> Iterator[AccountRow]:
 
 def miss_rows(group: NodeReason) -> Iterator[MissRow]:
     """Yield a row for each node; only the nearest have amounts."""
-    near = {one.node: one for one in group.nearest}
+    near = {miss.node: miss for miss in group.nearest}
     for node in group.nodes:
         miss = near.get(node)
         amounts = {} if miss is None else {name: getattr(miss, name) for name in _OF_A_MISS}

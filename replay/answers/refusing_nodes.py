@@ -56,8 +56,8 @@ def group_phrases(cache: SchedulerCache, pod: Pod) -> Iterator[tuple[Objection, 
             f"closed to queue {queue}, whose spec.affinity allows no node group (plugin nodegroup)"
         )
         if named:
-            some = joined(named[:_MOST], "or")
-            says = f"in no node group that queue {queue} allows ({some}; plugin nodegroup)"
+            allowed = joined(named[:_MOST], "or")
+            says = f"in no node group that queue {queue} allows ({allowed}; plugin nodegroup)"
         yield reason, (f"is {says}", f"are {says}")
 
 

@@ -28,25 +28,25 @@ def none_admitted(run: Run, key: str) -> Blocked | None:
 
     :param key: of the PodGroup.
     """
-    found = next(_rejected(run, key), None)
-    if found is None or not _knows_classes(run):
+    rejected = next(_rejected(run, key), None)
+    if rejected is None or not _knows_classes(run):
         return None
     text = (
         f"none of its pods exists: the API server rejects them, as their PriorityClass "
-        f"{found.name} does not exist"
+        f"{rejected.name} does not exist"
     )
-    about = ((PODGROUP, key), (PRIORITY_CLASS, found.name))
-    return Blocked(text, CAUSE, (Note(text=text, blocks=True),), about, (found.name,))
+    about = ((PODGROUP, key), (PRIORITY_CLASS, rejected.name))
+    return Blocked(text, CAUSE, (Note(text=text, blocks=True),), about, (rejected.name,))
 
 
 def not_known_whether(run: Run, key: str) -> str:
     """Return that it is not known whether pods are rejected; empty if that is known."""
-    found = next(_rejected(run, key), None)
-    if found is None or _knows_classes(run):
+    rejected = next(_rejected(run, key), None)
+    if rejected is None or _knows_classes(run):
         return ""
     return (
-        f"; it is not known whether their PriorityClass {found.name} exists, without which the API "
-        "server rejects them: the log holds no complete list of priorityclasses"
+        f"; it is not known whether their PriorityClass {rejected.name} exists, without which the "
+        "API server rejects them: the log holds no complete list of priorityclasses"
     )
 
 
@@ -55,11 +55,11 @@ def rejected_beside(run: Run, key: str) -> str:
     if not _knows_classes(run):
         return ""
     said = (
-        f"the API server rejects new pods of task {joined(one.tasks)}, as their PriorityClass "
-        f"{one.name} does not exist"
-        for one in _rejected(run, key)
+        f"the API server rejects new pods of task {joined(rejected.tasks)}, as their PriorityClass "
+        f"{rejected.name} does not exist"
+        for rejected in _rejected(run, key)
     )
-    return "".join(f"; {one}" for one in said)
+    return "".join(f"; {text}" for text in said)
 
 
 def _knows_classes(run: Run) -> bool:
@@ -71,11 +71,11 @@ def _rejected(run: Run, key: str) -> Iterator[_Rejected]:
     spec = run.job_spec(key)
     inherits = controller_behaviours(run.answer.release).pods_inherit_job_priority
     known = {*run.cache.stores.of("PriorityClass"), *BUILT_IN_CLASSES}
-    found: dict[str, list[str]] = {}
+    by_class: dict[str, list[str]] = {}
     for task in spec.get("tasks") or ():
         own = ((task.get("template") or {}).get("spec") or {}).get("priorityClassName")
         name = own or (spec.get("priorityClassName") if inherits else "")
         if name and name not in known and task.get("replicas"):
-            found.setdefault(name, []).append(task.get("name") or "default")
-    for name, tasks in sorted(found.items()):
+            by_class.setdefault(name, []).append(task.get("name") or "default")
+    for name, tasks in sorted(by_class.items()):
         yield _Rejected(tuple(tasks), name)

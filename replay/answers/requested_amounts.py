@@ -52,9 +52,9 @@ def _makers(pod: Pod, name: str, whole: float) -> Iterator[str]:
     overhead = Resource.of(pod.spec.overhead or {}, frozenset()).get(name)
     running = _sum((*pod.spec.containers, *sidecars), name) + overhead
     if abs(running - whole) > _EPSILON:
-        found = _largest(init, name, whole)
-        if found:
-            yield f"init container {found}"
+        largest = _largest(init, name, whole)
+        if largest:
+            yield f"init container {largest}"
             return
     named = [sidecar.name for sidecar in sidecars if _sum((sidecar,), name)]
     if named:

@@ -173,17 +173,17 @@ def changes_of(versions: Iterable[Recorded]) -> list[int]:
 
     :param versions: its events, in order.
     """
-    found, before = [], None
+    revisions, before = [], None
     for recorded in versions:
         if KINDS[recorded.event.kind].effect is not Effect.VERSION:
             continue
         status = msgspec.json.decode(recorded.event.payload).get("status") or {}
-        messages = [one.get("message") for one in status.get("conditions") or []]
+        messages = [condition.get("message") for condition in status.get("conditions") or []]
         now = (status.get("phase"), messages)
         if before != now and recorded.event.revision is not None:
-            found.append(recorded.event.revision)
+            revisions.append(recorded.event.revision)
         before = now
-    return found
+    return revisions
 
 
 def _chosen(places: Sequence[int], marks: Sequence[int], count: int) -> list[int]:
@@ -191,6 +191,7 @@ def _chosen(places: Sequence[int], marks: Sequence[int], count: int) -> list[int
     if len(places) <= count:
         return list(range(len(places)))
     wanted: dict[int, None] = {0: None}
+    # From the last change on: if there are too many, the first ones are not looked at.
     for mark in reversed(marks):
         after = next((at for at, place in enumerate(places) if place >= mark), len(places))
         wanted |= dict.fromkeys(at for at in (after - 1, after) if 0 <= at < len(places))
@@ -274,9 +275,11 @@ def _last_seen(
 
 def _time_from(log: Log, moment: Moment, earliest: int | None) -> dict[str, Any]:
     """Return the fields of :class:`.dated.Dated` of what began before a moment, after a time."""
-    found = _time(log, moment)
-    span = TimeSpan(earliest, found["latest"], found["estimate"])
-    return {**dated(span), "time": found["time"]} if found["time"] == moment.label else dated(span)
+    fields = _time(log, moment)
+    span = TimeSpan(earliest, fields["latest"], fields["estimate"])
+    return (
+        {**dated(span), "time": fields["time"]} if fields["time"] == moment.label else dated(span)
+    )
 
 
 def _between(log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]) -> list[Recorded]:
@@ -296,7 +299,7 @@ def _between(log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]
     )
     read = with_verbs(log.store, after, log.store.read(query))
     events = [event for event in read if KINDS[event.event.kind].effect in _CHANGING]
-    return _first([one for one in events if _matters(one, set(about))])
+    return _first([event for event in events if _matters(event, set(about))])
 
 
 def _matters(recorded: Recorded, about: Collection[ObjectKey]) -> bool:

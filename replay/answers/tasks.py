@@ -41,6 +41,6 @@ def _dependencies(spec: Mapping[str, Any], lacking: Mapping[str, object]) -> Ite
 def job_spec(log: Log, moment: Moment, key: str) -> Mapping[str, Any]:
     """Return the spec of a job of Volcano, ``ns/name``; empty if the log does not have it."""
     versions = versions_of(log, moment, (JOB, key))
-    found = msgspec.json.decode(versions[-1].event.payload) if versions else {}
-    spec = found.get("spec") if isinstance(found, dict) else None
+    document = msgspec.json.decode(versions[-1].event.payload) if versions else {}
+    spec = document.get("spec") if isinstance(document, dict) else None
     return spec if isinstance(spec, dict) else {}

@@ -23,8 +23,8 @@ _NAMED = 3
 
 def words_about(run: Run, kind: str, key: str) -> str:
     """Return that an object cannot be decoded, and why; empty if it can."""
-    found = run.cache.stores.undecoded.get((kind, key))
-    return "" if found is None else undecodable_words(found.fault)
+    undecoded = run.cache.stores.undecoded.get((kind, key))
+    return "" if undecoded is None else undecodable_words(undecoded.fault)
 
 
 def absence(run: Run, kind: str, key: str) -> str:
@@ -52,9 +52,9 @@ def with_job_fault(
 
     Sessions read its PodGroup only, and Volcano's job controller reads the job.
     """
-    for one in unknown:
-        if one.fault and one.pair == target.pair == JOB and target.key in one.objects:
-            text = f"{target.title} {one.fault}"
+    for gap in unknown:
+        if gap.fault and gap.pair == target.pair == JOB and target.key in gap.objects:
+            text = f"{target.title} {gap.fault}"
             finding = msgspec.structs.replace(
                 finding,
                 sentence=f"{finding.sentence}; {text}",
@@ -68,27 +68,29 @@ def undecoded_pods(run: Run, group: str) -> Blocked | None:
 
     :param group: ``namespace/name``.
     """
-    found = {key: one for key, one in _of(run, "Pod").items() if one.within == group}
-    text = _together("pod", found)
-    about: tuple[ObjectKey, ...] = tuple((POD, key) for key in list(found)[:1])
+    undecoded = {key: pod for key, pod in _of(run, "Pod").items() if pod.within == group}
+    text = _together("pod", undecoded)
+    about: tuple[ObjectKey, ...] = tuple((POD, key) for key in list(undecoded)[:1])
     return Blocked(text, CAUSE, (Note(text=text, blocks=True),), about, ("pods",)) if text else None
 
 
 def undecoded_groups(run: Run, queue: str) -> Blocked | None:
     """Return which PodGroups of a queue sessions do not see as they cannot be decoded."""
-    found = {
-        key: one for key, one in _of(run, "PodGroup").items() if (one.within or _DEFAULT) == queue
+    undecoded = {
+        key: group
+        for key, group in _of(run, "PodGroup").items()
+        if (group.within or _DEFAULT) == queue
     }
-    text = _together("podgroup", found)
-    about: tuple[ObjectKey, ...] = tuple((PODGROUP, key) for key in list(found)[:1])
+    text = _together("podgroup", undecoded)
+    about: tuple[ObjectKey, ...] = tuple((PODGROUP, key) for key in list(undecoded)[:1])
     return Blocked(text, CAUSE, (Note(text=text),), about, ("groups",)) if text else None
 
 
 def undecoded_nodes(run: Run) -> Blocked | None:
     """Return which nodes sessions do not see as they cannot be decoded; None if there are none."""
-    found = _of(run, "Node")
-    text = _together("node", found)
-    about: tuple[ObjectKey, ...] = tuple((NODE, key) for key in list(found)[:1])
+    undecoded = _of(run, "Node")
+    text = _together("node", undecoded)
+    about: tuple[ObjectKey, ...] = tuple((NODE, key) for key in list(undecoded)[:1])
     return (
         Blocked(text, CAUSE, (Note(text=text, blocks=True),), about, ("nodes",)) if text else None
     )
@@ -100,18 +102,18 @@ def undecoded_names(run: Run) -> dict[str, str]:
 
 
 def _of(run: Run, kind: str) -> dict[str, Undecoded]:
-    found = {key: one for (of, key), one in run.cache.stores.undecoded.items() if of == kind}
-    return dict(sorted(found.items()))
+    undecoded = {key: item for (of, key), item in run.cache.stores.undecoded.items() if of == kind}
+    return dict(sorted(undecoded.items()))
 
 
-def _together(noun: str, found: dict[str, Undecoded]) -> str:
+def _together(noun: str, undecoded: dict[str, Undecoded]) -> str:
     """Return what is so of some objects of a kind: each field that is wrong, but for many."""
-    if not found:
+    if not undecoded:
         return ""
-    keys = list(found)
+    keys = list(undecoded)
     if len(keys) == 1:
-        return f"{noun} {keys[0]} {undecodable_words(found[keys[0]].fault)}"
-    shown = [f"{noun} {key}, of which {found[key].fault}" for key in keys[:_NAMED]]
+        return f"{noun} {keys[0]} {undecodable_words(undecoded[keys[0]].fault)}"
+    shown = [f"{noun} {key}, of which {undecoded[key].fault}" for key in keys[:_NAMED]]
     rest = len(keys) - _NAMED
     more = [counted(rest, f"more {noun}")] if rest > 0 else []
     return (

@@ -62,24 +62,24 @@ def spared_words(run: Run, plugin: str, staying: Sequence[Spared]) -> str:
     if not staying:
         return f"it chooses none of them (plugin {plugin})"
     by_reason: dict[Spares, list[Spared]] = {}
-    for one in staying:
-        by_reason.setdefault(one.spares, []).append(one)
+    for spared in staying:
+        by_reason.setdefault(spared.spares, []).append(spared)
     parts = []
-    for reason, some in by_reason.items():
-        some.sort(key=lambda one: (-one.pods, one.about))
-        named = [text for one in some[:_NAMED] if (text := _compared(run, one))]
-        rest = len(some) - _NAMED
+    for reason, spared_ones in by_reason.items():
+        spared_ones.sort(key=lambda spared: (-spared.pods, spared.about))
+        named = [text for spared in spared_ones[:_NAMED] if (text := _compared(run, spared))]
+        rest = len(spared_ones) - _NAMED
         more = [f"{rest} more"] if named and rest > 0 else []
         numbers = f": {joined([*named, *more])}" if named else ""
         parts.append(f"{_SPARES[reason]} (plugin {plugin}{numbers})")
     return joined(parts)
 
 
-def _compared(run: Run, one: Spared) -> str:
+def _compared(run: Run, spared: Spared) -> str:
     """Return whose numbers were compared, and the numbers on both sides."""
-    has, limit = one.has.get("", 0.0), one.limit.get("", 0.0)
-    about = run.title(one.about) if one.spares in _OF_JOBS else one.about
-    match one.spares:
+    has, limit = spared.has.get("", 0.0), spared.limit.get("", 0.0)
+    about = run.title(spared.about) if spared.spares in _OF_JOBS else spared.about
+    match spared.spares:
         case Spares.PRIORITY:
             return f"{about} has {has:g}, and this one {limit:g}"
         case Spares.MIN_MEMBER:
@@ -90,10 +90,10 @@ def _compared(run: Run, one: Spared) -> str:
             return f"{limit:g} of {about}"
         case Spares.BUDGET:
             return f"{about} allows {limit:g}"
-    if one.spares in _OF_QUEUES:
-        sides = pairs(one.has, one.limit, short=one.spares in _SHORT)
+    if spared.spares in _OF_QUEUES:
+        sides = pairs(spared.has, spared.limit, short=spared.spares in _SHORT)
         return f"queue {about}: {sides}" if sides else f"queue {about}"
-    return "" if one.spares is Spares.NAMESPACE else about
+    return "" if spared.spares is Spares.NAMESPACE else about
 
 
 def pairs(has: Amounts, limit: Amounts, *, short: bool) -> str:
@@ -112,8 +112,8 @@ def pairs(has: Amounts, limit: Amounts, *, short: bool) -> str:
 
 
 def _pair(has: Amounts, limit: Amounts, name: str) -> str:
-    one, other = apart(max(has.get(name, 0.0), 0.0), limit.get(name, 0.0), name)
-    return f"{one} of {other} {name}"
+    low, high = apart(max(has.get(name, 0.0), 0.0), limit.get(name, 0.0), name)
+    return f"{low} of {high} {name}"
 
 
 def gate_words(run: Run, gated: Gated, job: str, pod: str) -> str:
@@ -147,15 +147,15 @@ _GATES: Mapping[Gate, str] = MappingProxyType(
 
 
 def _not_starving(gated: Gated) -> str:
-    held, least, pods = (
+    placed, least, pods = (
         f"{gated.numbers.get(name, 0)}" for name in ("held", "minAvailable", "pods")
     )
     by = f" (plugin {gated.by})" if gated.by else ""
     if gated.by == "gang":
-        return f"its gang has {held} of minMember {least}, so the job does not starve{by}"
+        return f"its gang has {placed} of minMember {least}, so the job does not starve{by}"
     if gated.by == "priority":
         noun = "pod has" if pods == "1" else "pods have"
-        return f"{held} of its {pods} {noun} a place, so the job does not starve{by}"
+        return f"{placed} of its {pods} {noun} a place, so the job does not starve{by}"
     return f"the job does not count as starving{by}"
 
 
@@ -173,13 +173,14 @@ def _may_not(run: Run, gated: Gated, queue: str, pod: str) -> str:
     limits = ("realCapability", "deserved")
     compared = next((name for name in limits if name in gated.numbers), "")
     limit, allocated = _amounts(gated, compared), _amounts(gated, "allocated")
-    found = _amounts(gated, "requested") or _amounts(gated, "request")
-    asked = {name: amount for name, amount in found.items() if amount > 0}
+    request = _amounts(gated, "requested") or _amounts(gated, "request")
+    asked = {name: amount for name, amount in request.items() if amount > 0}
     beyond = [
         name
         for name in in_order(asked or limit)
         if name != "pods"
         and _is_beyond(allocated, asked, limit, name)
+        # Without CSINodes in the log, a session counts no volume as possible.
         and not (name.startswith(ATTACHABLE) and run.never_listed(CSI_NODE))
     ]
     name = str(gated.numbers.get("queue", queue))
@@ -191,14 +192,14 @@ def _may_not(run: Run, gated: Gated, queue: str, pod: str) -> str:
         verb = "reclaim" if gated.gate is Gate.MAY_NOT_RECLAIM else "take more"
         return f"plugin {gated.by} does not let {where} {verb} for {who}"
     does = "may use" if compared == "realCapability" else "deserves"
-    most = {one: apart(limit.get(one, 0.0), allocated.get(one, 0.0), one) for one in beyond}
-    wants = [f"{word(asked[one], one)} {one}" for one in beyond if asked.get(one)]
+    most = {name: apart(limit.get(name, 0.0), allocated.get(name, 0.0), name) for name in beyond}
+    wants = [f"{word(asked[name], name)} {name}" for name in beyond if asked.get(name)]
     if len(beyond) == 1:
-        ((one, (of, has)),) = most.items()
-        more = f", and {who} requests {word(asked[one], one)}" if wants else ""
-        return f"{where} {does} {of} {one} and holds {has}{more} (plugin {gated.by})"
-    ofs = joined(f"{of} {one}" for one, (of, _) in most.items())
-    holds = joined(f"{has} {one}" for one, (_, has) in most.items())
+        ((resource, (of, has)),) = most.items()
+        more = f", and {who} requests {word(asked[resource], resource)}" if wants else ""
+        return f"{where} {does} {of} {resource} and holds {has}{more} (plugin {gated.by})"
+    ofs = joined(f"{of} {resource}" for resource, (of, _) in most.items())
+    holds = joined(f"{has} {resource}" for resource, (_, has) in most.items())
     more = f", and {who} requests {joined(wants)}" if wants else ""
     return f"{where} {does} {ofs}, holds {holds}{more} (plugin {gated.by})"
 
@@ -212,8 +213,8 @@ def _is_beyond(allocated: Amounts, asked: Amounts, limit: Amounts, name: str) ->
 
 
 def _policy(run: Run, pod: str) -> str:
-    found = run.pod(pod)
-    name = "" if found is None else found.spec.priority_class_name
+    pod_object = run.pod(pod)
+    name = "" if pod_object is None else pod_object.spec.priority_class_name
     return "its preemptionPolicy is Never" + (f" (PriorityClass {name})" if name else "")
 
 

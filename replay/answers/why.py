@@ -237,6 +237,7 @@ def _plan(log: Log, question: WhyAsked) -> EarlierMoments:
     if target.pair == JOB and not target.podgroup:
         return NO_PLAN
     versions = versions_of(log, moment, target.scheduled)
+    # Of a job without a PodGroup sessions see nothing: its own versions say since when it waits.
     versions = versions or versions_of(log, moment, (target.pair, target.key))
     return plan_of(log, moment, of_the_last(versions))
 
@@ -290,8 +291,8 @@ def _recording(cache: SchedulerCache, target: Target) -> dict[ObjectKey, str]:
 
 
 def _uid(cache: SchedulerCache, pair: Pair, key: str) -> str:
-    found = cache.stores.get(pair[1], key)
-    return "" if found is None else found.metadata.uid
+    item = cache.stores.get(pair[1], key)
+    return "" if item is None else item.metadata.uid
 
 
 def finding_of(run: Run, target: Target) -> SessionFinding | None:

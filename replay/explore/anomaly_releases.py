@@ -51,7 +51,7 @@ def in_all_releases(
     """
     if not anomalies:
         return []
-    orders = tuple(_Order(one.steps, one.violation.invariant) for one in anomalies)
+    orders = tuple(_Order(anomaly.steps, anomaly.violation.invariant) for anomaly in anomalies)
     searched = known_release(release)
     before = (searched,) if isinstance(searched, PreRelease) else ()
     names = [str(each) for each in (*RELEASES, *before)]
@@ -64,9 +64,10 @@ def in_all_releases(
         verdicts.append(Verdicts(breaks, tuple(name for name in names if not ends[name])))
     pairs = [_neighbours(each, before) for each in verdicts]
     cures: dict[_Order, Cure] = {}
+    # Orders with the same two releases share their runs.
     for pair in dict.fromkeys(pair for pair in pairs if pair is not None):
-        some = [order for order, own in zip(orders, pairs, strict=True) if own == pair]
-        cures.update(_cures(_Trial(case, pair[0], tuple(some)), pair[1], jobs))
+        same = [order for order, own in zip(orders, pairs, strict=True) if own == pair]
+        cures.update(_cures(_Trial(case, pair[0], tuple(same)), pair[1], jobs))
     return [
         anomaly._replace(releases=each, cure=cures.get(order))
         for anomaly, each, order in zip(anomalies, verdicts, orders, strict=True)
@@ -86,7 +87,7 @@ def _breaks(world: ScenarioWorld, order: _Order) -> bool:
     )
 
 
-def _cures(trial: _Trial, held: str, jobs: int) -> dict[_Order, Cure]:
+def _cures(trial: _Trial, holding: str, jobs: int) -> dict[_Order, Cure]:
     """Return for each order the behaviours of a release that holds of which one alone holds, too.
 
     Behaviours that no session reads in these orders make no difference.
@@ -96,16 +97,16 @@ def _cures(trial: _Trial, held: str, jobs: int) -> dict[_Order, Cure]:
     read = _read(trial)
     differing = [
         diff
-        for diff in release_diff(trial.release, held, parts=_TRIED)
+        for diff in release_diff(trial.release, holding, parts=_TRIED)
         if diff.part is not Part.SESSION or diff.behaviour in read
     ]
-    trials = [trial._replace(changed=_changed(held, one)) for one in differing]
+    trials = [trial._replace(changed=_changed(holding, diff)) for diff in differing]
     broken = list(run_all(_try, trials, jobs=jobs))
     return {
         order: Cure(
             trial.release,
-            held,
-            tuple(one for one, each in zip(differing, broken, strict=True) if not each[at]),
+            holding,
+            tuple(diff for diff, each in zip(differing, broken, strict=True) if not each[at]),
         )
         for at, order in enumerate(trial.orders)
     }
@@ -126,23 +127,23 @@ def _neighbours(verdicts: Verdicts, before: Sequence[PreRelease]) -> tuple[str, 
     A pre-release and what it became come first; then two of one line: a fix, then a change for
     the worse.
     """
-    for one in before:
-        if str(one) in verdicts.breaks and str(one.becomes) in verdicts.holds:
-            return str(one), str(one.becomes)
+    for pre_release in before:
+        if str(pre_release) in verdicts.breaks and str(pre_release.becomes) in verdicts.holds:
+            return str(pre_release), str(pre_release.becomes)
     volcano = [release for release in RELEASES if not release.ours]
     holds = {*verdicts.holds}
-    found = []
+    candidates = []
     for old, new in pairwise(volcano):
         if (str(old) in holds) != (str(new) in holds):
             is_fix = str(new) in holds
             pair = (str(old), str(new)) if is_fix else (str(new), str(old))
-            found.append((old.line != new.line, not is_fix, pair))
-    return min(found, key=lambda one: one[:2])[2] if found else None
+            candidates.append((old.line != new.line, not is_fix, pair))
+    return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None
 
 
-def _changed(held: str, diff: BehaviourDiff) -> Changed:
+def _changed(holding: str, diff: BehaviourDiff) -> Changed:
     """Return one behaviour of a release, for another one."""
-    value = rows_in(diff.part, known_release(held))[diff.behaviour].value
+    value = rows_in(diff.part, known_release(holding))[diff.behaviour].value
     changed = {diff.behaviour: value}
     if diff.part is Part.CONTROLLERS:
         return Changed(controllers=changed)

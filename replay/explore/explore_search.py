@@ -187,8 +187,8 @@ class Search:
         )
 
     def _steps_made(self) -> set[int]:
-        made = self._searching.steps_made
-        return made if self._walks is None else made | self._walks.steps_made
+        step_numbers = self._searching.steps_made
+        return step_numbers if self._walks is None else step_numbers | self._walks.steps_made
 
     def _anomaly(self, faulty_state: FaultyState) -> Anomaly:
         world = self._world
@@ -196,8 +196,13 @@ class Search:
         steps = steps_of(world, shrunk.steps)
         ran = run_steps(world, steps)
         digest = digest_of(world, ran.rest)
+        # The shorter order may break the same invariant for another object: its sentence counts.
         violation = next(
-            (one for one in ran.violations if one.invariant == faulty_state.violation.invariant),
+            (
+                violation
+                for violation in ran.violations
+                if violation.invariant == faulty_state.violation.invariant
+            ),
             faulty_state.violation,
         )
         token = Token(world.case, world.release, steps, violation.invariant, digest)
@@ -223,7 +228,7 @@ def parsed_prompt(text: str, world: ScenarioWorld) -> tuple[str, ...]:
 
     :raises UsageError: there is no such component.
     """
-    names = tuple(filter(None, (one.strip() for one in text.split(","))))
+    names = tuple(filter(None, (word.strip() for word in text.split(","))))
     if names == ("none",):
         return ()
     known = world.machine.layout.names

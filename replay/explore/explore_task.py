@@ -64,7 +64,7 @@ def asked_invariants(names: Sequence[str]) -> tuple[str, ...]:
     :raises UsageError: there is no such invariant, or no state of a machine shows it.
     """
     known = checked_ids()
-    found = []
+    ids = []
     for name in names:
         given = name.upper() if name.upper() in OWN else chosen_invariants([name])[0].id
         if given not in known:
@@ -73,8 +73,8 @@ def asked_invariants(names: Sequence[str]) -> tuple[str, ...]:
                 "does not show it",
                 now=f"it checks {', '.join(known)}",
             )
-        found.append(given)
-    return tuple(dict.fromkeys(found))
+        ids.append(given)
+    return tuple(dict.fromkeys(ids))
 
 
 def prepared(
@@ -156,23 +156,23 @@ def _in_parallel(
     for result in results:
         for each in result.anomalies:
             anomalies.setdefault(each.violation, each)
-    found = list(anomalies.values())
+    merged = list(anomalies.values())
     if not interrupted:
-        found = in_all_releases(
-            case, plan.release, found, jobs=plan.jobs, progress=watcher.releases
+        merged = in_all_releases(
+            case, plan.release, merged, jobs=plan.jobs, progress=watcher.releases
         )
     return Exploration(
         case=case,
         plan=plan,
-        anomalies=tuple(found),
-        states=sum(one.states for one in results),
-        turns=sum(one.turns for one in results),
-        ends=sum(one.ends for one in results),
+        anomalies=tuple(merged),
+        states=sum(result.states for result in results),
+        turns=sum(result.turns for result in results),
+        ends=sum(result.ends for result in results),
         complete=False,
         interrupted=interrupted,
-        coverage=together(one.coverage for one in results),
-        bound=bound_together(one.bound for one in results),
-        more=sum(one.more for one in results),
+        coverage=together(result.coverage for result in results),
+        bound=bound_together(result.bound for result in results),
+        more=sum(result.more for result in results),
     )
 
 

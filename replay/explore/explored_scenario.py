@@ -77,6 +77,8 @@ class MachineCase(NamedTuple):
 
     def document(self) -> Document:
         """Return the scenario as a file has it."""
+        # Of the first writes, a reader takes what runs nothing as existing; what runs must be named
+        # so.
         running = any(_runs(each) for each in self.existing)
         begin = [] if running else [{"type": ADDED, "object": each} for each in self.existing]
         writes = [{"type": act.verb, "object": act.document} for act in self.writes]
@@ -173,13 +175,13 @@ def parsed_faults(text: str) -> FaultLimits:
     :raises InputError: a kind is not known, or a number is no number of faults.
     """
     given: dict[str, int] = {}
-    for one in filter(None, (word.strip() for word in text.split(","))):
-        kind, equals, often = one.partition("=")
+    for limit in filter(None, (word.strip() for word in text.split(","))):
+        kind, equals, often = limit.partition("=")
         if equals and not (often.isascii() and often.isdigit() and len(often) < 4):
             raise InputError(
-                f"faults: {one!r:.60} has no number of times", now="write it as in watch=2"
+                f"faults: {limit!r:.60} has no number of times", now="write it as in watch=2"
             )
-        if one != NONE:
+        if limit != NONE:
             given[kind] = int(often) if equals else 1
     return limits_of(given, "faults")
 
@@ -250,9 +252,9 @@ def _can_exist(
         return True
     namespace = document["metadata"].get("namespace")
     owners = {
-        one["kind"]
-        for one in written.values()
-        if one["metadata"].get("namespace") == namespace and one["kind"] in WORKLOADS
+        document["kind"]
+        for document in written.values()
+        if document["metadata"].get("namespace") == namespace and document["kind"] in WORKLOADS
     }
     return document["kind"] in _MADE and any(
         document["kind"] in kinds_in([owner]) and owner != document["kind"] for owner in owners

@@ -20,6 +20,7 @@ class Families:
         self._parents: dict[ObjectKey | str, ObjectKey | str] = {}
         for document in documents:
             place = place_of(document)
+            # Owners are named by uid: it stands for an object until a document with it comes.
             self._join(place, document["metadata"]["uid"])
             for uid in owner_uids(document):
                 self._join(place, uid)
@@ -28,21 +29,21 @@ class Families:
 
     def of(self, place: ObjectKey) -> ObjectKey | str:
         """Return what is the same for all objects of a family."""
-        found: ObjectKey | str = place
-        while (parent := self._parents.get(found, found)) != found:
-            found = parent
-        return found
+        top: ObjectKey | str = place
+        while (parent := self._parents.get(top, top)) != top:
+            top = parent
+        return top
 
-    def _join(self, place: ObjectKey, other: ObjectKey | str) -> None:
+    def _join(self, place: ObjectKey, member: ObjectKey | str) -> None:
         mine = self.of(place)
-        while (parent := self._parents.get(other, other)) != other:
-            other = parent
-        self._parents[other] = mine
+        while (parent := self._parents.get(member, member)) != member:
+            member = parent
+        self._parents[member] = mine
 
 
 def owner_uids(document: Document) -> set[str]:
     """Return the uids of all owners."""
-    return {one["uid"] for one in document["metadata"].get("ownerReferences") or ()}
+    return {owner["uid"] for owner in document["metadata"].get("ownerReferences") or ()}
 
 
 def group_of(document: Document) -> ObjectKey | None:

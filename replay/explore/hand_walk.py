@@ -79,6 +79,7 @@ class Walk:
             if not following:
                 raise UsageError("the token has no step here", now="n makes the natural step")
             return following[0]
+        # Nine digits are more than any list has, so a longer number is refused as well.
         number = 1 if text == "n" else int(text[:9])
         if not 1 <= number <= len(choices):
             raise UsageError(f"no step {text}", now=f"write a number from 1 to {len(choices)}")
@@ -92,6 +93,7 @@ class Walk:
         if step.part != USER:
             return step.fault
         part = world.machine.layout.names.index(USER)
+        # The first place of a state is that of the API server.
         done = world.machine.transitions.kept(part, state[part + 1])
         assert isinstance(done, int)
         act = world.case.writes[done]
@@ -119,10 +121,12 @@ class Walk:
 
     def _expected(self) -> MachineStep | None:
         """Return the token's next step, as long as it was followed."""
-        made = [moment.step for moment in self.moments]
-        done = len(made)
+        steps = [moment.step for moment in self.moments]
+        done = len(steps)
         return (
-            self._token[done] if made == [*self._token[:done]] and done < len(self._token) else None
+            self._token[done]
+            if steps == [*self._token[:done]] and done < len(self._token)
+            else None
         )
 
     def held(self, name: str) -> dict[str, Any]:
@@ -183,22 +187,22 @@ def _scheduler(component: SchedulerComponent) -> dict[str, Any]:
         for key, job in sorted(projector.cache.jobs.items())
     }
     nodes = {
-        name: sorted(short_key(one.task.key) for one in node.tasks.values())
+        name: sorted(short_key(task_on_node.task.key) for task_on_node in node.tasks.values())
         for name, node in sorted(projector.cache.nodes.items())
     }
     return {"jobs": jobs, "nodes": nodes}
 
 
-def _plain(kept: Any, world: ScenarioWorld) -> Any:
+def _plain(value: Any, world: ScenarioWorld) -> Any:
     """Return a value in JSON's types; sets become sorted lists."""
-    if isinstance(kept, tuple) and hasattr(kept, "_asdict"):
-        return {name: _plain(one, world) for name, one in kept._asdict().items()}
-    if isinstance(kept, dict):
-        return {str(name): _plain(one, world) for name, one in kept.items()}
-    if isinstance(kept, frozenset | set):
-        return sorted(map(str, kept))
-    if isinstance(kept, tuple | list):
-        return [_plain(one, world) for one in kept]
-    if isinstance(kept, bytes):
-        return f"{len(kept)} bytes"
-    return msgspec.to_builtins(kept, enc_hook=str)
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: _plain(part, world) for name, part in value._asdict().items()}
+    if isinstance(value, dict):
+        return {str(name): _plain(part, world) for name, part in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(map(str, value))
+    if isinstance(value, tuple | list):
+        return [_plain(part, world) for part in value]
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    return msgspec.to_builtins(value, enc_hook=str)

@@ -54,19 +54,19 @@ def compared_with_log(
 
     :param at: where the search began. It is compared with the end of that branch.
     """
-    found = tuple(anomalies)
-    if not found:
-        return found
-    asked = {anomaly.violation.invariant for anomaly in found}
+    given = tuple(anomalies)
+    if not given:
+        return given
+    asked = {anomaly.violation.invariant for anomaly in given}
     shown = {
         (fault.invariant, fault.message): fault.in_log
         for fault in shown_later(log, log.moment(at), release, asked)
     }
     compared = [
-        one._replace(in_log=shown.get((one.violation.invariant, one.violation.message)))
-        for one in found
+        anomaly._replace(in_log=shown.get((anomaly.violation.invariant, anomaly.violation.message)))
+        for anomaly in given
     ]
-    return tuple(sorted(compared, key=lambda one: one.in_log is None))
+    return tuple(sorted(compared, key=lambda anomaly: anomaly.in_log is None))
 
 
 def _shown(
@@ -74,13 +74,14 @@ def _shown(
 ) -> Iterator[LoggedFault]:
     """Yield what is violated at the end of a log, in the words of that moment, and since when."""
     end = log.moment()
-    ids = tuple(one.id for one in invariants)
+    ids = tuple(invariant.id for invariant in invariants)
     task = CheckTask(end=end, behaviours=behaviours, single=True, ids=ids, settle=0)
     report = check(log, task)
     since = {
         (breach.invariant.id, f"{breach.violation.kind} {breach.violation.name}"): breach.since
         for breach in report.violations
     }
+    # The report says since when, and a view of the same moment gives the words of a search.
     view = ClusterView(play(log.store, end, Projector(behaviours)))
     for violation in violations_of(view, invariants):
         invariant, message, kind, key = violation

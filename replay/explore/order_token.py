@@ -55,6 +55,7 @@ def encoded(token: Token) -> str:
         release=token.release,
         invariant=token.invariant,
         digest=token.digest,
+        # Most steps are no faults: without the empty field a token is shorter.
         names=[(*step,) if step.fault else step[:3] for step in names],
         order=[names[step] for step in token.steps],
         case=msgspec.Raw(msgspec.json.encode(token.case.document(), order="sorted")),
@@ -99,11 +100,13 @@ def decoded(text: str) -> Token:
 
 
 def _unpacked(body: str) -> bytes:
+    # Its padding was left out.
     data = urlsafe_b64decode(body + "=" * (-len(body) % 4))
     given_sum, packed = data[:_SUM_BYTES], data[_SUM_BYTES:]
     if given_sum != _sum(packed):
         raise _damaged()
     unpacker: Any = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_filters())
+    # A short token may unpack to very much: no more than this is read.
     return bytes(unpacker.decompress(packed, MOST_BYTES))
 
 

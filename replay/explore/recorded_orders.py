@@ -104,8 +104,8 @@ def case_at(
     """
     moment = log.moment(at)
     end = log.on_branch_of(moment).moment(until)
-    held = {kind: _held(log, kind, moment) for kind in (*_SURROUNDINGS, *_RUNNING)}
-    running = [one for kind in _RUNNING for one in held[kind]]
+    existing = {kind: _held(log, kind, moment) for kind in (*_SURROUNDINGS, *_RUNNING)}
+    running = [document for kind in _RUNNING for document in existing[kind]]
     named = {_place_named(log, text, moment) for text in objects}
     writes = [
         write
@@ -120,22 +120,24 @@ def case_at(
         )
     choice = _Choice(writes[:MOST_WRITES], len(writes))
     if not named:
-        last = [one for kind in _RUNNING for one in _held(log, kind, end)]
+        last = [document for kind in _RUNNING for document in _held(log, kind, end)]
         versions = [*running, *(write.version for write in writes), *last]
         shown = partial(shown_later, log, moment, release)
         choice = _chosen(writes, Families(versions), shown)
     focus = named or {write.place for write in choice.writes}
-    kept = _belonging(running, focus)
-    left_out = [one for one in held["", "Pod"] if place_of(one) not in set(map(place_of, kept))]
-    nodes = _with_less_room(held["", "Node"], left_out)
-    others = [one for kind in _SURROUNDINGS[1:] for one in held[kind]]
+    belonging = _belonging(running, focus)
+    left_out = [
+        pod for pod in existing["", "Pod"] if place_of(pod) not in set(map(place_of, belonging))
+    ]
+    nodes = _with_less_room(existing["", "Node"], left_out)
+    others = [document for kind in _SURROUNDINGS[1:] for document in existing[kind]]
     conf = conf_at(log.store, moment)
-    assumed = tuple(_assumed(running, kept, left_out, choice))
+    assumed = tuple(_assumed(running, belonging, left_out, choice))
     case = MachineCase(
         name=f"log at {moment.label}",
         about=" ".join(assumed),
         conf=conf.text if conf is not None else "",
-        existing=tuple(clean(one) for one in (*nodes, *others, *kept)),
+        existing=tuple(clean(document) for document in (*nodes, *others, *belonging)),
         writes=tuple(write.act for write in choice.writes),
     )
     return RecordedCase(case, assumed)
@@ -173,8 +175,10 @@ def _of_family(writes: Sequence[_Write], families: int, why: str) -> _Choice:
 
 def _held(log: Log, kind: GroupKind, moment: Moment) -> list[Document]:
     """Return the objects of a kind, oldest first: only their order of creation is kept."""
-    found = readable_at(log, moment, [kind])
-    return sorted(found, key=lambda one: one["metadata"].get("creationTimestamp") or "")
+    documents = readable_at(log, moment, [kind])
+    return sorted(
+        documents, key=lambda document: document["metadata"].get("creationTimestamp") or ""
+    )
 
 
 def _place_named(log: Log, text: str, moment: Moment) -> ObjectKey:
@@ -191,8 +195,9 @@ def _user_writes(
     log: Log, moment: Moment, end: Moment, running: Iterable[Document]
 ) -> Iterator[_Write]:
     """Yield what users wrote between two moments, in the order of revisions."""
-    versions = {place_of(one): one for one in running}
+    versions = {place_of(document): document for document in running}
     events = sorted(_later(log, moment, end), key=lambda event: event.revision or 0)
+    # An attribution names the writer of a version in another event of the same revision.
     writers = {
         (event.revision, event.reference.name): event.actor for event in events if event.actor
     }
@@ -235,17 +240,19 @@ def _concluded(document: Document | None) -> bool:
 
 def _belonging(running: Sequence[Document], focus: set[ObjectKey]) -> list[Document]:
     """Return the objects in focus, what they own, and the PodGroups that their pods name."""
-    kept = {place_of(one) for one in running if place_of(one) in focus}
+    places = {place_of(document) for document in running if place_of(document) in focus}
     grown = True
     while grown:
-        uids = {one["metadata"]["uid"] for one in running if place_of(one) in kept}
-        groups = {group_of(one) for one in running if place_of(one) in kept}
+        uids = {document["metadata"]["uid"] for document in running if place_of(document) in places}
+        groups = {group_of(document) for document in running if place_of(document) in places}
         more = {
-            place_of(one) for one in running if owner_uids(one) & uids or place_of(one) in groups
+            place_of(document)
+            for document in running
+            if owner_uids(document) & uids or place_of(document) in groups
         }
-        grown = not more <= kept
-        kept |= more
-    return [one for one in running if place_of(one) in kept]
+        grown = not more <= places
+        places |= more
+    return [document for document in running if place_of(document) in places]
 
 
 def _with_less_room(nodes: Iterable[Document], pods: Iterable[Document]) -> list[Document]:
@@ -269,7 +276,7 @@ def _less(node: Document, taken: Amounts) -> Document:
 
 def _assumed(
     running: Sequence[Document],
-    kept: Sequence[Document],
+    belonging: Sequence[Document],
     left_out: Sequence[Document],
     choice: _Choice,
 ) -> Iterator[str]:
@@ -293,8 +300,8 @@ def _assumed(
         late = ("later write of users is", "later writes of users are")
         count = counted(choice.of - len(taken), *late)
         yield f"{count} left out; --until and --object choose fewer."
-    if len(running) > len(kept):
-        gone = len(running) - len(kept)
+    if len(running) > len(belonging):
+        gone = len(running) - len(belonging)
         be = ("is", "it does") if gone == 1 else ("are", "they do")
         take = counted(len(left_out), "pod takes", "pods take")
         yield (

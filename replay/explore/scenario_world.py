@@ -86,7 +86,7 @@ def world_of(
     behaviours = reads or dataclasses.replace(record(known_release(release)), **changed.session)
     own = {each["metadata"]["name"] for each in case.existing if each["kind"] == "Queue"}
     queues = ("default", "root") if behaviours.root_queue else ("default",)
-    made = cluster(
+    made_cluster = cluster(
         ClusterSettings(
             behaviours=behaviours,
             controllers=controller_behaviours(release, **changed.controllers),
@@ -100,9 +100,11 @@ def world_of(
             faults=case.faults,
         )
     )
-    check = violations_in(made.machine, frozenset(invariants))
-    natural = Natural(made.machine)
-    return ScenarioWorld(behaviours.release, case, made.machine, made.start, natural, check)
+    check = violations_in(made_cluster.machine, frozenset(invariants))
+    natural = Natural(made_cluster.machine)
+    return ScenarioWorld(
+        behaviours.release, case, made_cluster.machine, made_cluster.start, natural, check
+    )
 
 
 def server_in(world: ScenarioWorld, state: State) -> ApiServer:
@@ -138,5 +140,5 @@ def steps_of(world: ScenarioWorld, numbers: Sequence[int]) -> tuple[MachineStep,
 
 def needed_case(world: ScenarioWorld, steps: Iterable[MachineStep]) -> MachineCase:
     """Return the scenario without the writes that come after an order of steps."""
-    made = sum(step.part == USER for step in steps)
-    return world.case._replace(writes=world.case.writes[:made])
+    user_writes = sum(step.part == USER for step in steps)
+    return world.case._replace(writes=world.case.writes[:user_writes])

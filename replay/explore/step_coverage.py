@@ -51,5 +51,5 @@ def bound_together(found: Iterable[WalkBound | None]) -> WalkBound | None:
     bounds = [bound for bound in found if bound is not None]
     if not bounds:
         return None
-    kinds = max(one.kinds for one in bounds)
-    return bounds[0]._replace(kinds=kinds, walks=sum(one.walks for one in bounds))
+    kinds = max(bound.kinds for bound in bounds)
+    return bounds[0]._replace(kinds=kinds, walks=sum(bound.walks for bound in bounds))

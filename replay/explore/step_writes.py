@@ -103,10 +103,10 @@ def _changed(place: ObjectKey, old: Document, new: Document) -> str:
 
 
 def _of(document: Document, *path: str) -> Any:
-    held: Any = document
+    value: Any = document
     for name in path:
-        held = held.get(name) if isinstance(held, Mapping) else None
-    return held
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def _fields(old: Any, new: Any, path: str) -> Iterator[str]:

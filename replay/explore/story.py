@@ -165,9 +165,9 @@ def what_waits(world: ScenarioWorld, state: State, step: MachineStep) -> str:
 def _decisions(world: ScenarioWorld, state: State) -> Iterator[str]:
     """Yield the pods that a session gave nodes, which are still to be bound."""
     part = world.machine.layout.names.index("scheduler")
-    held = world.machine.transitions.kept(part, state[part + 1])
-    assert isinstance(held, SchedulerState)
-    for job, node, _ in held.binding:
+    scheduler_state = world.machine.transitions.kept(part, state[part + 1])
+    assert isinstance(scheduler_state, SchedulerState)
+    for job, node, _ in scheduler_state.binding:
         yield f"session: a pod of {short_key(job)} → {node}"
 
 
@@ -179,6 +179,7 @@ def _delays(world: ScenarioWorld, moments: Sequence[StoryStep]) -> Iterator[Dela
         if machine_step is not None:
             what = _what(world, state, machine_step)
             made = _made(moments, at, machine_step)
+            # A step that stays held up is due at each moment: it is one delay until it is made.
             if seen.get((machine_step, what)) != made:
                 seen[machine_step, what] = made
                 yield Delay(machine_step, what, moment.number, made)

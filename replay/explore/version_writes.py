@@ -27,27 +27,29 @@ def is_user(actor: str) -> bool:
 
 def act_of(place: ObjectKey, before: Document | None, now: Document | None) -> UserAct | None:
     """Return a version as a write; None if it changes nothing that a user writes."""
+    # The request to delete was written when the deletion began.
     if now is None:
         return UserAct(DELETED, bare(before)) if before and not is_ending(before) else None
     if before is None or before["metadata"]["uid"] != now["metadata"]["uid"]:
         return UserAct(ADDED, clean(now, uid=False))
     if is_ending(now):
         return None if is_ending(before) else UserAct(DELETED, bare(now))
+    # What changes in the spec of a Pod is mostly its node, which no user writes.
     changed = {} if place.kind == "Pod" else difference(before["spec"], now["spec"])
     return UserAct(MODIFIED, {**bare(now), "spec": changed}) if changed else None
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Return the merge patch from one spec to another."""
-    found: dict[str, Any] = {name: None for name in before if name not in now}
+    patch: dict[str, Any] = {name: None for name in before if name not in now}
     for name, value in now.items():
         old = before.get(name)
         if isinstance(value, dict) and isinstance(old, dict):
             if inner := difference(old, value):
-                found[name] = inner
+                patch[name] = inner
         elif value != old:
-            found[name] = value
-    return found
+            patch[name] = value
+    return patch
 
 
 def is_ending(document: Document) -> bool:
@@ -69,8 +71,8 @@ def bare(document: Document) -> Document:
 def clean(document: Document, *, uid: bool = True) -> Document:
     """Return an object without what an API server fills in; a new one also without a status."""
     dropped = {*_OF_THE_SERVER, *(() if uid else ("uid", "creationTimestamp"))}
-    metadata = {name: one for name, one in document["metadata"].items() if name not in dropped}
-    made = {**document, "metadata": metadata}
+    metadata = {name: value for name, value in document["metadata"].items() if name not in dropped}
+    cleaned = {**document, "metadata": metadata}
     if not uid:
-        made.pop("status", None)
-    return made
+        cleaned.pop("status", None)
+    return cleaned

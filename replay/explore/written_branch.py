@@ -61,10 +61,10 @@ def write_branch(
     :raises UsageError: there is such a branch, or it cannot have this name.
     """
     with open_log(place, create=True) as store:
-        made = store.create_branch(name, fork=0)
+        branch = store.create_branch(name, fork=0)
         events = list(_Events(cluster).of(world, story))
         store.append(events, branch=name)
-    return WrittenBranch(made, len(events))
+    return WrittenBranch(branch, len(events))
 
 
 class _Events:

@@ -75,21 +75,21 @@ def _stopped_by(view: ClusterView, queues: Iterable[str]) -> Iterator[Violation]
 def _of_others(view: ClusterView, result: SessionResult, queue: str) -> list[str]:
     """Return what a session enqueues or places outside the queues above and below one."""
     placed = [key for key, _ in (*result.binds, *result.pipelined)]
-    found = {key for key in result.enqueued if _is_apart(view, view.queue_of_group(key), queue)}
-    found |= {key for key in placed if _is_apart(view, view.queue_of_pod(key), queue)}
-    return sorted(found)
+    outside = {key for key in result.enqueued if _is_apart(view, view.queue_of_group(key), queue)}
+    outside |= {key for key in placed if _is_apart(view, view.queue_of_pod(key), queue)}
+    return sorted(outside)
 
 
-def _is_apart(view: ClusterView, one: str, other: str) -> bool:
+def _is_apart(view: ClusterView, first: str, second: str) -> bool:
     """Return whether neither queue is above the other."""
-    return bool(one) and one not in _line(view, other) and other not in _line(view, one)
+    return bool(first) and first not in _line(view, second) and second not in _line(view, first)
 
 
 def _line(view: ClusterView, name: str) -> list[str]:
     """Return a queue and those above it."""
-    found = [name]
-    while (info := view.cache.queues.get(found[-1])) is not None:
-        if not info.parent or info.parent in found:
+    line = [name]
+    while (info := view.cache.queues.get(line[-1])) is not None:
+        if not info.parent or info.parent in line:
             break
-        found.append(info.parent)
-    return found
+        line.append(info.parent)
+    return line

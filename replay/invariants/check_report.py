@@ -98,8 +98,8 @@ class CheckReport(Tabular):
             unsettled=[_violation(breach, self) for breach in self.unsettled],
             checked=[invariant.id for invariant in self.checked],
             not_checked=[
-                ShownUnchecked(invariant=one.invariant.id, reason=one.reason)
-                for one in self.not_checked
+                ShownUnchecked(invariant=unchecked.invariant.id, reason=unchecked.reason)
+                for unchecked in self.not_checked
             ],
         )
 
@@ -112,8 +112,8 @@ class CheckReport(Tabular):
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the violations, those that did not last, and what was not checked."""
         left_out = (
-            NotCheckedRow(one.invariant.id, one.invariant.name, one.reason)
-            for one in self.not_checked
+            NotCheckedRow(unchecked.invariant.id, unchecked.invariant.name, unchecked.reason)
+            for unchecked in self.not_checked
         )
         return {
             "violations": table_of(ViolationRow, map(self._row, self.violations)),

@@ -89,17 +89,18 @@ def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
     :raises UsageError: there is no such invariant.
     """
     by_name = {name: invariant for invariant in ALL for name in (invariant.id, invariant.name)}
-    lower = {name.lower(): one for name, one in by_name.items()}
+    lower = {name.lower(): invariant for name, invariant in by_name.items()}
     for text in (asked := list(ids)):
         if text.lower() not in lower:
+            # People write I-4 for I-04.
             padded = lower.get(text.lower().replace("-", "-0", 1))
             like = [padded.id] if padded else get_close_matches(text, list(by_name), n=1)
             now = f"did you mean {like[0]}?" if like else "list them with plinian check --list"
             raise UsageError(f"no invariant {text!r}", now=now)
     if not asked:
-        return tuple(one for one in ALL if not (one.named or one.unseen))
+        return tuple(invariant for invariant in ALL if not (invariant.named or invariant.unseen))
     wanted = {lower[text.lower()].id for text in asked}
-    return tuple(one for one in ALL if one.id in wanted)
+    return tuple(invariant for invariant in ALL if invariant.id in wanted)
 
 
 def settle_window(text: str) -> int:
@@ -130,14 +131,15 @@ class _Check:
         self._log, self._task = log, task
         self._clock = log.clock(task.end)
         self._known = Knowledge(log, task.end, self._clock)
+        # Both depend on the configuration that is in force at the moment.
         tree = queue_tree(self._conf)
         with_conf = {QUEUE_TREE: tree, BLAST_RADIUS: blast_radius(tree)}
         self._asked = tuple(
             with_conf.get(invariant.id, invariant) for invariant in chosen_invariants(task.ids)
         )
         self._refused = tuple(self._not_checked())
-        refused = {one.invariant.id for one in self._refused}
-        self._checked = tuple(one for one in self._asked if one.id not in refused)
+        refused = {unchecked.invariant.id for unchecked in self._refused}
+        self._checked = tuple(invariant for invariant in self._asked if invariant.id not in refused)
 
     def report(self, progress: Progress | None) -> CheckReport:
         """Walk the log, and return what was found."""
@@ -150,8 +152,8 @@ class _Check:
         if not task.single:
             ranges = Ranges(self._log, end, self._clock, task.behaviours.release)
             breaches += [*walk.timeline.ended, *ranges.breaches(self._checked)]
-            breaches = [one for one in breaches if self._in_range(one)]
-        sure = [one for one in breaches if has_settled(one, task.settle)]
+            breaches = [breach for breach in breaches if self._in_range(breach)]
+        sure = [breach for breach in breaches if has_settled(breach, task.settle)]
         kinds = dict.fromkeys(pair for invariant in self._asked for pair in invariant.kinds)
         return CheckReport(
             at=end.label,
@@ -159,7 +161,9 @@ class _Check:
             release=task.behaviours.release,
             settle=task.settle,
             violations=tuple(sorted(sure, key=_rank)),
-            unsettled=tuple(sorted((one for one in breaches if one not in sure), key=_rank)),
+            unsettled=tuple(
+                sorted((breach for breach in breaches if breach not in sure), key=_rank)
+            ),
             checked=self._checked,
             not_checked=self._refused,
             sessions=walk.sessions_run,
@@ -210,6 +214,7 @@ class _Check:
             begin=begin,
         )
         after = NO_REVISION if begin is None else begin.revision
+        # No scheduler watches Jobs, but invariants look at the owners of PodGroups.
         events = OrderedEvents(self._log.store, end, after, more=(JOB,))
         walk.follow(
             events, end, SessionsOnTheWay(self._session_revisions(), self._session), progress

@@ -96,12 +96,15 @@ class CheckedSession:
 
 
 def _without_limits(snapshot: Snapshot, queue: str) -> Snapshot:
-    held = snapshot.queues[queue].queue
+    queue_object = snapshot.queues[queue].queue
     none = Queue().spec
     spec = msgspec.structs.replace(
-        held.spec, capability=none.capability, deserved=none.deserved, guarantee=none.guarantee
+        queue_object.spec,
+        capability=none.capability,
+        deserved=none.deserved,
+        guarantee=none.guarantee,
     )
-    free = QueueInfo(msgspec.structs.replace(held, spec=spec))
+    free = QueueInfo(msgspec.structs.replace(queue_object, spec=spec))
     return snapshot._replace(queues={**snapshot.queues, queue: free})
 
 

@@ -58,9 +58,9 @@ class Knowledge:
     @cached_property
     def _followed_until(self) -> dict[Pair, int]:
         """By kind, the time until which a watch showed all changes."""
-        end, found = self._end, dict[Pair, int]()
+        end, until = self._end, dict[Pair, int]()
         if end.revision is not None or end.time is not None:
-            return found  # A watch may go on after a moment that is not the end.
+            return until  # A watch may go on after a moment that is not the end.
         query = Query(
             branch=end.branch,
             cluster=end.cluster,
@@ -72,8 +72,8 @@ class Knowledge:
             watch = msgspec.json.decode(recorded.event.payload, type=WatchFollowed)
             if watch.until_at is not None and not watch.interrupted:
                 pair = (watch.group, watch.listed)
-                found[pair] = max(watch.until_at, found.get(pair, 0))
-        return found
+                until[pair] = max(watch.until_at, until.get(pair, 0))
+        return until
 
     def silent_until(self, kinds: Pairs) -> int | None:
         """Return until when watches show that nothing else changed of some kinds at the end.

@@ -92,9 +92,11 @@ class LogWalk:
         key: int | None = None
         due = list(reversed(sessions.revisions))
         for number, step in enumerate(events.steps()):
+            # Only after the last event of a revision is the state one that there was.
             if key is not None and step.key != key:
                 self._check(key)
                 key = None
+            # A session sees its revision, and what happened before the next one.
             while due and due[-1] * 2 + 1 < step.key:
                 self._run(due.pop(), sessions)
             self._apply(step, events)
@@ -189,9 +191,9 @@ class LogWalk:
     def _run(self, revision: int, sessions: SessionsOnTheWay) -> None:
         """Run a session on the present state, and check it."""
         asked = [
-            one
-            for one in self._all
-            if one.unit == SESSION and self._knowledge.at(one.kinds, revision)
+            invariant
+            for invariant in self._all
+            if invariant.unit == SESSION and self._knowledge.at(invariant.kinds, revision)
         ]
         if not asked:
             return

@@ -45,6 +45,7 @@ def queue_tree(conf: Callable[[], Configuration | None]) -> Invariant:
 
     :param conf: returns the configuration in force; None if it is not known.
     """
+    # Most changes are of pods: queues and nodes are those of the last check.
     memory: dict[object, tuple[Violation, ...]] = {}
 
     def check(view: ClusterView, _: str) -> Iterable[Violation]:
@@ -69,9 +70,9 @@ def queue_tree(conf: Callable[[], Configuration | None]) -> Invariant:
 
 def _findings(view: ClusterView, conf: Configuration | None) -> list[Finding]:
     world = LintInputs(_manifests(view), () if conf is None else (conf,))
-    found = lint(world, [view.cache.behaviours], _RULES)
+    findings = lint(world, [view.cache.behaviours], _RULES)
     # Without a configuration, only what holds whatever plugin limits queues is a violation.
-    return [one for one in found if one.severity in _SEVERITY and not one.plugin]
+    return [finding for finding in findings if finding.severity in _SEVERITY and not finding.plugin]
 
 
 def _manifests(view: ClusterView) -> Iterable[Manifest]:

@@ -70,9 +70,9 @@ class Ranges:
         """Yield the fields that two components write in turns."""
         kinds = tuple(f"{noun}.{verb}" for noun in ("queue", "podgroup") for verb in _VERSIONS)
         read = [event for event in self._read(*kinds) if event.event.revision is not None]
-        read.sort(key=lambda one: one.event.revision or 0)
+        read.sort(key=lambda version: version.event.revision or 0)
         told = attributed(self._log.store, self._clock, read, branch=self._end.branch)
-        writes = (write for one in told if (write := self._write(one, one.actor)) is not None)
+        writes = (write for event in told if (write := self._write(event, event.actor)) is not None)
         for write, violation in contested(writes):
             place = HappeningPlace(write.position, None, write.time, (write.position,))
             yield place, place, violation
@@ -106,12 +106,12 @@ class Ranges:
     def _lives(self) -> Mapping[str, list[ObjectLife]]:
         """Return when PodGroups existed, by ``namespace/name``."""
         kinds = tuple(f"podgroup.{verb}" for verb in (*_VERSIONS, "deleted"))
-        read = [one for one in self._read(*kinds) if one.event.revision is not None]
-        read.sort(key=lambda one: one.event.revision or 0)
-        found: dict[str, list[ObjectLife]] = {}
+        read = [version for version in self._read(*kinds) if version.event.revision is not None]
+        read.sort(key=lambda version: version.event.revision or 0)
+        by_name: dict[str, list[ObjectLife]] = {}
         for event in read:
             reference, time = event.event.reference, self._clock.time_of(event.event.revision)
-            lives = found.setdefault(f"{reference.namespace}/{reference.name}", [])
+            lives = by_name.setdefault(f"{reference.namespace}/{reference.name}", [])
             exists = bool(lives) and lives[-1].end is None
             if time is None:
                 continue
@@ -120,10 +120,10 @@ class Ranges:
                     lives[-1] = lives[-1]._replace(end=time)
             elif not exists:
                 lives.append(ObjectLife(time, None))
-        return found
+        return by_name
 
-    def _write(self, one: Recorded, actor: str) -> WrittenVersion | None:
-        event, reference = one.event, one.event.reference
+    def _write(self, version: Recorded, actor: str) -> WrittenVersion | None:
+        event, reference = version.event, version.event.reference
         kind: type[PodGroup | Queue] = PodGroup if reference.kind == "PodGroup" else Queue
         try:
             item = decode_known(kind, event.payload)
@@ -132,7 +132,7 @@ class Ranges:
         name = f"{reference.namespace}/{reference.name}" if reference.namespace else reference.name
         time = self._clock.time_of(event.revision) or 0
         return WrittenVersion(
-            one.position, time, reference.kind, name, reference.uid, actor, fields_of(item)
+            version.position, time, reference.kind, name, reference.uid, actor, fields_of(item)
         )
 
     def _span(self, span: ViolationSpan) -> tuple[HappeningPlace, HappeningPlace, Violation]:

@@ -63,9 +63,9 @@ class CheckBegin:
         store, branch = self._log.store, self._moment.branch
         view.owners.presumed = _replaced(store, self._moment.cluster)
         for start in range(0, len(self._jobs), _AT_ONCE):
-            some = self._jobs[start : start + _AT_ONCE]
-            payloads = store.payloads([job.position for job in some], branch)
-            for position, reference, revision in some:
+            block = self._jobs[start : start + _AT_ONCE]
+            payloads = store.payloads([job.position for job in block], branch)
+            for position, reference, revision in block:
                 event = Event(
                     kind="job.observed",
                     reference=reference,
@@ -174,11 +174,12 @@ def _deletions(store: LogStore, until: Moment) -> Iterator[tuple[int, Event]]:
     clock = clock_of(store, branch=until.branch, cluster=until.cluster)
     loose = placed(clock, until, after=NO_REVISION, until=until.revision)
     keys = dict(zip(loose.positions.tolist(), loose.keys.tolist(), strict=True))
-    found: list[tuple[int, int, Event]] = []
-    for one in store.read(query):
-        revision = one.event.revision
-        key = keys.get(one.position) if revision is None else revision * 2
+    deletions: list[tuple[int, int, Event]] = []
+    for deletion in store.read(query):
+        revision = deletion.event.revision
+        # A deletion that the clock does not place up to the moment had not happened by then.
+        key = keys.get(deletion.position) if revision is None else revision * 2
         if key is not None and key <= (until.revision or 0) * 2:
-            found.append((key, one.position, one.event))
-    for _, position, event in sorted(found, key=lambda one: one[:2]):
+            deletions.append((key, deletion.position, deletion.event))
+    for _, position, event in sorted(deletions, key=lambda deletion: deletion[:2]):
         yield position, event

@@ -47,6 +47,7 @@ def versions_going_back(log: Log, moment: Moment) -> Iterator[tuple[Recorded, Vi
             event = recorded.event
             if KINDS[event.kind].effect in _VERSIONS and event.revision is not None:
                 reports.append((event.line, _report(recorded.position, event)))
+        # A watch reports in the order of its lines; positions may be in another one.
         reports.sort(key=lambda pair: pair[0])
         for report, violation in going_back(watched_version for _, watched_version in reports):
             (at,) = log.store.read(
