@@ -147,7 +147,9 @@ def parse_machine_case(data: bytes) -> MachineCase:
     existing = tuple(act.document for act in (*there, *acts[:begin]))
     faults = limits_of(read.faults, "$.faults")
     writes = tuple(acts[begin:])
-    return MachineCase(read.name, read.about, read.conf or "", existing, writes, faults)
+    # A scheduler has one configuration from the begin: the first step may give it as well.
+    conf = read.conf or read.steps[0].conf or ""
+    return MachineCase(read.name, read.about, conf, existing, writes, faults)
 
 
 def limits_of(given: Mapping[str, int], where: str) -> FaultLimits:

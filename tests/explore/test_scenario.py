@@ -37,6 +37,13 @@ def test_an_object_without_a_namespace_is_in_the_default_one() -> None:
     assert parsed(one_pod()).writes[0].document["metadata"]["namespace"] == "default"
 
 
+def test_the_configuration_of_the_first_step_is_that_of_the_scenario() -> None:
+    given = one_pod()
+    given.pop("conf", None)
+    given["steps"][0]["conf"] = "actions: enqueue"
+    assert parsed(given).conf == "actions: enqueue"
+
+
 def test_a_scenario_that_was_read_can_be_written_and_read_again() -> None:
     for given in (scaled(), one_pod()):
         case = parsed(given)
