@@ -108,13 +108,24 @@ def explore_world(
     search.run(_until(seconds, watcher), watcher.notice)
     anomalies = search.anomalies
     if not search.interrupted:
-        try:
-            anomalies = in_all_releases(
-                world.case, world.release, anomalies, jobs=plan.jobs, progress=watcher.releases
-            )
-        except KeyboardInterrupt:
-            search.interrupted = True
+        anomalies, search.interrupted = _in_releases(
+            world.case, world.release, anomalies, plan.jobs, watcher
+        )
     return search.result(anomalies)
+
+
+def _in_releases(
+    case: MachineCase, release: str, anomalies: list[Anomaly], jobs: int, watcher: SearchWatcher
+) -> tuple[list[Anomaly], bool]:
+    """Return anomalies as all releases have them, and whether an interrupt ended that.
+
+    Then they are returned as they were found.
+    """
+    try:
+        tried = in_all_releases(case, release, anomalies, jobs=jobs, progress=watcher.releases)
+    except KeyboardInterrupt:
+        return anomalies, True
+    return tried, False
 
 
 def _until(seconds: float, watcher: SearchWatcher) -> Callable[[Progress], bool]:
@@ -158,9 +169,7 @@ def _in_parallel(
             anomalies.setdefault(each.violation, each)
     merged = list(anomalies.values())
     if not interrupted:
-        merged = in_all_releases(
-            case, plan.release, merged, jobs=plan.jobs, progress=watcher.releases
-        )
+        merged, interrupted = _in_releases(case, plan.release, merged, plan.jobs, watcher)
     return Exploration(
         case=case,
         plan=plan,

@@ -18,6 +18,7 @@ from plinian.engine.volcano.table import Part
 from plinian.replay.budget import budget_seconds
 from plinian.replay.compare.releases import release_diff
 from plinian.replay.explore import anomaly_releases as releases
+from plinian.replay.explore import explore_task
 from plinian.replay.explore.exploration import Exploration, SearchPlan
 from plinian.replay.explore.explore_search import Search
 from plinian.replay.explore.explore_task import (
@@ -230,6 +231,20 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     assert anomaly.releases.breaks == (BREAKS,)
     assert not anomaly.releases.complete
     assert decoded(anomaly.token).release == BREAKS
+
+
+def test_an_interrupt_while_releases_are_tried_keeps_what_several_processes_found(
+    found: Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(explore_task, "run_all", lambda *_, **__: iter([found, found]))
+    monkeypatch.setattr(explore_task, "in_all_releases", stop)
+    world, plan = prepared(SCALED, SearchPlan(BREAKS, "random", steps=1, jobs=2), PROMPT)
+    result = explore_world(world, plan, 600)
+    assert result.interrupted
+    assert [one.violation for one in result.anomalies] == [one.violation for one in found.anomalies]
 
 
 def test_only_the_invariants_that_are_asked_for_are_found() -> None:
