@@ -102,6 +102,7 @@ def create_job_bundles(ssn: Session, job: int, tasks: Iterable[int]) -> list[Bun
     for task in tasks:
         (safe if lost or surplus.spare(task) else rest).append(task)
     sums = ssn.jobs.sum_requests
+    assert len(safe) + len(rest) == len(tasks), "each candidate is in one bundle"
     bundles = []
     if safe:
         bundles.append(Bundle(False, job, safe, sums(safe), Resource()))

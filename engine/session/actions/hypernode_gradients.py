@@ -63,6 +63,8 @@ def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
         return (sub.uid not in required, *orders.sub_job_key(ssn, sub))
 
     groups = [(sub, [task for task in sub.tasks if task in to_place]) for sub in division.sub_jobs]
+    count = sum(len(waiting) for _, waiting in groups)
+    assert count == len(to_place), "each task to place is in one group of its job"
     return Worksheet(
         KeyedQueue(key, [sub for sub, waiting in groups if waiting]),
         {sub.uid: orders.task_queue(ssn, waiting) for sub, waiting in groups if waiting},
@@ -188,6 +190,7 @@ class Gradients:
             placed = self._search_for_group(sub, sheet, hypernode)
             if placed is None:
                 continue
+            # It stands while the next groups are tried: they must fit beside it.
             statements.append(placed[0])
             score += placed[1]
             if sheet.tasks[sub.uid]:

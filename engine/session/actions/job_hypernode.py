@@ -66,6 +66,7 @@ def hypernode_rows(ssn: Session, name: str) -> Rows | None:
     members = ssn.hypernodes.real_nodes.get(name)
     if members is None:
         return None
+    # In order of names, as everywhere: of equal nodes the first is chosen.
     rows = sorted(ssn.nodes.row[node] for node in members if node in ssn.nodes.row)
     return np.array(rows, dtype=np.intp)
 
@@ -79,6 +80,8 @@ def leaf_hypernode(ssn: Session, node: int) -> str:
     if not tiers:
         return ""
     name = ssn.nodes.names[node]
+    # Only the lowest tier of all (`hyperNodesTiers[0]`): a node that is only in higher ones is in
+    # none.
     for hypernode in tiers[min(tiers)]:
         if name in ssn.hypernodes.real_nodes.get(hypernode, ()):
             return hypernode

@@ -30,6 +30,7 @@ def place_nominated(placing: Placing, sub: SubJob, tasks: ItemQueue[int]) -> Sta
 
     On success, no task is left over, and the group is in the hypernode.
     """
+    assert sub.nominated, "only a group for which room was made is placed where it was made"
     ssn = placing.ssn
     plan = _plan(placing, sub, tasks.clone())
     statement = Statement(ssn)

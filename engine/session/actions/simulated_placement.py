@@ -100,6 +100,7 @@ def plan_in_domain(
             break
         done.append(placed[0])
         hypernodes[sub.uid] = placed[1]
+        # A job that was ready evicts for one group at a time.
         pipelined = voting.job_pipelined(ssn, job)
         if was_ready or pipelined:
             break

@@ -77,6 +77,7 @@ class SeededOrders:
         del walk, names
         self._walks += 1
         start = (self._seed * 0x1F123BB5 + self._walks * 0x5851F42D) % 2**63
+        # SplitMix64: neighbouring seeds and walks give orders that have nothing in common.
         with np.errstate(over="ignore"):
             mixed = (np.arange(count, dtype=np.uint64) + np.uint64(start)) * np.uint64(_MIX[0])
             mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(_MIX[1])
@@ -105,6 +106,7 @@ class RecordedOrders:
         first = self._first.get(walk)
         if not first:
             return order
+        # Backwards, so that a name that comes twice has its first place.
         rank = {name: place for place, name in reversed(list(enumerate(first)))}
         known = names()
         ranks = np.array([rank.get(known[place], len(first)) for place in order.tolist()])

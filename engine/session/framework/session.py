@@ -292,6 +292,7 @@ class Session:
 
         Source: ``api/node_info.go:AddTask``, which checks when a task is to be bound.
         """
+        # What is there may still be evicted or undone; only what comes is refused.
         if self.out_of_sync.item(node) and status in _NEW:
             return False
         if status == TaskStatus.BINDING or (

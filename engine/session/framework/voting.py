@@ -104,6 +104,7 @@ def sub_job_ready(ssn: Session, sub: SubJob) -> bool:
 
 def sub_job_pipelined(ssn: Session, sub: SubJob) -> bool:
     """Return the vote of the first tier in which a plugin permits; a rejection ends it."""
+    # Without a policy there is one group: `ContainsSubJobPolicy` sends the question to the job.
     if not sub.divided:
         return job_pipelined(ssn, sub.job)
     for tier in ssn.registry.functions("SubJobPipelined"):

@@ -154,6 +154,7 @@ class SubJobs:
 
     def _counts(self, sub: SubJob) -> Rows:
         counts = np.bincount(self._tasks.status[sub.tasks], minlength=STATUSES)
+        # Such a task counts under two statuses, as it is in two lists of its group.
         for status in range(STATUSES) if self.stale else ():
             counts[status] += len(set(sub.tasks) & set(self.stale.under(status)))
         return counts
@@ -184,6 +185,8 @@ class SubJobs:
             tasks_of.setdefault(uid, []).append(task)
         total = sum(map(len, tasks_of.values()))
         assert total == len(jobs.tasks[job]), "each task is in one group"
+        # The bound of groups with a soft topology: that of their job, or else none
+        # (`convertSoftToHardTopology`).
         limit = top if topology is None else _bound(topology, tier, top)
         sub_jobs = []
         for uid in sorted(tasks_of):

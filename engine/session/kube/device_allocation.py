@@ -108,6 +108,7 @@ def gather_pools(usable: Iterable[ResourceSlice], every: Sequence[ResourceSlice]
     for key in sorted(pools):
         pool = pools[key]
         of_pool = [each.spec for each in every if (each.spec.driver, each.spec.pool.name) == key]
+        # A newer generation outdates these slices, even if all of its slices are for other nodes.
         if any(spec.pool.generation > pool.generation for spec in of_pool):
             continue
         there = sum(spec.pool.generation == pool.generation for spec in of_pool)
@@ -160,6 +161,7 @@ class Allocator:
         try:
             if search.place(0, 0, 0, None):
                 return search.given
+        # The search is as deep as there are devices to give: one that is too deep takes too long.
         except RecursionError:
             raise AllocationError(TOO_LONG, here=True) from None
         if any(pool.invalid for pool in pools):

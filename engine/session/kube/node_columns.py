@@ -83,6 +83,7 @@ class NodeColumns:
         self.names = [node.name for node in self._nodes]
         self.labels = [node.labels for node in self._nodes]
         known = before.facts_by_node() if before is not None else {}
+        # By identity: `before` keeps its nodes, so no other object can have the identity of one.
         facts = [known.get(id(node)) or _facts(node) for node in self._nodes]
         self._facts = facts
         amounts = np.array([fact[:3] for fact in facts], dtype=np.int64).reshape(-1, 3)
@@ -177,6 +178,7 @@ class NodeColumns:
     def _kept(self, key: Key, make: Callable[[Key], Mask]) -> Mask:
         known = self._masks.get(key)
         if known is None:
+            # Dropped together, as nothing says which of them later pods will need.
             if len(self._masks) >= _KEPT:
                 self._masks.clear()
             known = self._masks[key] = make(key)

@@ -315,12 +315,14 @@ def class_of(pod: Pod, before: PodClass, reading: Reading = PRESENT) -> PodClass
     same = _read(pod) == _read(before.pod)
     if same and before.labels == pod.labels:
         return before
+    # What differs then are labels, which request nothing.
     requests = before.requests if same else None
     return PodClass(pod, requests, reading)
 
 
 def _read(pod: Pod) -> tuple[object, ...]:
     """Return all fields of a pod that are read, except labels."""
+    # A field that is missing here would leave a changed pod with what its class was.
     spec = pod.spec
     return (
         spec.containers,

@@ -120,6 +120,7 @@ def _aggregate(pod: Pod, least: Mapping[str, Quantity], overhead: Sums, *, sidec
     while_starting: Sums = {}
     for container in pod.spec.init_containers:
         asked = _asked(container, least)
+        # A sidecar does not end: it adds to the containers, and to each init container after it.
         if sidecars and container.restart_policy == "Always":
             _add(total, asked)
             _add(running, asked)

@@ -85,6 +85,7 @@ class ClassColumns:
         assert self._seen < len(touched), "the journal of touched nodes only grows"
         rows = sorted(set(touched[self._seen :]))
         self._seen = len(touched)
+        # A placement touches one node: calls of NumPy would cost more than the numbers.
         if len(rows) <= _FEW:
             for row in rows:
                 self._update_one(row)

@@ -138,6 +138,7 @@ class EvictionCandidates:
         ssn, candidates = self._ssn, np.flatnonzero(who)
         chosen = np.zeros(len(who), dtype=np.bool_)
         for tier in ssn.registry.functions(point) if len(candidates) else ():
+            # Of all tiers: any of them may be the first that decides on some node.
             chosen[self._chosen(tier, task, candidates)] = True
         room = ssn.nodes.future_idle() + self._freed(np.flatnonzero(chosen))
         enough: Mask = np.all(ssn.named_request(task) - room < _SLACK, axis=1)

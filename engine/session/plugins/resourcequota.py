@@ -53,6 +53,8 @@ class ResourceQuotaPlugin:
                     and used.get(name, 0) + permitted.get(name, 0) + requested[name] > hard
                 ]
                 if exceeded:
+                    # The use of the quota object is printed, without what this session permitted to
+                    # others.
                     message = (
                         f"{INSUFFICIENT}, requested: {_listed(wanted, exceeded)},"
                         f" used: {_listed(quota.used, exceeded)},"

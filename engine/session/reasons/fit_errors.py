@@ -103,6 +103,7 @@ class FitErrors:
             self._base = self._base or f"0/{failed} nodes are unavailable"
             counted = histogram(self.reasons())
             self._text = f"{self._base}: {', '.join(counted)}." if failed else self._base
+            # Without nodes `Error` returns the base before it looks at the hypernode.
             if failed and self._hypernode:
                 self._text = f"In hyperNode {self._hypernode}: {self._text}"
         return self._text

@@ -30,6 +30,7 @@ def session_tree(snapshot: Snapshot, behaviours: Behaviours) -> HyperNodes:
 
 def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
     """Return a tree with a virtual root: a hypernode of all nodes, above all without a parent."""
+    assert CLUSTER_TOP not in tree.infos, "the virtual root is added once, to the cluster's tree"
     names = frozenset(nodes)
     tier = _tier_above(tree)
     top = HyperNode(metadata=Metadata(name=CLUSTER_TOP), spec=HyperNodeSpec(tier=tier))

@@ -140,6 +140,7 @@ class SharedGpus:
     def by_number(self, pod: Pod) -> list[int]:
         """Return as many empty cards as the pod wants; none if there are fewer."""
         wanted = most_of(pod, NUMBER)
+        # The order of a map there (`getDevicesIdleGPUs`); here the lowest numbers come first.
         empty = [card for card, pods in self.pods.items() if not pods]
         return empty[:wanted] if len(empty) >= wanted else []
 
@@ -158,10 +159,14 @@ class SharedGpus:
                     )
                 for card in cards:
                     self.pods[card][pod.uid] = pod
+                # A pod that requests both is on the cards of both, but its annotation names only
+                # these: the second patch replaces the first.
                 given = cards
         return given, ""
 
     def _used(self, card: int) -> int:
+        # Only memory ignores pods that ended: where whole cards are given, theirs is not empty
+        # (`isIdleGPU`).
         return sum(
             most_of(pod, MEMORY)
             for pod in self.pods[card].values()

@@ -86,6 +86,8 @@ def _pick(geometry: Geometry, used: Mapping[str, list[int]], memory: int) -> tup
     )
     for index, kind in kinds:
         before = sum(each.count for each in geometry.instances[:index])
+        # Of a card whose last instance was freed any kind is free, but only of the geometry that it
+        # has.
         if not used and kind.memory >= memory:
             return before, kind.memory
         taken = used.get(kind.name)

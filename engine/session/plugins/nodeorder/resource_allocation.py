@@ -51,6 +51,8 @@ def most_requested(requested: int, allocatable: int) -> int:
 def balanced(used: tuple[float, ...]) -> int:
     """Return how near the used fractions of two or three resources are, of 100."""
     fractions = [fraction if fraction < 1 else 1.0 for fraction in used]
+    # Of two, half the difference is the deviation; Kubernetes has this case, too, and digits depend
+    # on it.
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)
     else:

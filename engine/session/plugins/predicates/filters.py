@@ -116,6 +116,7 @@ class Filters:
         """
         klass = self._klass[task]
         parts = self._parts_of(klass)
+        # Filters that look at the class only read no state that has to be prepared.
         if parts.per == "class":
             return None
         asked: tuple[tuple[str, bool, Callable[[], str | None]], ...] = (

@@ -143,6 +143,8 @@ class VolumeBinding:
             asking += [(m.claim, selected & (m.chosen == _NONE)) for m in matches]
             for claim, nodes in asking:
                 possible = self._provision(claim)
+                # `checkVolumeProvisions` ends at the first claim that fails: this error is met only
+                # where none did.
                 if isinstance(possible, str):
                     faults[possible] = nodes & bindable
                 else:

@@ -89,6 +89,7 @@ class VolumeLimits:
             for volume, its_driver in wanted.items():
                 if its_driver == driver:
                     more += 1
+                    # Where another pod uses the volume it is attached already.
                     more[[node for node, uses in self._users(volume).items() if uses]] -= 1
             full |= (more > 0) & (self._on_nodes(driver) + more > self._limit(driver))
         return np.where(full, self._too_many, 0).astype(np.int32)

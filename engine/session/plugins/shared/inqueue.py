@@ -74,6 +74,8 @@ def lacking_resource(
         if name in {"cpu", "memory"} or (name != PODS and not _counted(name)):
             continue
         holds, amount = (allocated.scalars or {}).get(name), least.get(name)
+        # A scalar that the job holds none of is entered even with 0; `pods` has a separate branch
+        # in `GetInqueueResource`, which enters only what is lacking.
         if (holds is None and name != PODS) or amount > (holds or 0.0):
             reserved.set_scalar(name, amount - (holds or 0.0))
     return reserved
