@@ -47,8 +47,8 @@ def marked(document: Any, names: Sequence[str], *, assume: bool) -> Any:
     from ..render.documents import plain
     from ..sessions.assumed import taken_release
 
-    some = {name: taken_release(name, assume=True) for name in names}
-    assumed = {name: taken.release for name, taken in some.items() if taken.remark}
+    taken_by_name = {name: taken_release(name, assume=True) for name in names}
+    assumed = {name: taken.release for name, taken in taken_by_name.items() if taken.remark}
     return {**plain(document), "assumed": assumed} if assumed else document
 
 

@@ -42,8 +42,10 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
         if word in command.commands:
             command = command.commands[word]
             path.append(rest.pop(0))
+        # Help needs nothing of what follows; a command that runs alone reads its options itself.
         elif word in _HELP or (word in options_of(command) and not runs_alone(command)):
             return [*path, word]
+        # No command has this name: what follows stays as it is, for the parser's message.
         elif not _is_option(word):
             return [*path, *rest, *before]
         else:
@@ -56,6 +58,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
             taken = 2 if _takes_value(word, options) else 1
             before += rest[:taken]
             del rest[:taken]
+    # A group cannot run: its help is shown, whatever options were given.
     if hasattr(command, "commands") and not runs_alone(command):
         return path
     return [*path, *_separated([*before, *rest], options_of(command))]
@@ -97,10 +100,10 @@ def _options_below(group: Any) -> Options:
 
     A test checks that an option is the same in each.
     """
-    found: dict[str, Any] = options_of(group) if runs_alone(group) else {}
+    options: dict[str, Any] = options_of(group) if runs_alone(group) else {}
     for command in group.commands.values():
-        found |= _options_below(command) if hasattr(command, "commands") else options_of(command)
-    return found
+        options |= _options_below(command) if hasattr(command, "commands") else options_of(command)
+    return options
 
 
 def _is_option(word: str) -> bool:

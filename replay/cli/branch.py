@@ -36,8 +36,8 @@ def create(
 
     with opened(log, branch=branch) as opened_log:
         parent, position = fork_at(opened_log.store, at, branch=branch)
-        made = opened_log.store.create_branch(name, parent=parent, fork=position)
-    note(f"branch {made.name} continues {made.parent} from @{made.fork}")
+        created = opened_log.store.create_branch(name, parent=parent, fork=position)
+    note(f"branch {created.name} continues {created.parent} from @{created.fork}")
 
 
 @command("branch list")

@@ -43,7 +43,7 @@ def build(
     from ..truth.points import only_cluster
     from ..truth.truth import build_index
 
-    asked = [] if no_beliefs else [resolve(one) for one in release or [DEFAULT_RELEASE]]
+    asked = [] if no_beliefs else [resolve(name) for name in release or [DEFAULT_RELEASE]]
     with open_log(log) as store, phases(visible=shows_progress()) as move:
         for damage in store.mend_derived():
             note(f"plinian: {damage}")
@@ -70,14 +70,14 @@ def list_checkpoints(
     from ..render.tables import Table, write_table
 
     with open_log(log, read_only=True) as store:
-        found = [(*row[:5], what_of(row[5])) for row in store.checkpoints()]
+        stored = [(*row[:5], what_of(row[5])) for row in store.checkpoints()]
     if output == "json":
         names = ("branch", "cluster", "revision", "known", "bytes", "of")
-        write_json([dict(zip(names, row, strict=True)) for row in found])
+        write_json([dict(zip(names, row, strict=True)) for row in stored])
         return
     rows = [
         [branch, cluster, f"rv:{revision}", f"@{known}", bytes_text(size), of]
-        for branch, cluster, revision, known, size, of in found
+        for branch, cluster, revision, known, size, of in stored
     ]
     headers = ("BRANCH", "CLUSTER", "REVISION", "POSITION", "SIZE", "CONTENT")
     write_table(sys.stdout, Table(headers, rows), style=style())

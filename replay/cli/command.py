@@ -37,8 +37,8 @@ def parameter_of(field: DeclaredField) -> click.Parameter:
     about, name = field.about, field.about.name or field.name
     given: dict[str, Any] = {"metavar": about.metavar or None, "type": _type_of(field)}
     if about.choices:
-        what = "output form" if name == "output" else name.replace("_", " ")
-        given["callback"] = _one_of(what, about.choices)
+        noun = "output form" if name == "output" else name.replace("_", " ")
+        given["callback"] = _one_of(noun, about.choices)
         given["metavar"] = about.metavar or f"[{'|'.join(about.choices)}]"
     if field.is_argument:
         return _argument(field, given)
@@ -46,8 +46,11 @@ def parameter_of(field: DeclaredField) -> click.Parameter:
     names = [option, *([f"-{about.short}"] if about.short else []), field.name]
     if field.of is bool:
         given = {"is_flag": True, "default": field.default, "hidden": about.is_hidden}
+        # Without a default the command sees whether the flag was given at all, so it has an
+        # opposite.
         if field.default is None:
             names[0] = f"{option}/--no-{name}"
+    # A number without a value is counted, as in -vv.
     elif field.of is int and not about.metavar:
         given = {"count": True}
     elif field.many or about.repeatable:
@@ -119,7 +122,7 @@ class Group(click.Group):
 
     def summaries(self) -> Mapping[str, str]:
         """Return the first sentence of each command's help, by name."""
-        return {name: one.get_short_help_str(LINE) for name, one in self.commands.items()}
+        return {name: below.get_short_help_str(LINE) for name, below in self.commands.items()}
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
@@ -140,6 +143,7 @@ def group_command(
     """
 
     def run(**given: Any) -> None:
+        # With a command below it, click calls both; only the lower one is meant.
         if click.get_current_context().invoked_subcommand is None:
             function(**given)
 

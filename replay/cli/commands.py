@@ -87,7 +87,9 @@ class CommandTable(Mapping[str, click.Command]):
         if name in QUESTIONS:
             from .question_command import command_of
 
-            below = [one for one, listed in QUESTIONS.items() if listed.under == name]
+            below = [
+                question_name for question_name, listed in QUESTIONS.items() if listed.under == name
+            ]
             return command_of(question_named(name), *map(question_named, below))
         attribute = name.replace("-", "_")
         module = attribute

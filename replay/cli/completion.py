@@ -79,7 +79,7 @@ def answer(root: Any, words: Sequence[str]) -> None:
     from .completion_candidates import candidates_of
 
     with suppress(BrokenPipeError):
-        found = candidates_of(root, words or [""])
+        texts = candidates_of(root, words or [""])
         # A shell could not pass back a name that has to be escaped.
-        sys.stdout.writelines(f"{text}\n" for text in found if is_plain(text))
+        sys.stdout.writelines(f"{text}\n" for text in texts if is_plain(text))
         sys.stdout.flush()

@@ -76,31 +76,34 @@ def candidates_of(root: Any, words: Sequence[str]) -> list[str]:
     A shell that splits words at ``=`` gets the value alone; another gets the option with it.
     """
     words, typed = list(words[:-1]), words[-1]
+    # bash makes = a word: it may be the last one, before any letter of the value.
     if typed == "=":
         typed = ""
         words.append("=")
     if words[-1:] == ["="] and len(words) > 1:  # bash: ["-o", "=", "js"]
         words.pop()
         return _matching(_of_words(root, words, typed), typed)
+    # This = belongs to an option that has its value already.
     if words[-2:-1] == ["="]:
         words.pop(-2)
     if typed.startswith("--") and "=" in typed:
         name, _, value = typed.partition("=")
-        found = _matching(_of_words(root, [*words, name], value), value)
-        return [f"{name}={text}" for text in found]
+        values = _matching(_of_words(root, [*words, name], value), value)
+        return [f"{name}={text}" for text in values]
     begun = _SHORT_OPTION.fullmatch(typed)
+    # -5m is a point, and no option -5.
     if begun and not begun[1][1:2].isdigit():
         name = begun[1].rstrip("=")
         command, _, _ = command_of(root, words)
         item = options_of(command).get(name)
         if item is not None and not is_flag(item):
-            found = _matching(_of_words(root, [*words, name], begun[2]), begun[2])
-            return [f"{begun[1]}{text}" for text in found]
+            values = _matching(_of_words(root, [*words, name], begun[2]), begun[2])
+            return [f"{begun[1]}{text}" for text in values]
     return _matching(_of_words(root, words, typed), typed)
 
 
-def _matching(found: Iterable[str], typed: str) -> list[str]:
-    return sorted({text for text in found if text.startswith(typed)})
+def _matching(texts: Iterable[str], typed: str) -> list[str]:
+    return sorted({text for text in texts if text.startswith(typed)})
 
 
 def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
@@ -108,7 +111,7 @@ def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
     waiting = _waiting(command, words)
     if waiting is None:  # Options before the command: does one still need a value?
         before = _all(root) if words and words[-1].startswith("-") else ()
-        waiting = next(filter(None, (_waiting(one, words) for one in before)), None)
+        waiting = next(filter(None, (_waiting(candidate, words) for candidate in before)), None)
     typing = _Typed(" ".join(path), rest, *_given(command, root, words, rest))
     if waiting is not None:
         return _values(waiting, typing, typed)
@@ -116,7 +119,7 @@ def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
         if len(typing.plain) > len(path):  # not the name of a command
             return ()
         if typed.startswith("-"):
-            return [name for one in (command, *_all(command)) for name in _options(one)]
+            return [name for below in (command, *_all(command)) for name in _options(below)]
         return list(command.summaries())
     if typed.startswith("-"):
         return _options(command)
@@ -150,17 +153,19 @@ def _given(
     """Return the values of options by every spelling, and the other arguments."""
     everywhere = any(word.startswith("-") for word in words) and hasattr(command, "commands")
     commands = _all(root) if everywhere else (command,)
-    options = {name: item for one in commands for item in one.params for name in item.opts}
+    options = {
+        name: item for candidate in commands for item in candidate.params for name in item.opts
+    }
     given: dict[str, str] = {}
     plain: list[str] = []
     items = iter(words if hasattr(command, "commands") else rest)
     for word in items:
-        name, found, value = word.partition("=")
+        name, equals, value = word.partition("=")
         item = options.get(name) if word.startswith("-") else None
         if not word.startswith("-"):
             plain.append(word)
         elif item is not None and not is_flag(item):
-            text = value if found else next(items, "")
+            text = value if equals else next(items, "")
             given |= dict.fromkeys(item.opts, text)
     return given, plain
 
@@ -238,8 +243,8 @@ def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
     place, slash, begin = text.partition("/")
 
     def look(log: Any) -> list[str]:
-        found = log.names(kind_named(kind, log.kinds()), place if slash else None, begin)
-        return [f"{space}/{name}" for space, name in found if space not in {"", "default"}]
+        names = log.names(kind_named(kind, log.kinds()), place if slash else None, begin)
+        return [f"{space}/{name}" for space, name in names if space not in {"", "default"}]
 
     return _look(typed, look)
 
@@ -253,10 +258,10 @@ def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
     def look(log: Any) -> list[str]:
         if not slash:
             return [f"{namespace}/" for namespace in log.namespaces()]
-        found = log.names(kind, place, begin)
+        names = log.names(kind, place, begin)
         if kind == _PODGROUP:  # A PodGroup may be named by its job.
-            found = [*found, *((space, stem_of(name)) for space, name in found)]
-        return [f"{space}/{name}" for space, name in found]
+            names = [*names, *((space, stem_of(name)) for space, name in names)]
+        return [f"{space}/{name}" for space, name in names]
 
     return _look(typed, look)
 
@@ -295,12 +300,12 @@ def _kinds(typed: _Typed, text: str) -> list[str]:
         from ...engine.events import KINDS
 
         nouns = sorted({kind.partition(".")[0] for kind in KINDS})
-        found = [*KINDS, *(f"{noun}.*" for noun in nouns)]
+        kinds = [*KINDS, *(f"{noun}.*" for noun in nouns)]
     else:
         from ..objects.kind_names import names_for_completion
 
-        found = names_for_completion()
-    return [f"{before}{comma}{name}" for name in found]
+        kinds = names_for_completion()
+    return [f"{before}{comma}{name}" for name in kinds]
 
 
 def _rules(typed: _Typed, _text: str) -> Sequence[str]:

@@ -83,7 +83,7 @@ def warn_sessions(
     for text in (*reasons(unknowns), *lacking(log, moment, unknowns)):
         note(f"  - {text}")
     note("What to do:")
-    for text in dict.fromkeys([*[GIVE_CONF] * bare, *(one.remedy for one in unknowns)]):
+    for text in dict.fromkeys([*[GIVE_CONF] * bare, *(lack.remedy for lack in unknowns)]):
         note(f"  - {text}")
     note("")
     return unknowns
@@ -114,7 +114,9 @@ def refuse_own_panic(answers: Iterable[SessionRun], unknown: Sequence[Unknown]) 
     from ...engine.state.log_coverage import UnknownCause
     from ..coverage.coverage import unknown_text
 
-    lacking = [one for one in unknown if one.gap.why in (UnknownCause.NEVER, UnknownCause.BEFORE)]
+    lacking = [
+        lack for lack in unknown if lack.gap.why in (UnknownCause.NEVER, UnknownCause.BEFORE)
+    ]
     for answer in answers:
         if lacking and answer.result.panic is not None:
             raise NotKnown(

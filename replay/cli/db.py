@@ -48,6 +48,7 @@ def upgrade(
     migrating.upgrade(log, revision)
     now = migrating.info(log).current
     note(f"the tables were at revision {before}, now at {now}")
+    # Revisions are text of four digits, which sorts as the numbers do.
     if before is not None and before < _INDEX_REBUILT_SINCE <= (now or ""):
         note("rebuild the index and the checkpoints: plinian checkpoint build")
 

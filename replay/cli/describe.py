@@ -50,9 +50,9 @@ def describe(
         look = ObjectQuery(opened_log, moment, place, selector, field_selector, beginnings=True)
         wanted = wanted_of(named, look)
         warn_of_kinds(look, wanted, IN_DESCRIPTIONS, strict=strict)
-        found, missing = look_for(look, wanted)
+        objects, missing = look_for(look, wanted)
         separator = ""
-        for _, entries in found:
+        for _, entries in objects:
             for entry in entries:
                 sys.stdout.write(separator)
                 write_lines(description_lines(opened_log, moment, entry, style=style()))

@@ -33,16 +33,16 @@ def digest(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         unknown = warn(opened_log, moment, strict=strict)
-        found = opened_log.digest(moment)
+        state_digest = opened_log.digest(moment)
         objects = len(opened_log.truth(moment))
         if output == "json":
             fields = {
                 "at": moment.label,
-                "digest": found,
+                "digest": state_digest,
                 "objects": objects,
                 "unsure": msgspec.to_builtins(moment.unsure),
                 "not_known": unknown,
             }
             write_json(fields)
         else:
-            sys.stdout.write(f"{found}\n")
+            sys.stdout.write(f"{state_digest}\n")

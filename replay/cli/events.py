@@ -106,19 +106,20 @@ def _print(
     from ..render.documents import json_text
     from ..render.tables import stream_lines
 
-    found = attributed_events(log.store, log.moment(), query, follow=follow)
+    attributed = attributed_events(log.store, log.moment(), query, follow=follow)
     if output == "ndjson":
-        lines = forms.ndjson_lines(found, payload=payload)
+        lines = forms.ndjson_lines(attributed, payload=payload)
     elif output == "json":
-        fields = [forms.shown_event(event, payload=payload) for event in found]
+        fields = [forms.shown_event(event, payload=payload) for event in attributed]
         lines = iter([json_text({"apiVersion": "v1", "items": fields, "kind": "EventList"}) + "\n"])
     else:
         wide = output == "wide"
         lines = stream_lines(
             forms.event_table(wide=wide),
-            forms.event_rows(found, wide=wide),
+            forms.event_rows(attributed, wide=wide),
             no_headers=no_headers,
             style=style(),
+            # A person who follows sees each line at once; the first one alone decides the widths.
             look_ahead=1 if follow else 1000,
             endless=follow,
         )

@@ -192,6 +192,7 @@ def explore(
     else:
         name = taken(release, note, assume=assume, pre_releases=True)
     files = _Files(out, evidence, pytest, scenario, log, branch)
+    # Before the search: a name that cannot be used must not cost minutes.
     if branch is not None:
         check_branch(log, branch)
     if _other((case, at), replay, model, name, output, files, windows=windows):
@@ -290,7 +291,7 @@ def _other(
 
     case, at = begin
     ways = (("CASE", case), ("--at", at), ("--replay", replay), ("--model", model))
-    given = [name for name, one in ways if one is not None]
+    given = [name for name, value in ways if value is not None]
     if len(given) != 1:
         raise UsageError(
             f"{' and '.join(given)} are different things to explore" if given else "no scenario",
@@ -303,6 +304,7 @@ def _other(
             now="name a scenario, or a moment of a log after --at",
         )
     if replay is not None:
+        # A token has its release; only an option that was written replaces it.
         _replay(replay, release if _is_named("release") else None, output, files)
     if model is not None:
         _device_list(model, release, output)
@@ -350,6 +352,7 @@ class _Pace:
         """Note how far the search came."""
         from ..render.race import progress_line
 
+        # The end of a search is noted only if no note said so already.
         if self._last is not None and self._last[1] > self._noted:
             self._noted = self._last[1]
             note(progress_line(self._plan, *self._last))
@@ -435,12 +438,12 @@ def _device_list(model: str, release: str, output: str) -> None:
     from ..render.tables import lines_of
 
     race = Race(as_compiled=model != MODELS[0])
-    every = [str(one) for one in RELEASES if not one.ours]
+    every = [str(known) for known in RELEASES if not known.ours]
     names = every if release == ALL else [release]
-    found = [explore_device_list(cache_behaviours(name), race) for name in names]
-    documents = [explored_document(one) for one in found]
+    explored = [explore_device_list(cache_behaviours(name), race) for name in names]
+    documents = [explored_document(result) for result in explored]
     if release == ALL:
-        lines = lines_of(releases_table(found), style=style())
+        lines = lines_of(releases_table(explored), style=style())
         write_answer(documents, lines, output, indent=2)
     else:
-        write_answer(documents[0], explored_lines(found[0], style()), output, indent=2)
+        write_answer(documents[0], explored_lines(explored[0], style()), output, indent=2)

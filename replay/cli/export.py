@@ -90,6 +90,7 @@ def export(
             )
 
         if file == "-":
+            # What was printed before as text comes before the bytes.
             sys.stdout.flush()
             written = write(sys.stdout.buffer)
             sys.stdout.buffer.flush()

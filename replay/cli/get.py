@@ -137,13 +137,13 @@ def get(
         warn_of_kinds(look, wanted, _computed(output), strict=strict)
         found, missing = look_for(look, wanted)
         if sort_by:
-            found = [_sorted(opened_log, moment, some, sort_by) for some in found]
+            found = [_sorted(opened_log, moment, objects, sort_by) for objects in found]
         single = len(wanted) == 1 and len(wanted[0].names) == 1
         _print(look, found, tabled, cleaned, single=single and not missing)
         if plot:
             _plot(look, log, found)
         _remark(found, [] if ignore_not_found else missing, wanted, place)
-        if not any(some.entries for some in found):
+        if not any(objects.entries for objects in found):
             _guess_namespace(look)
 
 
@@ -158,7 +158,7 @@ def _check_drawn(wanted: Sequence[RequestedKind], *, watch: bool) -> None:
     from ...engine.errors import UsageError
 
     kinds = {requested_kind.kind[1] for requested_kind in wanted}
-    gangs = [one for one in wanted if one.kind[1] in _DRAWN[2:]]
+    gangs = [requested for requested in wanted if requested.kind[1] in _DRAWN[2:]]
     if watch or not kinds <= {*_DRAWN} or any(len(gang.names) != 1 for gang in gangs):
         raise UsageError(
             "--plot draws queues, nodes, and one named job or podgroup",
@@ -245,11 +245,13 @@ def _sorted(log: Log, moment: Moment, objects: FoundObjects, path_text: str) -> 
 
     path = parse_path(path_text)
     documents = log.documents(objects.entries, branch=moment.branch)
+    # As kubectl: the first value that the path has in an object decides.
     values = [_sortable((find(path, document) or [None])[0]) for document in documents]
     try:
         keys: list[Any] = [None if value is None else parse_quantity(value) for value in values]
     except ValueError:
         keys = [None if value is None else str(value) for value in values]
+    # Objects without the field come first.
     order = sorted(range(len(keys)), key=lambda row: (keys[row] is not None, keys[row]))
     return FoundObjects(objects.kind, [objects.entries[row] for row in order])
 
@@ -277,7 +279,7 @@ def _print(
         case "" | "wide":
             _tables(look, found, tabled)
         case "name":
-            names = ((*kind, entry.reference.name) for kind, some in found for entry in some)
+            names = ((*kind, entry.reference.name) for kind, entries in found for entry in entries)
             forms.write_names(out, names)
         case "json":
             forms.write_json(out, documents, single=single)
@@ -346,9 +348,9 @@ def _guess_namespace(look: ObjectQuery) -> None:
 
 def _joined(found: Sequence[FoundObjects]) -> Iterator[FoundObjects]:
     """Yield what exists; a kind that is named several times in a row only once."""
-    present = (some for some in found if some.entries)
-    for kind, these in groupby(present, key=lambda some: some.kind):
-        yield FoundObjects(kind, [entry for some in these for entry in some.entries])
+    present = (objects for objects in found if objects.entries)
+    for kind, these in groupby(present, key=lambda objects: objects.kind):
+        yield FoundObjects(kind, [entry for objects in these for entry in objects.entries])
 
 
 def _remark(

@@ -46,6 +46,7 @@ def head(
     rows = [[info.branch, f"@{info.position}", str(info.batch), info.hash] for info in heads]
     headers = ("BRANCH", "LAST", "BATCH", "HASH")
     beside = sum(max(map(len, column)) + _GAP for column in zip(headers, *rows, strict=True))
+    # The hash is the last column: it has what the others leave.
     beside -= _DIGITS + _GAP
     narrow = width is not None and width < beside + _DIGITS
     room = _DIGITS if width is None or not narrow else max(_LEAST, width - beside)

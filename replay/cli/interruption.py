@@ -87,10 +87,12 @@ class Interruption:
         self._count += 1
         if self.happened and self._count > PATIENCE:
             os._exit(INTERRUPTED)
+        # An interrupt unwinds the command already, or the command has ended.
         if self._passing:
             return
         self.happened = self._passing = True
         _print_interrupted()
+        # Raises it again if a callback of a library loses it, or if it waits for a lock.
         signal.setitimer(signal.ITIMER_REAL, _STUCK, _STUCK)
         raise KeyboardInterrupt
 
@@ -140,6 +142,7 @@ def _print_interrupted() -> None:
     line = b"plinian: interrupted\n"
     try:
         os.write(2, _SHOW_CURSOR + line if os.isatty(2) else line)
+        # Threads and libraries that fail as the process ends would write there as well.
         if not os.environ.get("PLINIAN_TRACEBACK"):
             nothing = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nothing, 2)

@@ -47,7 +47,7 @@ def kubeconfig(
     """
     from ..render.yaml_text import YamlWriter
     from ..server.access_token import token_in
-    from ..server.kubernetes.read.kubeconfig import kubeconfig as made
+    from ..server.kubernetes.read.kubeconfig import kubeconfig as kubeconfig_of
     from .open_log import opened
 
     if out is not None:
@@ -55,10 +55,11 @@ def kubeconfig(
             str(out), writes="a kubeconfig", example="plinian kubeconfig -o past.kubeconfig"
         )
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        # An invalid point would otherwise be found only by kubectl.
         for point in points:
             opened_log.moment(point)
     token = "" if token_file is None else token_in(token_file)
-    text = YamlWriter().text(made(server, log, points, token))
+    text = YamlWriter().text(kubeconfig_of(server, log, points, token))
     if out is None:
         sys.stdout.write(text)
         return
@@ -74,12 +75,13 @@ def _write(out: Path, text: str) -> None:
     from ...engine.errors import UsageError
 
     try:
-        made = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # It holds a token, so that no other user may read it, not even while it is written.
+        descriptor = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as fault:
         raise UsageError(
             "this file exists already", where=str(out), now="choose another name, or remove it"
         ) from fault
     except OSError as fault:
         raise UsageError(fault.strerror or str(fault), where=str(out)) from fault
-    with os.fdopen(made, "w", encoding="utf-8") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

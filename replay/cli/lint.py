@@ -92,6 +92,7 @@ def lint(
         _write_rules(output)
         return
     alone = not files and conf is None
+    # PLINIAN_LOG is set for all commands: it must not turn a check of files into one against a log.
     if at is None and _is_given("log", environment=alone):
         at = "end"
     if alone and at is None:
@@ -156,6 +157,7 @@ def _write(
     else:
         lines = forms.lint_lines(report, wide=output == "wide", style=style())
         write_answer(document, lines, output, indent=2)
+    # The notes stand below the findings, also where both streams are one terminal.
     sys.stdout.flush()
     note(forms.lint_summary(report))
     for text in forms.lint_notes(report):

@@ -99,9 +99,11 @@ def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind
         )
         return [
             RequestedKind(
-                key[:2], tuple(dict.fromkeys(one.name for one in some)), place=key[2] or None
+                key[:2],
+                tuple(dict.fromkeys(object_name.name for object_name in object_names)),
+                place=key[2] or None,
             )
-            for key, some in groups
+            for key, object_names in groups
         ]
     kinds = kinds_named(resources[0], known)
     if not kinds:
@@ -111,6 +113,7 @@ def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind
         raise UsageError(
             "names can follow one kind only", now="write KIND/NAME for each object instead"
         )
+    # A kind that is also named by itself is missed if it is not there.
     named_by = {part.strip().lower() for part in resources[0].split(",")}
     own = set(kinds_named(",".join(named_by - {"all"}), known))
     return [RequestedKind(kind, names, category=kind not in own) for kind in kinds]
@@ -192,7 +195,7 @@ def warn_of_kinds(
         )
     ]
     warn_unknown(list(dict.fromkeys(unknowns)), strict=strict)
-    note_assumed(log, moment, [one.kind for one in wanted])
+    note_assumed(log, moment, [requested.kind for requested in wanted])
 
 
 def _by_name(
@@ -204,18 +207,22 @@ def _by_name(
     by_name: dict[str, list[Entry]] = {}
     for entry in entries:
         by_name.setdefault(entry.reference.name, []).append(entry)
-    found: dict[str, list[Entry]] = {}
+    by_full_name: dict[str, list[Entry]] = {}
     missing = []
     for name in names:
         full = name_at(look.log, kind, name, look.place, look.moment)
-        begun = [one for one in sorted(by_name) if look.beginnings and one.startswith(name)]
+        begun = [
+            candidate
+            for candidate in sorted(by_name)
+            if look.beginnings and candidate.startswith(name)
+        ]
         if full in by_name:
-            found[full] = by_name[full]
+            by_full_name[full] = by_name[full]
         elif begun:
-            found |= {one: by_name[one] for one in begun}
+            by_full_name |= {candidate: by_name[candidate] for candidate in begun}
         else:
             missing.append(not_found(look.log, kind, name, look.place, look.moment))
-    return [entry for some in found.values() for entry in some], missing
+    return [entry for of_name in by_full_name.values() for entry in of_name], missing
 
 
 def _check_fields(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> None:
@@ -231,6 +238,7 @@ def _check_fields(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> None:
         entries = look.log.entries(kind, at=look.moment)
         return look.log.documents(entries, branch=look.moment.branch)
 
+    # A kind without objects says nothing about which fields it has.
     present = [kind for kind in kinds if look.log.entries(kind, at=look.moment)]
     unknown = [selector.unknown(kind, partial(documents, kind)) for kind in present]
     if unknown and all(unknown):

@@ -35,9 +35,9 @@ def opened_or_read(
     if inputs:
         from ..ingest.one_off import log_of
 
-        with log_of(inputs) as made:
-            made.as_known_at = as_known_at
-            yield made
+        with log_of(inputs) as one_off:
+            one_off.as_known_at = as_known_at
+            yield one_off
         return
     narrowed = {"branch": branch, "cluster": cluster, "as_known_at": as_known_at}
     with opened(place, read_only=True, **narrowed) as log:

@@ -58,13 +58,13 @@ def form(forms: str, wide_adds: str = "") -> Field:
 
     :param wide_adds: what help says of the wide one.
     """
-    some = tuple(forms.split("|"))
+    choices = tuple(forms.split("|"))
     also = wide_adds and f"; {wide_adds}"
-    if "wide" in some and not also:
-        also = _WIDE_TABLE if "table" in some else _WIDE
-    if "sarif" in some:
+    if "wide" in choices and not also:
+        also = _WIDE_TABLE if "table" in choices else _WIDE
+    if "sarif" in choices:
         also += "; sarif and junit are for code review and pipelines"
-    return Field(f"The output form{also}.", forms, short="o", choices=some)
+    return Field(f"The output form{also}.", forms, short="o", choices=choices)
 
 
 _WIDE = "; wide prints all columns in a narrow terminal too"

@@ -38,8 +38,8 @@ def play(
     from ..server.kubernetes.watch.control import asked, said
 
     token = "" if token_file is None else token_in(token_file)
-    found = asked(server, token, _body(action, value))
-    write_answer(found, [f"{said(found)}\n"], output)
+    state = asked(server, token, _body(action, value))
+    write_answer(state, [f"{said(state)}\n"], output)
 
 
 def _body(action: str | None, value: str | None) -> dict[str, Any] | None:

@@ -66,12 +66,12 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
         _run(kind, **given)
 
     run.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
-    made: Callable[..., None] = guarded(run)
+    guarded_run: Callable[..., None] = guarded(run)
     name, end = kind.command.rpartition(" ")[2], epilog(kind.examples)
     params = list(map(parameter_of, _parameters(kind)))
     if below:
-        return group_command(name, made, params, end, *map(command_of, below))
-    return click.command(name, params=params, epilog=end)(made)
+        return group_command(name, guarded_run, params, end, *map(command_of, below))
+    return click.command(name, params=params, epilog=end)(guarded_run)
 
 
 def _run(
@@ -99,6 +99,7 @@ def _run(
             given[field.name] = "/".join(given[field.name])
         if field.name == "plot":
             given["plot"] = plot
+    # 0 is one process for each processor.
     if "jobs" in given:
         given["jobs"] = given["jobs"] or os.cpu_count() or 1
     asked = kind.of_command(given)
@@ -110,11 +111,11 @@ def _run(
         )
     with log_of as opened_log:
         asked = _dated(asked, opened_log)
-        question, found = _ask(asked, opened_log, "" if inputs else log)
-        _write(asked, question, found, output, no_headers=no_headers)
+        question, answer = _ask(asked, opened_log, "" if inputs else log)
+        _write(asked, question, answer, output, no_headers=no_headers)
         if plot:
-            _draw(question, found, opened_log, ", ".join(inputs) or log)
-    code = question.code(found, asked=exit_code)
+            _draw(question, answer, opened_log, ", ".join(inputs) or log)
+    code = question.code(answer, asked=exit_code)
     if code:
         sys.stdout.flush()
         raise SystemExit(code)
@@ -144,13 +145,13 @@ def _parameters(kind: Kind) -> list[DeclaredField]:
     output = shared["output"]._replace(about=form, default=form.choices[0])
     if not kind.needs_log:
         return [*usual, output, *([assume] if assume else [])]
-    found = [
-        *(one for one in usual if one.is_required),
+    declared = [
+        *(field for field in usual if field.is_required),
         shared["log"],
         *_with_inputs(usual, shared["inputs"] if kind.reads_inputs else None),
         jobs and jobs._replace(about=options.JOBS, default=0),
         kind.exit_code and shared["exit_code"]._replace(about=Field(kind.exit_code)),
-        *(one for one in usual if not one.has(Door.PYTHON)),
+        *(field for field in usual if not field.has(Door.PYTHON)),
         kind.is_drawn and shared["plot"],
         output,
         kind.is_table and shared["no_headers"],
@@ -160,7 +161,8 @@ def _parameters(kind: Kind) -> list[DeclaredField]:
         shared["cluster"],
         shared["branch"],
     ]
-    return [one for one in found if isinstance(one, DeclaredField)]
+    # A part that this question does not have is None, False or an empty text.
+    return [field for field in declared if isinstance(field, DeclaredField)]
 
 
 def _with_inputs(
@@ -196,14 +198,14 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
     if not isinstance(question, QuestionOfRelease):
         for text in question.remarks(log):
             note(text)
-        found = question.answer(log)
+        answer = question.answer(log)
         if isinstance(question, QuestionOfMoment):
-            warn_unknown(lacking(found), strict=question.strict)
-            note_assumed(log, log.moment(question.at), question.kinds(found))
-        fault = question.fault(log, found)
+            warn_unknown(lacking(answer), strict=question.strict)
+            note_assumed(log, log.moment(question.at), question.kinds(answer))
+        fault = question.fault(log, answer)
         if fault is not None:
             fail(fault)
-        return question, found
+        return question, answer
     from ..render.progress import counting
     from .store_beliefs import store_beliefs
 
@@ -215,50 +217,54 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
     ready.check(log)
     for text in ready.remarks(log):
         note(text)
+    # A log that exists only for this question has no place to store anything in.
     if place:
         store_beliefs(place, log, moment, ready.caches)
     if ready.work:
         with counting(ready.work, visible=shows_progress()) as progress:
             ready = msgspec.structs.replace(ready, progress=progress)
-            found = ready.answer(log)
+            answer = ready.answer(log)
     else:
-        found = ready.answer(log)
-    refuse_own_panic(ready.sessions(found), unknown)
-    return ready, found
+        answer = ready.answer(log)
+    refuse_own_panic(ready.sessions(answer), unknown)
+    return ready, answer
 
 
 def _write(
-    asked: Question[Any], question: Question[Any], found: Any, output: str, *, no_headers: bool
+    asked: Question[Any], question: Question[Any], answer: Any, output: str, *, no_headers: bool
 ) -> None:
     """Write an answer. :param asked: the question before it was prepared."""
     is_document = output in {"json", "yaml"}
-    for text in (*question.notes(found), *(question.beside_document(found) if is_document else ())):
+    for text in (
+        *question.notes(answer),
+        *(question.beside_document(answer) if is_document else ()),
+    ):
         note(text)
     if is_document:
-        document = question.document(found)
+        document = question.document(answer)
         if isinstance(asked, QuestionOfRelease):
             document = marked(document, asked.named_releases, assume=asked.assume)
         write_answer(document, (), output, indent=2)
     elif output in REVIEWS:
-        write_review(question.review(found), output)
+        write_review(question.review(answer), output)
     else:
         if question.is_table:
-            _write_tables(question, found, no_headers=no_headers)
+            _write_tables(question, answer, no_headers=no_headers)
         else:
-            write_lines(question.lines(found, style()))
-        for text in question.beside_lines(found):
+            write_lines(question.lines(answer, style()))
+        for text in question.beside_lines(answer):
             sys.stdout.flush()
             note(text)
 
 
-def _write_tables(question: Question[Any], found: Any, *, no_headers: bool) -> None:
+def _write_tables(question: Question[Any], answer: Any, *, no_headers: bool) -> None:
     """Write tables for people; of empty ones, say so in a note."""
     from ..render.short_names import short
     from ..render.tables import write_table
 
     fitted, separator = style(), ""
-    nothing = question.nothing(found)
-    for table in question.tables(found, fitted):
+    nothing = question.nothing(answer)
+    for table in question.tables(answer, fitted):
         if table.rows or nothing is None:
             shown = table if fitted.wide else short(table)
             sys.stdout.write(separator)
@@ -268,11 +274,11 @@ def _write_tables(question: Question[Any], found: Any, *, no_headers: bool) -> N
         note(nothing)
 
 
-def _draw(question: Question[Any], found: Any, log: Log, place: str) -> None:
+def _draw(question: Question[Any], answer: Any, log: Log, place: str) -> None:
     from .pictures import write_answer_plot, write_plot
 
     asked = question.drawing(log)
     if asked is None:
-        write_answer_plot(log, place, found, getattr(question, "at", None))
+        write_answer_plot(log, place, answer, getattr(question, "at", None))
     else:
         write_plot(log, place, asked)

@@ -85,6 +85,7 @@ def report(
             raise UsageError(f"{option} is not of a page", now="leave it out, or leave out --page")
         used = release or DEFAULT_RELEASE
         text = web_page(log, page, at=at, release=used, branch=branch, cluster=cluster)
+    # A name of a log may have half a character, which UTF-8 cannot hold.
     _write(text.encode("utf-8", "backslashreplace"), out)
 
 

@@ -116,11 +116,12 @@ def simulate(
     failed = dict.fromkeys(releases, 0)
     with counting("scenarios", visible=shows_progress()) as progress:
         outcomes = run_all(tasks, jobs=jobs or _processes(len(tasks)), progress=progress)
+        # Tasks are in the order of scenarios, so the outcomes of one follow each other.
         for _, outcomes_of in groupby(outcomes, key=lambda outcome: outcome.path):
-            some = list(outcomes_of)
-            results = [one for one in _good(some, failed) if one is not None]
+            of_scenario = list(outcomes_of)
+            results = [document for document in _good(of_scenario, failed) if document is not None]
             if results:
-                _warn_lacking(some)
+                _warn_lacking(of_scenario)
                 _show(results, step)
     for name, count in failed.items() if out is not None else ():
         write_lines([f"{len(cases) - count} of {len(cases)} scenarios run as {name}\n"])

@@ -34,13 +34,13 @@ def status(
         names: list[str | None] = [*opened_log.store.clusters()] or [None]
         if cluster:
             names = [cluster]
-        found = []
+        statuses = []
         for name in names:
             opened_log.cluster = name
-            found.append(status_of(opened_log, opened_log.moment(as_known_at=as_known_at)))
+            statuses.append(status_of(opened_log, opened_log.moment(as_known_at=as_known_at)))
     lines = (
         line
-        for number, one in enumerate(found)
-        for line in chain("\n" * bool(number), status_lines(one, style=style()))
+        for number, cluster_status in enumerate(statuses)
+        for line in chain("\n" * bool(number), status_lines(cluster_status, style=style()))
     )
-    write_answer({"clusters": found}, lines, output, indent=2)
+    write_answer({"clusters": statuses}, lines, output, indent=2)

@@ -25,6 +25,7 @@ def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str])
     from ..belief.stored_belief import believed, build_beliefs, is_far
     from ..render.progress import counting
 
+    # Releases whose caches behave alike share one that is stored.
     ways = {believed(behaviours): behaviours for behaviours in map(resolve, releases)}
     for behaviours in ways.values():
         if not is_far(log.store, moment, behaviours):

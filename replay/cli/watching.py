@@ -44,7 +44,7 @@ def print_watch(
     if missing:
         fail(missing[0])
     kind = wanted[0].kind
-    places = {one.place or look.place for one in wanted}
+    places = {requested.place or look.place for requested in wanted}
     if len(places) > 1:
         raise UsageError("only one namespace can be watched at a time", now="or use -A for all")
     look = look._replace(place=places.pop())
@@ -92,7 +92,7 @@ def _chosen(
     from ..objects.field_selectors import parse_field_selector
 
     labels, fields = parse_selector(look.selector), parse_field_selector(look.fields)
-    found = [
+    selected = [
         entry
         for entry in entries
         if (not names or entry.reference.name in names)
@@ -104,7 +104,7 @@ def _chosen(
         and labels.matches(entry.fact.labels)
     ]
     branch = look.moment.branch
-    return fields.select(found, lambda some: look.log.documents(some, branch=branch))
+    return fields.select(selected, lambda chosen: look.log.documents(chosen, branch=branch))
 
 
 class _Lines:
@@ -164,6 +164,7 @@ class _Lines:
         from ..coverage.coverage import NotListed
         from ..render.columns import TableContext
 
+        # A function: only columns with totals need the whole state, and a watch has many moments.
         return TableContext(
             lambda: self._log.truth(moment), when=when, not_listed=NotListed(self._log, moment)
         )
