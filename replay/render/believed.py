@@ -239,10 +239,11 @@ def _seen(cache: SchedulerCache, job: JobInfo) -> str:
 
 
 def _tasks(cache: SchedulerCache) -> Iterator[BelievedTask]:
-    some = {task.uid: task for job in cache.jobs.values() for task in job.tasks.values()}
+    tasks = {task.uid: task for job in cache.jobs.values() for task in job.tasks.values()}
+    # A node may have tasks whose job the cache does not have any more.
     for node in cache.nodes.values():
-        some |= {noted.task.uid: noted.task for noted in node.tasks.values()}
-    for task in sorted(some.values(), key=lambda task_info: (task_info.key, task_info.uid)):
+        tasks |= {noted.task.uid: noted.task for noted in node.tasks.values()}
+    for task in sorted(tasks.values(), key=lambda task_info: (task_info.key, task_info.uid)):
         yield BelievedTask(
             task=task.key,
             uid=task.uid,
@@ -358,8 +359,8 @@ def _cell(record: Any, field: str, info: Any) -> str:
     """Return a field in a few characters. :param info: what the cache itself has of the object."""
     value, amounts = getattr(record, field), getattr(info, field, None)
     if isinstance(amounts, Resource):  # Whether something is there, or what it lacks.
-        some = {name: amounts.get(name) for name in _resources(amounts)}
-        return resource_list({name: amount for name, amount in some.items() if amount})
+        by_name = {name: amounts.get(name) for name in _resources(amounts)}
+        return resource_list({name: amount for name, amount in by_name.items() if amount})
     if field == "pods":
         return str(len(value))
     if field == "state" and (lost := getattr(record, "out_of_sync", None)):

@@ -152,9 +152,11 @@ def release_choice_text(
 
 _CRASHES: Sequence[TextColumn[LoggedCrash]] = (
     TextColumn("POSITION", lambda crash: f"@{crash.position}"),
-    TextColumn("REVISION", lambda one: NONE if one.revision is None else f"rv:{one.revision}"),
-    TextColumn("TIME", lambda one: known_text(one.span) or NONE),
-    TextColumn("MESSAGE", lambda one: one.message, keep=True),
+    TextColumn(
+        "REVISION", lambda crash: NONE if crash.revision is None else f"rv:{crash.revision}"
+    ),
+    TextColumn("TIME", lambda crash: known_text(crash.span) or NONE),
+    TextColumn("MESSAGE", lambda crash: crash.message, keep=True),
 )
 
 
@@ -178,6 +180,7 @@ def _flip_sections(found: Bisection, flip: Flip, style: Style) -> Iterator[Secti
         yield Section([f"Cause: {cause_text(flip.causes)}", table, *since])
     for parting in flip.first_differences:
         yield from first_difference_sections(parting, labels)
+    # The numbers of the first difference say it already.
     if not any(numbers_of(parting.alike) for parting in flip.first_differences):
         for side in (flip.before, flip.after):
             if side.steps:
@@ -192,13 +195,16 @@ def _name(recorded: Recorded) -> str:
 _EVENTS: Sequence[TextColumn[Recorded]] = (
     TextColumn("POSITION", lambda event: f"@{event.position}"),
     TextColumn(
-        "REVISION", lambda one: "" if one.event.revision is None else f"rv:{one.event.revision}"
+        "REVISION",
+        lambda recorded: "" if recorded.event.revision is None else f"rv:{recorded.event.revision}",
     ),
-    TextColumn("EVENT", lambda one: one.event.kind, keep=True),
+    TextColumn("EVENT", lambda recorded: recorded.event.kind, keep=True),
     TextColumn("OBJECT", _name, keep=True),
     TextColumn(
         "TIME",
-        lambda one: "" if one.event.observed_at is None else format_time(one.event.observed_at),
+        lambda recorded: (
+            "" if recorded.event.observed_at is None else format_time(recorded.event.observed_at)
+        ),
     ),
 )
 

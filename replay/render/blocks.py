@@ -56,10 +56,10 @@ class Ref(str):
         **query: str | None,
     ) -> Self:
         """Make words that lead to a page."""
-        made = super().__new__(cls, text)
-        made.path, made.at, made.query = path, at, query
-        made.look, made.hint, made.place, made.key = look, hint, place, key
-        return made
+        ref = super().__new__(cls, text)
+        ref.path, ref.at, ref.query = path, at, query
+        ref.look, ref.hint, ref.place, ref.key = look, hint, place, key
+        return ref
 
 
 class Marked(str):
@@ -75,9 +75,9 @@ class Marked(str):
 
     def __new__(cls, text: str, look: str = "", place: str = "") -> Self:
         """Make words that stand out."""
-        made = super().__new__(cls, text)
-        made.look, made.place = look, place
-        return made
+        marked = super().__new__(cls, text)
+        marked.look, marked.place = look, place
+        return marked
 
 
 class Words(str):
@@ -88,14 +88,14 @@ class Words(str):
 
     def __new__(cls, *parts: str) -> Self:
         """Join the parts."""
-        made = super().__new__(cls, "".join(parts))
-        made.parts = parts
-        return made
+        words = super().__new__(cls, "".join(parts))
+        words.parts = parts
+        return words
 
 
 def joined(some: Iterable[str], by: str = ", ") -> list[str]:
     """Return words with others between them."""
-    words = [part for one in some for part in (by, one)]
+    words = [part for word in some for part in (by, word)]
     return words[1:]
 
 
@@ -117,16 +117,16 @@ def number_ref(name: str, number: str, text: str) -> Ref:
 
 def here_ref(text: str, look: str = "", place: str = "", **query: str | None) -> Ref:
     """Return words that lead to the same page with other values in its query."""
-    made = Ref(text, None, look=look, place=place)
-    made.query = query
-    return made
+    ref = Ref(text, None, look=look, place=place)
+    ref.query = query
+    return ref
 
 
 def chip(text: str, *, chosen: bool, **query: str | None) -> Ref:
     """Return words that choose what a page shows. :param chosen: it shows that."""
-    made = here_ref(text, CHOSEN if chosen else "")
-    made.query = query
-    return made
+    ref = here_ref(text, CHOSEN if chosen else "")
+    ref.query = query
+    return ref
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -239,8 +239,8 @@ def _lines(block: Block, style: Style) -> Iterator[str]:
         case Table():
             yield from lines_of(block, style=style)
         case Folded(blocks=blocks):
-            for one in blocks:
-                yield from _lines(one, style)
+            for inner in blocks:
+                yield from _lines(inner, style)
 
 
 def _list_lines(items: Iterable[ListedItem], style: Style, *, marks: bool) -> Iterator[str]:

@@ -74,10 +74,10 @@ def check_notes(report: CheckReport) -> Iterator[str]:
     yield _summary(report)
     if report.unsettled:
         count = len(report.unsettled)
-        what = "1 violation" if count == 1 else f"{count} violations"
+        violations = "1 violation" if count == 1 else f"{count} violations"
         yield (
-            f"left out: {what} that lasted less than {_seconds(report.settle)}, or for a time "
-            f"that is not known; --settle 0s shows them"
+            f"left out: {violations} that lasted less than {_seconds(report.settle)}, or for a "
+            f"time that is not known; --settle 0s shows them"
         )
     for reason, ids in _by_reason(report).items():
         yield f"not checked: {', '.join(ids)}: {reason}"
@@ -87,20 +87,21 @@ def check_notes(report: CheckReport) -> Iterator[str]:
 
 def _summary(report: CheckReport) -> str:
     count, short = len(report.violations), len(report.unsettled)
-    found = "no violations" if not count else "1 violation" if count == 1 else f"{count} violations"
+    said = "no violations" if not count else "1 violation" if count == 1 else f"{count} violations"
     if short:
-        found += "" if count else f" known to have lasted {_seconds(report.settle)}"
-        found += f", and {short} that {'is' if short == 1 else 'are'} left out,"
+        # To say that there are none would be wrong: shorter ones are left out.
+        said += "" if count else f" known to have lasted {_seconds(report.settle)}"
+        said += f", and {short} that {'is' if short == 1 else 'are'} left out,"
     ran = "1 session" if report.sessions == 1 else f"{report.sessions} sessions"
     invariants = "1 invariant" if len(report.checked) == 1 else f"{len(report.checked)} invariants"
-    return f"{found} of {invariants} by {report.at}; {ran} run as {report.release}"
+    return f"{said} of {invariants} by {report.at}; {ran} run as {report.release}"
 
 
 def _by_reason(report: CheckReport) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in report.not_checked:
-        found.setdefault(one.reason, []).append(one.invariant.id)
-    return found
+    by_reason: dict[str, list[str]] = {}
+    for unchecked in report.not_checked:
+        by_reason.setdefault(unchecked.reason, []).append(unchecked.invariant.id)
+    return by_reason
 
 
 def _seconds(micros: int) -> str:
@@ -109,16 +110,16 @@ def _seconds(micros: int) -> str:
 
 _INVARIANTS: Sequence[TextColumn[Invariant]] = (
     TextColumn("INVARIANT", lambda invariant: invariant.id),
-    TextColumn("NAME", lambda one: one.name, keep=True),
-    TextColumn("SEVERITY", lambda one: one.severity.value),
-    TextColumn("NEEDS", lambda one: one.needs.value),
-    TextColumn("STATEMENT", lambda one: one.statement, keep=True),
+    TextColumn("NAME", lambda invariant: invariant.name, keep=True),
+    TextColumn("SEVERITY", lambda invariant: invariant.severity.value),
+    TextColumn("NEEDS", lambda invariant: invariant.needs.value),
+    TextColumn("STATEMENT", lambda invariant: invariant.statement, keep=True),
 )
 
 
 def invariant_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all invariants, and of remarks on some of them."""
-    named = ", ".join(one.id for one in ALL if one.named)
+    named = ", ".join(invariant.id for invariant in ALL if invariant.named)
     yield from lines_of(table_of(_INVARIANTS, ALL), style=style)
     if named:
         yield f"\nchecked only if named with --invariant: {named}\n"

@@ -158,8 +158,8 @@ class Labels(msgspec.Struct, frozen=True):
 
     def row(self, labels: Mapping[str, str]) -> Row:
         """Return the cells of one object."""
-        some = [labels.get(key, "") for key in self.keys]
-        return [*some, listed(dict(sorted(labels.items())))] if self.all else some
+        cells = [labels.get(key, "") for key in self.keys]
+        return [*cells, listed(dict(sorted(labels.items())))] if self.all else cells
 
 
 F = TypeVar("F", bound=Fact)
@@ -232,7 +232,7 @@ def columns_of(
     context: TableContext, pair: Pair, entries: Sequence[Entry], *, wide: bool
 ) -> list[TextColumn[Any]]:
     """Return the columns of a kind; of nodes, wide ones have each resource that one of them has."""
-    columns = [one for one in GET_COLUMNS.get(pair, _OTHER) if wide or not one.wide]
+    columns = [column for column in GET_COLUMNS.get(pair, _OTHER) if wide or not column.wide]
     return [*columns, *_resources(context, entries)] if wide and pair == NODE else columns
 
 
@@ -250,36 +250,37 @@ def _resources(
     table = context.nodes
     rows = [context.node_rows[entry.reference.name] for entry in entries]
     for column, name in enumerate(table.resources):
+        # A resource that only other nodes have needs no column.
         has = table.allocatable[rows, column].any() or table.used[rows, column].any()
         if name not in {"cpu", "memory", "pods"} and has:
             yield TextColumn(name.upper(), partial(_used, column=column))
 
 
-def _used(one: ShownObject[NodeFact], column: int) -> str:
+def _used(shown: ShownObject[NodeFact], column: int) -> str:
     """Return what is used of a resource of a node, and how much is allocatable."""
-    table, row = one.context.nodes, one.context.node_rows[one.name]
+    table, row = shown.context.nodes, shown.context.node_rows[shown.name]
     used, allocatable = float(table.used[row, column]), float(table.allocatable[row, column])
     name = table.resources[column]
-    return used_of(name, used, allocatable, unknown=one.context.pods_unknown)
+    return used_of(name, used, allocatable, unknown=shown.context.pods_unknown)
 
 
-def _node_pods(one: ShownObject[NodeFact]) -> str:
-    count = int(one.context.nodes.pods[one.context.node_rows[one.name]])
-    pods = sure(str(count), count, unknown=one.context.pods_unknown)
-    limit = one.fact.allocatable.get("pods")
+def _node_pods(shown: ShownObject[NodeFact]) -> str:
+    count = int(shown.context.nodes.pods[shown.context.node_rows[shown.name]])
+    pods = sure(str(count), count, unknown=shown.context.pods_unknown)
+    limit = shown.fact.allocatable.get("pods")
     return pods if limit is None else f"{pods}/{short_amount('pods', limit)}"
 
 
-def _allocated(one: ShownObject[QueueFact]) -> str:
+def _allocated(shown: ShownObject[QueueFact]) -> str:
     """Return what a queue and those below it hold, but pods, which have a column."""
-    held = one.context.allocated_of(one.name)
-    amounts = {name: amount for name, amount in held.items() if name != "pods"}
-    return sure(resource_list(amounts), amounts, unknown=one.context.held_unknown)
+    allocated = shown.context.allocated_of(shown.name)
+    amounts = {name: amount for name, amount in allocated.items() if name != "pods"}
+    return sure(resource_list(amounts), amounts, unknown=shown.context.held_unknown)
 
 
-def _queue_pods(one: ShownObject[QueueFact]) -> str:
-    pods = one.context.pods_of(one.name)
-    return sure(str(pods), pods, unknown=one.context.held_unknown)
+def _queue_pods(shown: ShownObject[QueueFact]) -> str:
+    pods = shown.context.pods_of(shown.name)
+    return sure(str(pods), pods, unknown=shown.context.held_unknown)
 
 
 def not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
@@ -287,8 +288,8 @@ def not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-def _reclaimable(one: ShownObject[QueueFact]) -> str:
-    return NONE if one.fact.reclaimable is None else str(one.fact.reclaimable).lower()
+def _reclaimable(shown: ShownObject[QueueFact]) -> str:
+    return NONE if shown.fact.reclaimable is None else str(shown.fact.reclaimable).lower()
 
 
 def counted(members: Mapping[str, int]) -> str:
@@ -297,104 +298,104 @@ def counted(members: Mapping[str, int]) -> str:
     return listed(dict(order))
 
 
-def _members(one: ShownObject[PodGroupFact]) -> str:
-    namespace = one.entry.reference.namespace
-    members = one.context.members.get((namespace, one.name), {})
-    unknown = not members and one.context.not_listed(POD, namespace)
+def _members(shown: ShownObject[PodGroupFact]) -> str:
+    namespace = shown.entry.reference.namespace
+    members = shown.context.members.get((namespace, shown.name), {})
+    unknown = not members and shown.context.not_listed(POD, namespace)
     return sure(counted(members), members, unknown=unknown)
 
 
-def _last_seen(one: ShownObject[OtherFact]) -> str:
+def _last_seen(shown: ShownObject[OtherFact]) -> str:
     try:
-        return age(one.context.when, parse_time(one.summary(0)))
+        return age(shown.context.when, parse_time(shown.summary(0)))
     except ValueError:
         return "<unknown>"
 
 
 _OTHER: Sequence[TextColumn[ShownObject[Fact]]] = (
-    TextColumn("NAME", lambda one: one.name),
-    TextColumn("AGE", lambda one: one.age),
+    TextColumn("NAME", lambda shown: shown.name),
+    TextColumn("AGE", lambda shown: shown.age),
 )
 
 _PODS: Sequence[TextColumn[ShownObject[PodFact]]] = (
-    TextColumn("NAME", lambda one: one.name),
-    TextColumn("READY", lambda one: f"{one.fact.ready}/{one.fact.containers}"),
-    TextColumn("STATUS", lambda one: status_of(one.fact), keep=True),
-    TextColumn("RESTARTS", lambda one: str(one.fact.restarts)),
-    TextColumn("AGE", lambda one: one.age),
-    TextColumn("NODE", lambda one: one.fact.node or NONE, wide=True),
-    TextColumn("PODGROUP", lambda one: one.fact.podgroup or NONE, wide=True),
+    TextColumn("NAME", lambda shown: shown.name),
+    TextColumn("READY", lambda shown: f"{shown.fact.ready}/{shown.fact.containers}"),
+    TextColumn("STATUS", lambda shown: status_of(shown.fact), keep=True),
+    TextColumn("RESTARTS", lambda shown: str(shown.fact.restarts)),
+    TextColumn("AGE", lambda shown: shown.age),
+    TextColumn("NODE", lambda shown: shown.fact.node or NONE, wide=True),
+    TextColumn("PODGROUP", lambda shown: shown.fact.podgroup or NONE, wide=True),
     TextColumn(
         "QUEUE",
-        lambda one: one.context.queue_of(one.entry.reference.namespace, one.fact),
+        lambda shown: shown.context.queue_of(shown.entry.reference.namespace, shown.fact),
         wide=True,
     ),
-    TextColumn("REQUESTS", lambda one: resource_list(one.fact.requests), wide=True),
+    TextColumn("REQUESTS", lambda shown: resource_list(shown.fact.requests), wide=True),
 )
 _NODES: Sequence[TextColumn[ShownObject[NodeFact]]] = (
-    TextColumn("NAME", lambda one: one.name),
-    TextColumn("STATUS", lambda one: status_of(one.fact), keep=True),
-    TextColumn("ROLES", lambda one: ",".join(one.fact.roles) or NONE),
-    TextColumn("AGE", lambda one: one.age),
-    TextColumn("VERSION", lambda one: one.fact.version or NONE),
+    TextColumn("NAME", lambda shown: shown.name),
+    TextColumn("STATUS", lambda shown: status_of(shown.fact), keep=True),
+    TextColumn("ROLES", lambda shown: ",".join(shown.fact.roles) or NONE),
+    TextColumn("AGE", lambda shown: shown.age),
+    TextColumn("VERSION", lambda shown: shown.fact.version or NONE),
     TextColumn("CPU", partial(_used, column=0), keep=True),
     TextColumn("MEMORY", partial(_used, column=1), keep=True),
     TextColumn("PODS", _node_pods, wide=True),
 )
 _EVENTS: Sequence[TextColumn[ShownObject[OtherFact]]] = (
     TextColumn("LAST SEEN", _last_seen),
-    TextColumn("TYPE", lambda one: one.summary(1)),
-    TextColumn("REASON", lambda one: one.summary(2), keep=True),
-    TextColumn("OBJECT", lambda one: one.summary(3), keep=True),
-    TextColumn("MESSAGE", lambda one: one.summary(4).replace("\n", " "), keep=True),
-    TextColumn("COUNT", lambda one: one.summary(5), wide=True),
-    TextColumn("FIRST SEEN", lambda one: one.age, wide=True),
-    TextColumn("NAME", lambda one: one.name, wide=True),
+    TextColumn("TYPE", lambda shown: shown.summary(1)),
+    TextColumn("REASON", lambda shown: shown.summary(2), keep=True),
+    TextColumn("OBJECT", lambda shown: shown.summary(3), keep=True),
+    TextColumn("MESSAGE", lambda shown: shown.summary(4).replace("\n", " "), keep=True),
+    TextColumn("COUNT", lambda shown: shown.summary(5), wide=True),
+    TextColumn("FIRST SEEN", lambda shown: shown.age, wide=True),
+    TextColumn("NAME", lambda shown: shown.name, wide=True),
 )
 _PRIORITY_CLASSES: Sequence[TextColumn[ShownObject[OtherFact]]] = (
-    TextColumn("NAME", lambda one: one.name),
-    TextColumn("VALUE", lambda one: one.summary(0)),
-    TextColumn("GLOBAL-DEFAULT", lambda one: one.summary(1)),
-    TextColumn("AGE", lambda one: one.age),
+    TextColumn("NAME", lambda shown: shown.name),
+    TextColumn("VALUE", lambda shown: shown.summary(0)),
+    TextColumn("GLOBAL-DEFAULT", lambda shown: shown.summary(1)),
+    TextColumn("AGE", lambda shown: shown.age),
 )
 _QUEUES: Sequence[TextColumn[ShownObject[QueueFact]]] = (
-    TextColumn("NAME", lambda one: one.name),
-    TextColumn("STATE", lambda one: status_of(one.fact) or NONE),
-    TextColumn("WEIGHT", lambda one: str(one.fact.weight)),
-    TextColumn("PARENT", lambda one: one.fact.parent or NONE),
-    TextColumn("CAPABILITY", lambda one: resource_list(one.fact.capability), keep=True),
-    TextColumn("DESERVED", lambda one: resource_list(not_zero(one.fact.deserved))),
-    TextColumn("GUARANTEE", lambda one: resource_list(not_zero(one.fact.guarantee))),
+    TextColumn("NAME", lambda shown: shown.name),
+    TextColumn("STATE", lambda shown: status_of(shown.fact) or NONE),
+    TextColumn("WEIGHT", lambda shown: str(shown.fact.weight)),
+    TextColumn("PARENT", lambda shown: shown.fact.parent or NONE),
+    TextColumn("CAPABILITY", lambda shown: resource_list(shown.fact.capability), keep=True),
+    TextColumn("DESERVED", lambda shown: resource_list(not_zero(shown.fact.deserved))),
+    TextColumn("GUARANTEE", lambda shown: resource_list(not_zero(shown.fact.guarantee))),
     TextColumn("ALLOCATED+BELOW", _allocated, keep=True),
     TextColumn("PODS+BELOW", _queue_pods, keep=True),
-    TextColumn("AGE", lambda one: one.age),
+    TextColumn("AGE", lambda shown: shown.age),
     TextColumn("RECLAIMABLE", _reclaimable, wide=True),
-    TextColumn("STATUS.ALLOCATED", lambda one: resource_list(one.fact.allocated), wide=True),
+    TextColumn("STATUS.ALLOCATED", lambda shown: resource_list(shown.fact.allocated), wide=True),
 )
 _PODGROUPS: Sequence[TextColumn[ShownObject[PodGroupFact]]] = (
-    TextColumn("NAME", lambda one: one.name),
-    TextColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
-    TextColumn("MINMEMBER", lambda one: str(one.fact.min_member)),
+    TextColumn("NAME", lambda shown: shown.name),
+    TextColumn("STATUS", lambda shown: status_of(shown.fact) or NONE, keep=True),
+    TextColumn("MINMEMBER", lambda shown: str(shown.fact.min_member)),
     TextColumn("MEMBERS", _members),
-    TextColumn("QUEUE", lambda one: one.fact.queue or "default"),
-    TextColumn("AGE", lambda one: one.age),
-    TextColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
-    TextColumn("MINRESOURCES", lambda one: resource_list(one.fact.min_resources), wide=True),
+    TextColumn("QUEUE", lambda shown: shown.fact.queue or "default"),
+    TextColumn("AGE", lambda shown: shown.age),
+    TextColumn("PRIORITYCLASS", lambda shown: shown.fact.priority_class or NONE, wide=True),
+    TextColumn("MINRESOURCES", lambda shown: resource_list(shown.fact.min_resources), wide=True),
 )
 _JOBS: Sequence[TextColumn[ShownObject[JobFact]]] = (
-    TextColumn("NAME", lambda one: one.name),
-    TextColumn("STATUS", lambda one: status_of(one.fact) or NONE, keep=True),
-    TextColumn("MINAVAILABLE", lambda one: str(one.fact.min_available)),
-    TextColumn("RUNNINGS", lambda one: str(one.fact.running)),
-    TextColumn("PENDING", lambda one: str(one.fact.pending)),
-    TextColumn("SUCCEEDED", lambda one: str(one.fact.succeeded)),
-    TextColumn("FAILED", lambda one: str(one.fact.failed)),
-    TextColumn("QUEUE", lambda one: one.fact.queue or "default"),
-    TextColumn("AGE", lambda one: one.age),
-    TextColumn("REPLICAS", lambda one: str(one.fact.replicas), wide=True),
-    TextColumn("TERMINATING", lambda one: str(one.fact.terminating), wide=True),
-    TextColumn("UNKNOWN", lambda one: str(one.fact.unknown), wide=True),
-    TextColumn("PRIORITYCLASS", lambda one: one.fact.priority_class or NONE, wide=True),
+    TextColumn("NAME", lambda shown: shown.name),
+    TextColumn("STATUS", lambda shown: status_of(shown.fact) or NONE, keep=True),
+    TextColumn("MINAVAILABLE", lambda shown: str(shown.fact.min_available)),
+    TextColumn("RUNNINGS", lambda shown: str(shown.fact.running)),
+    TextColumn("PENDING", lambda shown: str(shown.fact.pending)),
+    TextColumn("SUCCEEDED", lambda shown: str(shown.fact.succeeded)),
+    TextColumn("FAILED", lambda shown: str(shown.fact.failed)),
+    TextColumn("QUEUE", lambda shown: shown.fact.queue or "default"),
+    TextColumn("AGE", lambda shown: shown.age),
+    TextColumn("REPLICAS", lambda shown: str(shown.fact.replicas), wide=True),
+    TextColumn("TERMINATING", lambda shown: str(shown.fact.terminating), wide=True),
+    TextColumn("UNKNOWN", lambda shown: str(shown.fact.unknown), wide=True),
+    TextColumn("PRIORITYCLASS", lambda shown: shown.fact.priority_class or NONE, wide=True),
 )
 
 GET_COLUMNS: Mapping[Pair, Sequence[TextColumn[Any]]] = MappingProxyType(

@@ -121,6 +121,7 @@ _OF_PODS = frozenset({"bind", "evict", "pipeline"})
 def _behaviours(comparison: Comparison) -> Iterator[Section]:
     """Yield the behaviours checked at the first difference, and others that may have an effect."""
     releases = [side.answer.release for side in comparison.sides]
+    # Those that were tried alone and make the difference say more than those that were not tried.
     there = [each for each in comparison.consulted if each.decides]
     there = there or [each for each in comparison.consulted if each.decides is None]
     if there:
@@ -161,13 +162,14 @@ def first_difference_sections(
 
     :param wide: print full names of PodGroups.
     """
-    what = "Numbers first differ:" if parting.what == "numbers" else "First difference:"
+    title = "Numbers first differ:" if parting.what == "numbers" else "First difference:"
     rows = [("all", *_step(step)) for step in parting.before]
     for label, side in zip(labels, parting.steps, strict=True):
+        # The trace of one side may end here.
         rows += [(label, *_step(step)) for step in side] or [(label, *("",) * 5)]
     headers = ("SESSION", "ACTION", "STEP", "OBJECT", "BY", "OUTCOME")
     table = Table(headers, rows, keep=("STEP", "OBJECT", "OUTCOME"))
-    yield Section([f"{what} step {parting.number + 1}", table if wide else short(table)])
+    yield Section([f"{title} step {parting.number + 1}", table if wide else short(table)])
     numbers = numbers_of(parting.alike)
     if numbers:
         step = parting.alike[0]
@@ -178,10 +180,10 @@ def first_difference_sections(
 def numbers_of(steps: Sequence[TraceStep]) -> list[tuple[str, ...]]:
     """Return the numbers that steps compared: names and values; ``*`` marks those that differ."""
     flat = [dict(_flat(compared_in(step.by, step.numbers))) for step in steps]
-    names = dict.fromkeys(name for one in flat for name in one)
+    names = dict.fromkeys(name for side in flat for name in side)
     rows = []
     for name in names:
-        values = tuple(one.get(name, NONE) for one in flat)
+        values = tuple(side.get(name, NONE) for side in flat)
         rows.append((f"{name} *" if len(set(values)) > 1 else name, *values))
     return rows
 

@@ -160,6 +160,7 @@ def _node(described: ObjectDescription) -> Lines:
     rows = []
     for column, name in enumerate(table.resources):
         allocatable, used = float(table.allocatable[row, column]), float(table.used[row, column])
+        # No pod requests pods: they are counted.
         if name == "pods":
             used = float(table.pods[row])
         if allocatable or used:
@@ -206,11 +207,11 @@ def _queue(described: ObjectDescription) -> Lines:
         for name in names
     ]
     headers = ("RESOURCE", "CAPABILITY", "DESERVED", "GUARANTEE", *_HELD)
-    held = headers.index(_HELD[0])
+    place = headers.index(_HELD[0])
     for row_cells in rows:
         amount = allocated.get(row_cells[0])
         unknown = described.context.held_unknown
-        row_cells[held] = sure(row_cells[held], amount, unknown=unknown)
+        row_cells[place] = sure(row_cells[place], amount, unknown=unknown)
     yield from _table(described, "Resources", Table(headers, rows))
 
 
@@ -287,6 +288,7 @@ def _related(described: ObjectDescription) -> Iterator[tuple[str, str, str, list
     match (reference.group, reference.kind):
         case ("", "Node"):
             alive = _pods(described, lambda pod: pod.node == reference.name)
+            # As in kubectl's description of a node.
             alive = [entry for entry in alive if getattr(entry.fact, "phase", "") not in _FINISHED]
             yield "Pods on it", "", "Pod", alive
         case ("scheduling.volcano.sh", "PodGroup"):
@@ -324,8 +326,9 @@ def _queues_below(described: ObjectDescription, parent: str) -> list[Entry]:
 def _kubernetes_events(described: ObjectDescription, reference: Reference) -> list[Entry]:
     """Return Kubernetes's events about an object, the earliest first."""
     about = f"{reference.kind.lower()}/{reference.name}"
-    found = [
+    events = [
         (entry.fact.summary[0], entry)
+        # A log may have an event of Kubernetes in either of the groups that serve it.
         for group in ("", "events.k8s.io")
         for entry in described.context.truth.of(group, "Event")
         if isinstance(entry.fact, OtherFact)
@@ -333,7 +336,7 @@ def _kubernetes_events(described: ObjectDescription, reference: Reference) -> li
         and entry.fact.summary[3] == about
         and (not reference.namespace or entry.reference.namespace == reference.namespace)
     ]
-    return [entry for _, entry in sorted(found, key=itemgetter(0))]
+    return [entry for _, entry in sorted(events, key=itemgetter(0))]
 
 
 def _table(described: ObjectDescription, title: str, table: Table) -> Lines:

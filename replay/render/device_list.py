@@ -24,10 +24,10 @@ SEES: Mapping[ReaderOutcome, str] = MappingProxyType(
 def explored_lines(explored: Explored, style: Style = PLAIN) -> Iterator[str]:
     """Yield what a search found: each anomaly with its lanes, and how much was searched."""
     readers, count = explored.race.readers, len(explored.anomalies)
-    found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
+    anomalies = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
     seen = "all states seen" if explored.complete else "stopped early"
     summary = (
-        f"{explored.release} ({explored.form}): {found}; "
+        f"{explored.release} ({explored.form}): {anomalies}; "
         f"{explored.states} states, {explored.steps} steps, {seen}"
     )
     parts = [
@@ -96,8 +96,8 @@ def releases_table(found: Sequence[Explored]) -> Table:
     """Return how releases keep the list, and what was found in them; equal ones share a row."""
     headers = ["RELEASES", "LIST", "STATES", "STEPS", "COMPLETE", "TORN", "SILENT"]
     by_row: dict[tuple[str, ...], list[str]] = {}
-    for one in found:
-        by_row.setdefault(_row(one), []).append(one.release)
+    for explored in found:
+        by_row.setdefault(_row(explored), []).append(explored.release)
     return Table(headers, [(spans(names), *row) for row, names in by_row.items()])
 
 

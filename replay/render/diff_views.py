@@ -71,8 +71,8 @@ def who_json(diff: Diff, who: Who) -> dict[str, Any]:
     """Return a difference for JSON, with ``who`` in every object and every change."""
     whole: dict[str, Any] = plain(diff)
     for side, these in (("added", diff.added), ("removed", diff.removed)):
-        for document, one in zip(whole[side], these, strict=True):
-            document["who"] = _maker_json(who.objects.get(one.object, UNKNOWN_MAKER))
+        for document, lone in zip(whole[side], these, strict=True):
+            document["who"] = _maker_json(who.objects.get(lone.object, UNKNOWN_MAKER))
     for document, changed in zip(whole["changed"], diff.changed, strict=True):
         makers = who.fields[changed.object]
         for change, maker in zip(document["changes"], makers, strict=True):
@@ -127,8 +127,8 @@ def _actor_rows(diff: Diff, who: Who) -> list[dict[str, Any]]:
     """Return how many objects each actor added, removed and changed, by name."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for side, these in (("added", diff.added), ("removed", diff.removed)):
-        for one in these:
-            counts[who.objects.get(one.object, UNKNOWN_MAKER).actor][side] += 1
+        for lone in these:
+            counts[who.objects.get(lone.object, UNKNOWN_MAKER).actor][side] += 1
     for changed in diff.changed:
         for actor in {maker.actor for maker in who.fields[changed.object]}:
             counts[actor]["changed"] += 1

@@ -77,10 +77,10 @@ def _lone_lines(diff: Diff, style: Style, by: Made, *, events: bool) -> Iterator
         ("-", style.removed, diff.removed),
         ("?", style.changed, diff.first_seen),
     ):
-        for one in these:
-            if events or one.object.kind != "Event":
-                name = f"{sign} {object_text(one.object)}{remark_on(sign, one)}"
-                yield mark(name) + ("" if sign == "?" else by(one.object, None)) + "\n"
+        for lone in these:
+            if events or lone.object.kind != "Event":
+                name = f"{sign} {object_text(lone.object)}{remark_on(sign, lone)}"
+                yield mark(name) + ("" if sign == "?" else by(lone.object, None)) + "\n"
 
 
 def change_lines(
@@ -140,8 +140,8 @@ def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
     resources = sorted(
         {
             name
-            for one in holdings
-            for side in (one.before, one.after)
+            for holding in holdings
+            for side in (holding.before, holding.after)
             if side is not None
             for name in side.used
         },
@@ -160,31 +160,33 @@ def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
     return Table(headers, rows, keep=("PODS", "CPU", "MEMORY"))
 
 
-def _absent(one: HoldingChanged, side: Holding | None) -> str:
+def _absent(holding: HoldingChanged, side: Holding | None) -> str:
     """Return the text for a side without resources: the object does not exist, or is not known."""
-    if one.after is side:
+    # The later side: it existed, and does not any more.
+    if holding.after is side:
         return GONE
-    return _NOT_KNOWN if one.first_seen else NONE
+    return _NOT_KNOWN if holding.first_seen else NONE
 
 
-def _pods(one: HoldingChanged) -> str:
+def _pods(holding: HoldingChanged) -> str:
     before, after = (
-        _absent(one, side) if side is None else str(side.pods) for side in (one.before, one.after)
+        _absent(holding, side) if side is None else str(side.pods)
+        for side in (holding.before, holding.after)
     )
     return before if before == after else f"{before} → {after}"
 
 
-def _amounts(one: HoldingChanged, resource: str) -> str:
+def _amounts(holding: HoldingChanged, resource: str) -> str:
     """Return ``2 → 4 of 8``; the total stands beside each amount that it is the total of."""
     before, after = (
-        _absent(one, side) if side is None else _amount(side.used, resource)
-        for side in (one.before, one.after)
+        _absent(holding, side) if side is None else _amount(side.used, resource)
+        for side in (holding.before, holding.after)
     )
     old, new = (
         f" of {_amount(side.allocatable, resource)}"
         if side is not None and resource in side.allocatable
         else ""
-        for side in (one.before, one.after)
+        for side in (holding.before, holding.after)
     )
     if old != new:
         return f"{before}{old} → {after}{new}"
@@ -206,8 +208,8 @@ def summary_line(diff: Diff, *, events: bool) -> str:
         f"{len(diff.changed)} changed, {diff.summary.same} the same"
     )
     if not events:
-        references = [one.object for one in (*diff.added, *diff.first_seen, *diff.removed)]
-        references += [one.object for one in diff.changed]
+        references = [lone.object for lone in (*diff.added, *diff.first_seen, *diff.removed)]
+        references += [changed.object for changed in diff.changed]
         hidden = sum(reference.kind == "Event" for reference in references)
         if hidden:
             text += f"; {hidden} of them are Event objects, shown with --kind events"
@@ -232,26 +234,34 @@ def version_table(found: Sequence[Happening]) -> Table:
     headers = ("POSITION", "VERSION", "TIME", "KIND", "WHO", "CHANGED")
     rows = [
         [
-            f"@{one.position}",
-            one.resource_version or NONE,
-            span_text(one.span),
-            one.kind,
-            one.actor or NONE,
-            one.note or few_of([each.path for each in one.changes], 3) or NONE,
+            f"@{happening.position}",
+            happening.resource_version or NONE,
+            span_text(happening.span),
+            happening.kind,
+            happening.actor or NONE,
+            happening.note or few_of([each.path for each in happening.changes], 3) or NONE,
         ]
-        for one in found
+        for happening in found
     ]
     return Table(headers, rows, keep=("KIND", "CHANGED"), shorten=("WHO",))
 
 
-def _happening_lines(one: Happening, style: Style) -> Iterator[str]:
-    version = f"rv:{one.resource_version}" if one.resource_version else ""
-    who = f"by {one.actor}" if one.actor else ""
+def _happening_lines(happening: Happening, style: Style) -> Iterator[str]:
+    version = f"rv:{happening.resource_version}" if happening.resource_version else ""
+    who = f"by {happening.actor}" if happening.actor else ""
     head = "  ".join(
-        part for part in (f"@{one.position}", version, span_text(one.span), one.kind, who) if part
+        part
+        for part in (
+            f"@{happening.position}",
+            version,
+            span_text(happening.span),
+            happening.kind,
+            who,
+        )
+        if part
     )
-    mark = style.removed if one.kind.endswith(".deleted") else style.changed
+    mark = style.removed if happening.kind.endswith(".deleted") else style.changed
     yield f"  {mark(head)}\n"
-    if one.note:
-        yield f"      {one.note}\n"
-    yield from change_lines(one.changes, style=style, indent="      ")
+    if happening.note:
+        yield f"      {happening.note}\n"
+    yield from change_lines(happening.changes, style=style, indent="      ")

@@ -43,6 +43,7 @@ def write_json(out: TextIO, documents: Documents, *, single: bool) -> None:
     for document in documents:
         out.write(separator + json_text(document).replace("\n", "\n        "))
         separator = ",\n        "
+    # kubectl closes a list without items in its first line.
     end = "]" if separator == "\n        " else "\n    ]"
     out.write(f'{end},\n    "kind": "List",\n    "metadata": {{\n        "resourceVersion": ""\n')
     out.write("    }\n}\n")
@@ -105,6 +106,7 @@ def write_custom_columns(
         for document in documents
     ]
     table = Table([header for header, _ in columns], rows)
+    # These are columns that a person chose: none is left out or shortened.
     write_table(out, table, no_headers=no_headers, style=msgspec.structs.replace(style, whole=True))
 
 

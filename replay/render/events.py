@@ -61,7 +61,7 @@ class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
 def shown_event(recorded: AttributedEvent, *, payload: bool) -> EventDocument:
     """Return an event as answers show it."""
     event, span = recorded.event, recorded.span
-    held: Any = msgspec.Raw(event.payload) if payload else msgspec.UNSET
+    raw: Any = msgspec.Raw(event.payload) if payload else msgspec.UNSET
     return EventDocument(
         position=recorded.position,
         kind=event.kind,
@@ -78,7 +78,7 @@ def shown_event(recorded: AttributedEvent, *, payload: bool) -> EventDocument:
         line=event.line,
         branch=recorded.branch,
         cluster=event.cluster,
-        payload=held,
+        payload=raw,
     )
 
 

@@ -66,8 +66,8 @@ def _sections(report: Fidelity, *, unfold: bool) -> Iterator[Section]:
     if table.rows:
         yield Section(_first(table, most, "difference"))
     if known:
-        some = counted(len(known), "difference")
-        yield Section([f"Not shown: {some} with a known cause (see them with --all)"])
+        differences = counted(len(known), "difference")
+        yield Section([f"Not shown: {differences} with a known cause (see them with --all)"])
 
 
 def _first(table: Table, most: int | None, noun: str) -> list[Block]:
@@ -94,7 +94,7 @@ def _verdict(report: Fidelity) -> str:
         return f"nothing to compare: {before} before the first complete lists of what sessions need"
     exact = sum(session.exact for session in report.sessions)
     moved = sum(bool(fidelity.deliveries) for fidelity in report.sessions)
-    ordered = sum(bool(one.order) for one in report.sessions)
+    ordered = sum(bool(fidelity.order) for fidelity in report.sessions)
     panics = report.panics.invented
     sessions = counted(panics, "session")
     worst = f"{report.release} panics in {sessions} in which the log records no panic; "
@@ -117,10 +117,10 @@ def _counts(report: Fidelity) -> Table:
 def _causes(differences: Sequence[Difference]) -> Table:
     rows = []
     for cause in Cause:
-        some = [each.session for each in differences if each.cause is cause]
-        if some:
-            first = f"session:{min(some)}"
-            rows.append((cause.value, str(len(some)), str(len({*some})), first))
+        sessions = [each.session for each in differences if each.cause is cause]
+        if sessions:
+            first = f"session:{min(sessions)}"
+            rows.append((cause.value, str(len(sessions)), str(len({*sessions})), first))
     return Table(("CAUSE", "DIFFERENCES", "SESSIONS", "FIRST AT"), rows)
 
 
@@ -130,27 +130,27 @@ def _seconds(micros: int) -> str:
 
 _LAGS: Sequence[TextColumn[InformerLag]] = (
     TextColumn("INFORMER", lambda lag: lag.kind),
-    TextColumn("MOVED IN", lambda one: counted(one.sessions, "session")),
-    TextColumn("MOST CHANGES", lambda one: str(one.most)),
-    TextColumn("LONGEST", lambda one: _seconds(one.longest)),
+    TextColumn("MOVED IN", lambda lag: counted(lag.sessions, "session")),
+    TextColumn("MOST CHANGES", lambda lag: str(lag.most)),
+    TextColumn("LONGEST", lambda lag: _seconds(lag.longest)),
 )
 _DELIVERIES: Sequence[TextColumn[tuple[int, Delivery]]] = (
-    TextColumn("SESSION", lambda one: f"session:{one[0]}"),
-    TextColumn("INFORMER", lambda one: one[1].kind),
-    TextColumn("BEHIND", lambda one: str(one[1].behind or NONE)),
-    TextColumn("AHEAD", lambda one: str(one[1].ahead or NONE)),
-    TextColumn("BY", lambda one: _seconds(one[1].us)),
-    TextColumn("WHAT", lambda one: lag_text(one[1])),
+    TextColumn("SESSION", lambda moved: f"session:{moved[0]}"),
+    TextColumn("INFORMER", lambda moved: moved[1].kind),
+    TextColumn("BEHIND", lambda moved: str(moved[1].behind or NONE)),
+    TextColumn("AHEAD", lambda moved: str(moved[1].ahead or NONE)),
+    TextColumn("BY", lambda moved: _seconds(moved[1].us)),
+    TextColumn("WHAT", lambda moved: lag_text(moved[1])),
 )
 _DIFFERENCES: Sequence[TextColumn[Difference]] = (
     TextColumn("SESSION", lambda difference: f"session:{difference.session}"),
-    TextColumn("POSITION", lambda one: f"@{one.position}"),
-    TextColumn("ABOUT", lambda one: one.about),
-    TextColumn("NAME", lambda one: one.name or NONE, keep=True),
-    TextColumn("RECORDED", lambda one: one.recorded or NONE, keep=True),
-    TextColumn("AGAIN", lambda one: one.again or NONE, keep=True),
-    TextColumn("CAUSE", lambda one: one.cause.value, keep=True),
-    TextColumn("WHY", lambda one: one.why),
+    TextColumn("POSITION", lambda difference: f"@{difference.position}"),
+    TextColumn("ABOUT", lambda difference: difference.about),
+    TextColumn("NAME", lambda difference: difference.name or NONE, keep=True),
+    TextColumn("RECORDED", lambda difference: difference.recorded or NONE, keep=True),
+    TextColumn("AGAIN", lambda difference: difference.again or NONE, keep=True),
+    TextColumn("CAUSE", lambda difference: difference.cause.value, keep=True),
+    TextColumn("WHY", lambda difference: difference.why),
 )
 
 

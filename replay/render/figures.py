@@ -201,12 +201,16 @@ def _width(micros: int) -> str:
 
 
 _INPUTS: Sequence[TextColumn[Input]] = (
-    TextColumn("INPUT", lambda one: one.source, shorten=True),
+    TextColumn("INPUT", lambda input_: input_.source, shorten=True),
     TextColumn(
-        "FORMAT", lambda one: f"{one.format}, redacted" if one.redacted else one.format, keep=True
+        "FORMAT",
+        lambda input_: f"{input_.format}, redacted" if input_.redacted else input_.format,
+        keep=True,
     ),
-    TextColumn("EVENTS", lambda one: str(one.events), keep=True),
-    TextColumn("REVISIONS", lambda one: _reach("rv:", one.first_revision, one.last_revision)),
+    TextColumn("EVENTS", lambda input_: str(input_.events), keep=True),
+    TextColumn(
+        "REVISIONS", lambda input_: _reach("rv:", input_.first_revision, input_.last_revision)
+    ),
 )
 
 

@@ -72,13 +72,13 @@ def panic_texts(forecast: Forecast) -> Iterator[str]:
 
 def course_table(forecast: Forecast) -> Table:
     """Return a row for each course: how many start, and earlier or later than in the original."""
-    rows, some = [], summaries(forecast.courses)
-    for place, summary in enumerate(some):
+    rows, totals = [], summaries(forecast.courses)
+    for place, summary in enumerate(totals):
         compared = _compared(summary) if place else ("",) * len(_COMPARED)
         ends = str(summary.evictions), str(summary.finished), str(summary.waiting)
-        middle = compared if len(some) > 1 else ()
+        middle = compared if len(totals) > 1 else ()
         rows.append((summary.name, str(summary.started), *middle, *ends))
-    heads = _COMPARED if len(some) > 1 else ()
+    heads = _COMPARED if len(totals) > 1 else ()
     headers = ("COURSE", "STARTED", *heads, "EVICTED", "FINISHED", "WAITING")
     return Table(headers, rows, title="The courses side by side")
 
@@ -98,8 +98,10 @@ def _starts(course: Course) -> list[UncertainRow]:
     """Return when what starts in the only course starts."""
     started = [work_item for work_item in course.works.values() if work_item.starts is not None]
     return [
-        UncertainRow(what=What.STARTS, work=one.name, queue=one.queue, values=(one.starts,))
-        for one in sorted(started, key=lambda one: (one.starts, one.name))
+        UncertainRow(
+            what=What.STARTS, work=work_item.name, queue=work_item.queue, values=(work_item.starts,)
+        )
+        for work_item in sorted(started, key=lambda work_item: (work_item.starts, work_item.name))
     ]
 
 
@@ -147,8 +149,9 @@ def _uses(courses: Sequence[Course], *, wide: bool) -> Iterator[tuple[str, ...]]
     """Yield what queues hold: of resources of which it differs, if there are several courses."""
     of = [{(use.queue, use.resource): use for use in course.queues} for course in courses]
     shown = 0
-    for place in sorted({place for some in of for place in some}):
-        uses = [some.get(place) for some in of]
+    for place in sorted({place for by_place in of for place in by_place}):
+        uses = [by_place.get(place) for by_place in of]
+        # What all courses hold alike is no difference; a single course shows all.
         if len({None if use is None else use.series for use in uses}) == 1 < len(uses):
             continue
         top = max(max(use.series) for use in uses if use is not None)

@@ -103,6 +103,7 @@ def laid_out(
     """
     columns = _columns(headers, rows, full, shorten)
     places = _chosen(columns, _least_first(headers, columns, keep), room)
+    # From the widths that read best to those for which there is most often room.
     for measure in ("easy", "words", "parts", "named", "least"):
         layout = _fit(columns, places, room, measure)
         if layout is not None:
@@ -196,6 +197,7 @@ def _least_first(
     open_to = [
         place
         for place, header in enumerate(headers)
+        # The first column names the row: it is left out only if it says nothing.
         if (place or (columns[0].blank and keep)) and header and header not in keep
     ]
     return sorted(open_to, key=lambda place: (not columns[place].blank, -place))
@@ -223,7 +225,9 @@ def _fit(columns: Sequence[_Column], places: list[int], room: int, measure: str)
     for gap in _GAPS:
         free = room - gap * (len(shown) - 1)
         if sum(least) <= free:
-            return Layout(places, _shared(least, [one.full for one in shown], free), " " * gap)
+            return Layout(
+                places, _shared(least, [column.full for column in shown], free), " " * gap
+            )
     return None
 
 
@@ -306,8 +310,8 @@ def _spaced(text: str) -> Iterator[tuple[str, str]]:
         begin = at
         while at < len(text) and text[at] == " ":
             at += 1
-        found = _END.search(text, at)
-        end = len(text) if found is None or found.end() == at else found.end()
+        match = _END.search(text, at)
+        end = len(text) if match is None or match.end() == at else match.end()
         if end > at:
             yield text[begin:at], text[at:end]
         at = end

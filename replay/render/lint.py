@@ -57,10 +57,11 @@ def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> I
     if not report.findings:
         return
     releases = TextColumn[Finding](
-        "RELEASES", lambda one: release_text(one.releases, report.releases)
+        "RELEASES", lambda finding: release_text(finding.releases, report.releases)
     )
     columns = [*_COLUMNS[:4], releases, *_COLUMNS[4:]]
     table = table_of(columns, report.findings, wide=wide)
+    # Escaped before it is measured: an escape is longer than the character.
     table = table._replace(keep=table.headers, rows=[[*map(one_line, row)] for row in table.rows])
     if style.width is None or _width(table) <= style.width:
         yield from lines_of(table, style=style)
@@ -95,14 +96,14 @@ def _over_lines(cells: Mapping[str, str], style: Style) -> Iterator[str]:
 
 
 _COLUMNS: Sequence[TextColumn[Finding]] = (
-    TextColumn("WHERE", lambda one: str(one.issue.subject.place or NONE)),
-    TextColumn("SEVERITY", lambda one: one.severity.value),
-    TextColumn("OBJECT", lambda one: str(one.issue.subject)),
-    TextColumn("RULE", lambda one: one.rule),
-    TextColumn("FIELD", lambda one: one.issue.field or NONE, wide=True),
-    TextColumn("EFFECT", lambda one: one.issue.effect.value, wide=True),
-    TextColumn("MESSAGE", lambda one: one.message),
-    TextColumn("DO", lambda one: one.issue.now or NONE, wide=True),
+    TextColumn("WHERE", lambda finding: str(finding.issue.subject.place or NONE)),
+    TextColumn("SEVERITY", lambda finding: finding.severity.value),
+    TextColumn("OBJECT", lambda finding: str(finding.issue.subject)),
+    TextColumn("RULE", lambda finding: finding.rule),
+    TextColumn("FIELD", lambda finding: finding.issue.field or NONE, wide=True),
+    TextColumn("EFFECT", lambda finding: finding.issue.effect.value, wide=True),
+    TextColumn("MESSAGE", lambda finding: finding.message),
+    TextColumn("DO", lambda finding: finding.issue.now or NONE, wide=True),
 )
 
 
@@ -171,10 +172,10 @@ def lint_notes(report: Report) -> Iterator[str]:
         yield f"not read in {counted(count, 'place')}: {now}"
     if report.remark:
         yield report.remark
-    yield from (f"assumed: {one}" for one in report.assumed)
+    yield from (f"assumed: {text}" for text in report.assumed)
     reasons: dict[str, list[str]] = {}
-    for one in report.not_checked:
-        reasons.setdefault(one.reason, []).append(one.rule)
+    for unchecked in report.not_checked:
+        reasons.setdefault(unchecked.reason, []).append(unchecked.rule)
     for reason, names in reasons.items():
         yield f"not checked, as {reason}: {few_of(names, _NAMED)}"
     yield from map(str, report.not_rendered)
@@ -190,10 +191,10 @@ def lint_summary(report: Report) -> str:
     parts = [
         f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count
     ]
-    found = ", ".join(parts) or "nothing found"
+    counts_text = ", ".join(parts) or "nothing found"
     under = ranges_text(report.releases)
     objects = "1 object" if report.objects == 1 else f"{report.objects} objects"
-    return f"{found} in {objects}, under {under}"
+    return f"{counts_text} in {objects}, under {under}"
 
 
 def rule_lines(*, style: Style = PLAIN) -> Iterator[str]:

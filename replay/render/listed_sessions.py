@@ -37,16 +37,18 @@ _LISTED: Sequence[TextColumn[ListedSession]] = (
     TextColumn("SESSION", lambda session: f"session:{session.number}"),
     TextColumn("OPENED", _opened, keep=True),
     TextColumn("LASTS", _lasts),
-    TextColumn("HOW KNOWN", lambda one: one.how.value),
-    TextColumn("REVISION", lambda one: _or_none(one.revision, "rv:{}".format)),
-    TextColumn("BINDS", lambda one: str(one.binds), keep=True),
-    TextColumn("EVICTIONS", lambda one: _or_none(one.evictions)),
-    TextColumn("PODGROUPS", lambda one: str(one.podgroups)),
-    TextColumn("ID", lambda one: one.id or NONE, wide=True),
-    TextColumn("POSITION", lambda one: f"@{one.position}", wide=True),
-    TextColumn("JOBS", lambda one: _or_none(one.jobs), wide=True),
-    TextColumn("QUEUES", lambda one: _or_none(one.queues), wide=True),
-    TextColumn("OPENED AFTER", lambda one: _or_none(one.opened_after, format_time), wide=True),
+    TextColumn("HOW KNOWN", lambda session: session.how.value),
+    TextColumn("REVISION", lambda session: _or_none(session.revision, "rv:{}".format)),
+    TextColumn("BINDS", lambda session: str(session.binds), keep=True),
+    TextColumn("EVICTIONS", lambda session: _or_none(session.evictions)),
+    TextColumn("PODGROUPS", lambda session: str(session.podgroups)),
+    TextColumn("ID", lambda session: session.id or NONE, wide=True),
+    TextColumn("POSITION", lambda session: f"@{session.position}", wide=True),
+    TextColumn("JOBS", lambda session: _or_none(session.jobs), wide=True),
+    TextColumn("QUEUES", lambda session: _or_none(session.queues), wide=True),
+    TextColumn(
+        "OPENED AFTER", lambda session: _or_none(session.opened_after, format_time), wide=True
+    ),
 )
 
 

@@ -59,6 +59,7 @@ def shown_moments(story: Story) -> Iterator[StoryStep]:
     late = {delay.made for delay in story.delays}
     passed, since = 0.0, None
     for moment in story.moments:
+        # Steps that only let time pass become one, before the next step that is shown.
         if moment.actor == TIME:
             passed, since = passed + moment.seconds, since or moment
         elif moment.matters or moment.number in late:
@@ -90,6 +91,7 @@ def _row(
     begin = f"{moment.number:>{digits}}{_HELD if moment.instead_of else ' '}"
     text = moment.sentence
     right, left = _room(style) - at - 2, at - places[0] - 1
+    # To the right of the mark, unless only the left has enough room for the sentence.
     if len(text) <= right or right >= left:
         first, *rest = _lines(text, right, style)
         yield f"{begin:{places[0]}}{_ticks(places, places[0], at)}{mark} {first}\n"
@@ -274,7 +276,7 @@ def _delays(number: int) -> str:
 def summary_lines(result: Exploration, style: Style = PLAIN) -> Iterator[str]:
     """Yield how much was searched, whether that is all, and what never happened."""
     count = len(result.anomalies) + result.more
-    found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
+    anomalies = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
     how = (
         _seen(result.plan, result.case.faults)
         if result.complete
@@ -289,7 +291,7 @@ def summary_lines(result: Exploration, style: Style = PLAIN) -> Iterator[str]:
         yield from wrapped(f"{plan}: nothing was searched. {nothing}", style)
         return
     yield from wrapped(
-        f"{result.plan.release}, {result.plan.strategy}: {found}; {result.states} states, "
+        f"{result.plan.release}, {result.plan.strategy}: {anomalies}; {result.states} states, "
         f"{result.turns} {turns}, {result.ends} {ends}, {how}",
         style,
     )
@@ -326,10 +328,10 @@ def nothing_searched(result: Exploration) -> str:
 
 def _seen(plan: SearchPlan, faults: FaultLimits) -> str:
     """Return what a complete search has seen."""
-    some = "" if plan.delays is None else f" with at most {_delays(plan.delays)}"
+    limit = "" if plan.delays is None else f" with at most {_delays(plan.delays)}"
     never = f" in which {', '.join(plan.prompt)} are never late" if plan.prompt else ""
     failing = f", in which these may fail: {may_fail(faults)}," if any(faults) else ""
-    return f"all orders{some}{never}{failing} seen"
+    return f"all orders{limit}{never}{failing} seen"
 
 
 def _words_of(plan: SearchPlan) -> tuple[str, str]:
@@ -365,11 +367,13 @@ def windows_lines(
     world: ScenarioWorld, writes: Sequence[ToldWrite], style: Style = PLAIN
 ) -> Iterator[str]:
     """Yield a table of the windows, and what is wrong then."""
-    rows = [(one, window) for one in writes for window in one.windows]
+    rows = [(write, window) for write in writes for window in write.windows]
     if rows:
         yield from lines_of(table_of(_WINDOWS, rows), style=style)
         yield "\n"
-    for violation in dict.fromkeys(one for _, window in rows for one in window.violations):
+    for violation in dict.fromkeys(
+        violation for _, window in rows for violation in window.violations
+    ):
         yield from wrapped(f"{violation.invariant}: {violation.sentence}", style)
     for write, window in rows:
         if window.token:
@@ -390,9 +394,9 @@ def windows_summary(world: ScenarioWorld, writes: Sequence[ToldWrite]) -> str:
     tried = len(writes)
     if not tried:
         return f"{world.release}: the user writes only once, so there is nothing to put off"
-    found = f"{count or 'no'} window{'' if count == 1 else 's'}"
+    windows = f"{count or 'no'} window{'' if count == 1 else 's'}"
     return (
-        f"{world.release}, if nothing is late but a write of the user: {found} in which it ends "
+        f"{world.release}, if nothing is late but a write of the user: {windows} in which it ends "
         f"badly; {tried} write{'' if tried == 1 else 's'} tried. Times are those after the write "
         "before it; at 0s all has been done that follows from that one and needs no time."
     )
@@ -412,12 +416,12 @@ def _lasts(window: ToldWindow) -> str:
 
 
 _WINDOWS: Sequence[TextColumn[tuple[ToldWrite, ToldWindow]]] = (
-    TextColumn("WRITE", lambda one: one[0].sentence),
-    TextColumn("FROM", lambda one: _seconds(one[1].begin), keep=True),
-    TextColumn("UNTIL", lambda one: _until(one[1]), keep=True),
-    TextColumn("LASTS", lambda one: _lasts(one[1])),
-    TextColumn("BEGINS WITH", lambda one: one[1].opens or NONE, keep=True),
-    TextColumn("ENDS WITH", lambda one: one[1].closes or NONE),
+    TextColumn("WRITE", lambda row: row[0].sentence),
+    TextColumn("FROM", lambda row: _seconds(row[1].begin), keep=True),
+    TextColumn("UNTIL", lambda row: _until(row[1]), keep=True),
+    TextColumn("LASTS", lambda row: _lasts(row[1])),
+    TextColumn("BEGINS WITH", lambda row: row[1].opens or NONE, keep=True),
+    TextColumn("ENDS WITH", lambda row: row[1].closes or NONE),
 )
 
 

@@ -41,6 +41,7 @@ def pytest_text(anomaly: Anomaly, release: str) -> str:
     starts = range(0, len(anomaly.token), _LINE)
     token = "\n".join(f'    "{anomaly.token[at : at + _LINE]}"' for at in starts)
     invariant, sentence = anomaly.violation.invariant, anomaly.violation.sentence
+    # It becomes part of a docstring.
     clean = sentence.replace("\\", "/").replace('"""', "'''")
     comment = "\n".join(wrap(clean, 96, break_on_hyphens=False))
     return f'''"""{invariant}, in {release}: found by plinian explore {__version__}.
@@ -118,9 +119,9 @@ def evidence_lines(
 def _expected(invariant: str) -> str:
     from ..invariants.check_task import ALL  # noqa: PLC0415 -- only a report needs the catalogue
 
-    for one in ALL:
-        if one.id == invariant:
-            return one.statement
+    for known in ALL:
+        if known.id == invariant:
+            return known.statement
     return "No process panics." if invariant == "I-05" else "The cluster comes to rest."
 
 

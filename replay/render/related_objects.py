@@ -32,21 +32,20 @@ def history_command(reference: Reference) -> str:
 def meant_text(suggestions: NameSuggestions, name: str) -> str:
     """Return the objects that may be meant, one per line with the command that shows it."""
     lines: list[str] = []
-    for title, some in (
+    for title, references in (
         (f"names that begin with {name}", suggestions.begin),
         (f"objects that belong to {name}", suggestions.owned),
         ("in another namespace", suggestions.elsewhere),
         ("another kind with this name", suggestions.others),
         ("a similar name", suggestions.near),
     ):
-        if some:
+        if references:
             lines.append(f"{title}:")
-            lines += (f"  {history_command(reference)}" for reference in some[:_SHOWN])
-            if len(some) > _SHOWN:
-                plural = plural_of(some[0].group, some[0].kind)
-                lines.append(
-                    f"  and {counted(len(some) - _SHOWN, 'more', 'more')}: plinian get {plural}"
-                )
+            lines += (f"  {history_command(reference)}" for reference in references[:_SHOWN])
+            if len(references) > _SHOWN:
+                plural = plural_of(references[0].group, references[0].kind)
+                more = counted(len(references) - _SHOWN, "more", "more")
+                lines.append(f"  and {more}: plinian get {plural}")
     return "\n".join(lines)
 
 
@@ -83,11 +82,11 @@ def never_held(log: Log, history: History, moment: Moment) -> ObjectNotFound | N
     if lines and not may_be:
         return None
     scope = f" in namespace {place}" if place else ""
-    what = f'the log holds no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
+    message = f'the log holds no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
     if lines:
         several = f"{lines} log lines that name it"
-        what += f", and {'1 log line that names it' if lines == 1 else several}"
+        message += f", and {'1 log line that names it' if lines == 1 else several}"
     kind = (target.group, target.kind)
     near = "" if may_be else never_known(log, kind, target.name, place)
     now = meant_text(may_be, target.name) if may_be else near or _ADVICE
-    return ObjectNotFound(what, now=now)
+    return ObjectNotFound(message, now=now)

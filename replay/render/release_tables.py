@@ -31,21 +31,21 @@ def _marked(line: ReleaseLine, name: str) -> str:
 
 
 _VALUE: Sequence[TextColumn[Any]] = (
-    TextColumn("BEHAVIOUR", lambda one: one.behaviour),
-    TextColumn("PART", lambda one: one.part),
-    TextColumn("VALUE", lambda one: one.value, keep=True),
-    TextColumn("SINCE", lambda one: ",".join(one.since)),
+    TextColumn("BEHAVIOUR", lambda row: row.behaviour),
+    TextColumn("PART", lambda row: row.part),
+    TextColumn("VALUE", lambda row: row.value, keep=True),
+    TextColumn("SINCE", lambda row: ",".join(row.since)),
 )
 _MEANING: TextColumn[ReleaseBehaviour] = TextColumn(
     "MEANING", lambda behaviour: behaviour.why, keep=True
 )
 _REASON: TextColumn[Unproven] = TextColumn("REASON", lambda unproven: unproven.lack, keep=True)
 _CHANGES: TextColumn[BehaviourDiff] = TextColumn("WHAT CHANGES", lambda diff: diff.why, keep=True)
-_SUBJECT: TextColumn[Any] = TextColumn("SUBJECT", lambda one: one.subject, wide=True)
-_PROOF: TextColumn[Any] = TextColumn("PROOF", lambda one: one.proof or NONE, wide=True)
+_SUBJECT: TextColumn[Any] = TextColumn("SUBJECT", lambda row: row.subject, wide=True)
+_PROOF: TextColumn[Any] = TextColumn("PROOF", lambda row: row.proof or NONE, wide=True)
 _ORIGIN: Sequence[TextColumn[Any]] = (
-    TextColumn("PULL REQUEST", lambda one: one.pull or NONE, wide=True),
-    TextColumn("SOURCE", lambda one: one.source, wide=True),
+    TextColumn("PULL REQUEST", lambda row: row.pull or NONE, wide=True),
+    TextColumn("SOURCE", lambda row: row.source, wide=True),
 )
 
 

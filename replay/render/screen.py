@@ -67,20 +67,21 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and len(text.encode().translate(None, _ASCII_CONTROLS)) == len(text)
 
 
-def _spelled(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _spelled(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
-def _spelled_but_breaks(found: re.Match[str]) -> str:
-    return found[0] if found[0] in _BREAKS else _spelled_but_marks(found)
+def _spelled_but_breaks(match: re.Match[str]) -> str:
+    return match[0] if match[0] in _BREAKS else _spelled_but_marks(match)
 
 
-def _spelled_but_marks(found: re.Match[str]) -> str:
-    return found[0] if found[0] in SGR else _spelled(found)
+def _spelled_but_marks(match: re.Match[str]) -> str:
+    return match[0] if match[0] in SGR else _spelled(match)
 
 
 def _line(text: str) -> str:
     """Return a line of a renderer, escaped; new lines at its ends are the renderer's own."""
+    # The last character may be the line's end.
     if text[:-1].isprintable():
         return text
     end = len(text.rstrip("\n"))
@@ -114,6 +115,7 @@ class Screen(io.TextIOBase):
         shown = cut if _is_plain(cut) else _HOSTILE.sub(self._shown, cut)
         try:
             self.raw.write(shown)
+        # The stream has another encoding, as ASCII under LANG=C.
         except UnicodeEncodeError:
             encoding = self.raw.encoding
             self.raw.write(shown.encode(encoding, "backslashreplace").decode(encoding))
@@ -124,9 +126,9 @@ class Screen(io.TextIOBase):
         for line in lines:
             self.write(_line(line))
 
-    def _shown(self, found: re.Match[str]) -> str:
-        code = SGR.get(found[0])
-        return _spelled_but_breaks(found) if code is None else f"\x1b[{code}m"
+    def _shown(self, match: re.Match[str]) -> str:
+        code = SGR.get(match[0])
+        return _spelled_but_breaks(match) if code is None else f"\x1b[{code}m"
 
     @property
     def buffer(self) -> io.RawIOBase | io.BufferedIOBase:

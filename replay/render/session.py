@@ -107,7 +107,7 @@ def _decisions(result: SessionResult) -> list[tuple[str, ...]]:
     ]
     rows += [_placed("bind", *bind) for bind in result.binds]
     rows += [("evict", object_ref(f"pod/{pod}", pod), "", why) for pod, why in result.evictions]
-    rows += [_placed("pipeline", *one) for one in result.pipelined]
+    rows += [_placed("pipeline", *planned) for planned in result.pipelined]
     return rows
 
 

@@ -85,10 +85,10 @@ def _groups(session: StepResult) -> list[tuple[str, ...]]:
 
 def _condition(conditions: Iterable[Mapping[str, str]]) -> str:
     """Return the type and message of the last condition that is true."""
-    held = [each for each in conditions if each["status"] == "True"]
-    if not held:
+    truths = [each for each in conditions if each["status"] == "True"]
+    if not truths:
         return NONE
-    return f"{held[-1]['type']}: {held[-1].get('message') or held[-1].get('reason', '')}"
+    return f"{truths[-1]['type']}: {truths[-1].get('message') or truths[-1].get('reason', '')}"
 
 
 def _queues(session: StepResult) -> list[tuple[str, str, str, str]]:
@@ -173,15 +173,15 @@ def _crashes(results: Sequence[Document], step: int | None) -> Iterator[Section]
 
 
 def _facts(result: Document) -> dict[_Fact, str]:
-    found: dict[_Fact, str] = {}
+    facts: dict[_Fact, str] = {}
     for number, session in enumerate(result["steps"], start=1):
         if session["panic"] is not None:
-            found[_Fact(number, "crash", "")] = "panics"
+            facts[_Fact(number, "crash", "")] = "panics"
         for kind, pod, node, reason in _decisions(session):
-            found[_Fact(number, kind, pod)] = node or reason or "yes"
+            facts[_Fact(number, kind, pod)] = node or reason or "yes"
         for key, group in session["podgroups"].items():
-            found[_Fact(number, "phase", key)] = group["phase"] or NONE
-    return found
+            facts[_Fact(number, "phase", key)] = group["phase"] or NONE
+    return facts
 
 
 def _place(fact: _Fact) -> tuple[int, int, str]:
@@ -199,16 +199,17 @@ def spans(names: Sequence[str]) -> str:
 
     Pre-releases are in no range, and come last.
     """
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     before = [str(release) for release in PRE_RELEASES if str(release) in names]
     released = [name for name in names if name not in before]
     for place in sorted(RELEASES.index(parse_release(name)) for name in released):
-        if found and found[-1][-1] == place - 1 and not RELEASES[place].ours:
-            found[-1].append(place)
+        # Plinian's own release is in no range of Volcano's.
+        if runs and runs[-1][-1] == place - 1 and not RELEASES[place].ours:
+            runs[-1].append(place)
         else:
-            found.append([place])
+            runs.append([place])
     ranges = [
         "..".join(dict.fromkeys(str(RELEASES[place]) for place in (span[0], span[-1])))
-        for span in found
+        for span in runs
     ]
     return ",".join([*ranges, *before])

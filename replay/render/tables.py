@@ -173,6 +173,7 @@ def stream_lines(
     first = list(islice(rows, look_ahead))
     usual = [min(width, _USUAL) for width in _widths(table.headers, first)]
     layouts = _layouts(table, first, usual, style)
+    # Rows to come cannot be shown in a second block below, as those of a finished table can.
     layout = layouts[0] if len(layouts) == 1 else _in_a_line(layouts, usual)
     if style.whole:
         layout, style = (
@@ -221,7 +222,7 @@ def fitted(lines: Iterable[str], style: Style) -> Iterator[str]:
 
 def shown_length(text: str) -> int:
     """Return how many characters a terminal shows of a text: marks of colours have no width."""
-    return len(text) if text.isprintable() else sum(one not in SGR for one in text)
+    return len(text) if text.isprintable() else sum(character not in SGR for character in text)
 
 
 def _in_lines(row: Sequence[str]) -> Sequence[str]:
@@ -321,5 +322,6 @@ def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 
 def _form(layout: Layout) -> Callable[..., str]:
     widths = layout.widths
+    # The last column is not padded.
     cells = [f"{{:<{width}}}" for width in widths[:-1]] + ["{}"] * bool(widths)
     return layout.gap.join(cells).format

@@ -32,20 +32,22 @@ def upgrade_lines(upgrade: Upgrade, *, unfold: bool = False, style: Style = PLAI
     :param unfold: also list differences without effect on pods; otherwise they are one line.
     """
     judged = verdict.verdict_of(upgrade)
-    one, other = upgrade.releases
+    before, after = upgrade.releases
     of = "the last recorded at each revision" if upgrade.logged else "sessions after a change"
     where = "in the log" if upgrade.whole else "up to this moment"
     decide = "decides" if 1 in {upgrade.differing, upgrade.sessions} else "decide"
     differing = (
         f"{upgrade.differing} of {counted(upgrade.sessions, 'session')} {decide} differently "
-        f"as {other} than as "
-        f"{one} ({of}; {upgrade.known} {where})."
+        f"as {after} than as "
+        f"{before} ({of}; {upgrade.known} {where})."
     )
     parts = [Section([TerminalLine(f"Verdict: {verdict_text(judged, upgrade)}"), differing])]
     groups = upgrade.groups if unfold else list(_noticed(upgrade.groups))
     if groups:
         parts += _groups_sections(upgrade, groups)
-    unnoticed = (one for one in judged.effects if one.level == verdict.UNNOTICED and not unfold)
+    unnoticed = (
+        effect for effect in judged.effects if effect.level == verdict.UNNOTICED and not unfold
+    )
     for effect in unnoticed:
         differences = counted(effect.decisions, "difference")
         of = "of texts and of plans for waiting pods (see them with --all)"
@@ -82,8 +84,8 @@ def _if_sure(upgrade: Upgrade) -> str:
 def _why_unknown(upgrade: Upgrade) -> str:
     """Return why no session could be compared with all that it needs."""
     if upgrade.not_known:
-        one = upgrade.sessions == 1
-        needed = "the session needs" if one else f"all {upgrade.sessions:,} sessions need"
+        single = upgrade.sessions == 1
+        needed = "the session needs" if single else f"all {upgrade.sessions:,} sessions need"
         return f"the log lacks what {needed} ({unknown_text(upgrade.not_known)})"
     if upgrade.left_out:
         before = counted(upgrade.left_out, "session")
@@ -124,8 +126,8 @@ def _of_them_doubtful(sessions: int, doubtful: int) -> str:
     """Return how many of some sessions are where the log lacks what they need."""
     if not doubtful:
         return ""
-    some = f" {doubtful:,} of them" if doubtful < sessions else " all" if doubtful > 1 else ""
-    return f",{some} in {'a gap' if doubtful == 1 else 'gaps'} of the log"
+    which = f" {doubtful:,} of them" if doubtful < sessions else " all" if doubtful > 1 else ""
+    return f",{which} in {'a gap' if doubtful == 1 else 'gaps'} of the log"
 
 
 _IN_ONE: Mapping[str, str] = MappingProxyType(
@@ -141,7 +143,7 @@ def _in_one_only(upgrade: Upgrade, level: str) -> Iterator[str]:
     every = [changed for group in upgrade.groups for changed in group.changed]
     of_level = [decision for decision in every if verdict.level_of(decision) == level]
     for affected, other in ((0, 1), (1, 0)):
-        known = [one.known for one in of_level if one.values[other] is None]
+        known = [decision.known for decision in of_level if decision.values[other] is None]
         if known:
             names = upgrade.releases[affected], upgrade.releases[other]
             doubtful = _of_them_doubtful(len(known), known.count(False))
@@ -150,16 +152,18 @@ def _in_one_only(upgrade: Upgrade, level: str) -> Iterator[str]:
 
 def _noticed(groups: Sequence[CauseGroup]) -> Iterator[CauseGroup]:
     """Yield groups without differences that have no effect, the worst and most frequent first."""
-    kept = []
+    noticed = []
     for group in groups:
-        some = tuple(
+        decisions = tuple(
             decision
             for decision in group.changed
             if verdict.level_of(decision) != verdict.UNNOTICED
         )
-        if some:
-            kept.append(CauseGroup(group.causes, some, len({one.at for one in some})))
-    yield from sorted(kept, key=lambda group: (_worst(group), -len(group.changed), group.causes))
+        if decisions:
+            noticed.append(
+                CauseGroup(group.causes, decisions, len({decision.at for decision in decisions}))
+            )
+    yield from sorted(noticed, key=lambda group: (_worst(group), -len(group.changed), group.causes))
 
 
 def _worst(group: CauseGroup) -> int:
@@ -168,9 +172,9 @@ def _worst(group: CauseGroup) -> int:
 
 _CAUSES: Sequence[TextColumn[CauseGroup]] = (
     TextColumn("CAUSE", lambda cause_group: cause_text(cause_group.causes)),
-    TextColumn("DECISIONS", lambda one: str(len(one.changed))),
-    TextColumn("SESSIONS", lambda one: str(one.sessions)),
-    TextColumn("FIRST AT", lambda one: point_text(one.changed[0])),
+    TextColumn("DECISIONS", lambda group: str(len(group.changed))),
+    TextColumn("SESSIONS", lambda group: str(group.sessions)),
+    TextColumn("FIRST AT", lambda group: point_text(group.changed[0])),
 )
 
 

@@ -26,10 +26,10 @@ def choices_lines(choices: Sequence[Choice], style: Style = PLAIN) -> Iterator[s
 
 
 _COLUMNS: Sequence[TextColumn[tuple[int, Choice]]] = (
-    TextColumn("STEP", lambda one: str(one[0])),
-    TextColumn("COMPONENT", lambda one: one[1].step.part or "time"),
-    TextColumn("DOES", lambda one: one[1].about or one[1].step.name, keep=True),
-    TextColumn("ORDER", lambda one: _mark(*one)),
+    TextColumn("STEP", lambda row: str(row[0])),
+    TextColumn("COMPONENT", lambda row: row[1].step.part or "time"),
+    TextColumn("DOES", lambda row: row[1].about or row[1].step.name, keep=True),
+    TextColumn("ORDER", lambda row: _mark(*row)),
 )
 
 

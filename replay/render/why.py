@@ -170,7 +170,7 @@ def _hypernodes(link: Hypernodes, depth: int) -> Table:
     if len(shown) < len(link.tried):
         rows.append((f"({len(link.tried) - len(shown)} more)", "", "", "", ""))
     heads = ("HYPERNODE", "TIER", "NODES", "PODS WITH A PLACE", "FREE")
-    room = ("FREE",) if any(one.places is None for one in link.tried) else ()
+    room = ("FREE",) if any(hypernode.places is None for hypernode in link.tried) else ()
     return Table(heads, rows, keep=("PODS WITH A PLACE", *room))
 
 
@@ -231,8 +231,8 @@ def _check(account: Account, name: str) -> str:
 def _compared(accounts: Sequence[Account]) -> list[str]:
     """Return the resources that were wanted; pods only if there were too many."""
     wanted = {name for account in accounts for name, text in account.wanted.items() if text != "0"}
-    exceeded = {name for one in accounts for name in one.exceeded}
-    known = {name for one in accounts for name in one.limit}
+    exceeded = {name for account in accounts for name in account.exceeded}
+    known = {name for account in accounts for name in account.limit}
     shown = (wanted - {"pods"}) | exceeded
     return in_order(shown or ({"cpu", "memory"} & known))
 
@@ -277,9 +277,9 @@ def event_table(head: str, events: Sequence[Evidence], title: str = "") -> Table
 
 _EVENT_COLUMNS: Sequence[TextColumn[Evidence]] = (
     TextColumn("EVENT", lambda evidence: evidence.kind, keep=True),
-    TextColumn("POSITION", lambda one: moment_ref(one.position), keep=True),
-    TextColumn("TIME", lambda one: one.time),
-    TextColumn("BY", lambda one: one.by or NONE, shorten=True),
+    TextColumn("POSITION", lambda evidence: moment_ref(evidence.position), keep=True),
+    TextColumn("TIME", lambda evidence: evidence.time),
+    TextColumn("BY", lambda evidence: evidence.by or NONE, shorten=True),
 )
 
 
@@ -288,14 +288,14 @@ _AMOUNT: Sequence[TextColumn[NumberPart]] = (
 )
 _VALUES: Sequence[TextColumn[NumberPart]] = (
     TextColumn("BEFORE", lambda number_part: number_part.before, keep=True),
-    TextColumn("AFTER", lambda one: one.amount, keep=True),
+    TextColumn("AFTER", lambda number_part: number_part.amount, keep=True),
 )
 _EVENT: Sequence[TextColumn[NumberPart]] = (
     TextColumn("OBJECT", lambda number_part: object_ref(number_part.about), keep=True),
-    TextColumn("SINCE EVENT", lambda one: one.event.kind, keep=True),
-    TextColumn("POSITION", lambda one: moment_ref(one.event.position)),
-    TextColumn("TIME", lambda one: one.event.time),
-    TextColumn("BY", lambda one: one.event.by or NONE, shorten=True),
+    TextColumn("SINCE EVENT", lambda number_part: number_part.event.kind, keep=True),
+    TextColumn("POSITION", lambda number_part: moment_ref(number_part.event.position)),
+    TextColumn("TIME", lambda number_part: number_part.event.time),
+    TextColumn("BY", lambda number_part: number_part.event.by or NONE, shorten=True),
 )
 
 

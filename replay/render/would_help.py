@@ -98,17 +98,18 @@ def _listed_in_vain(found: WouldHelp) -> Iterator[str]:
 def few(remedies: Sequence[Remedy]) -> tuple[list[Remedy], int]:
     """Return the changes to show, and how many are not: of jobs a few, releases together."""
     shown: list[Remedy] = []
-    gone = [one for one in remedies if one.kind == GONE]
+    gone = [remedy for remedy in remedies if remedy.kind == GONE]
     releases: dict[tuple[object, ...], list[Remedy]] = {}
     for remedy in remedies:
         if remedy.kind == RELEASE:
+            # Releases with which the same happens share a row.
             same_as = (remedy.starts, remedy.evicts, remedy.no_longer, remedy.faults)
             releases.setdefault(same_as, []).append(remedy)
         elif remedy.kind != GONE:
             shown.append(remedy)
     shown += gone[:_JOBS]
     for same in releases.values():
-        texts = {one.text for one in same}
+        texts = {remedy.text for remedy in same}
         named = {f"release {release}": str(release) for release in RELEASES}
         ordered = [release for text, release in named.items() if text in texts]
         shown.append(msgspec.structs.replace(same[0], text=f"release {spans(ordered)}"))
@@ -124,12 +125,12 @@ _UNCHANGED = MappingProxyType(
 )
 _HELPING: Sequence[TextColumn[Remedy]] = (
     TextColumn("WOULD HELP", lambda remedy: remedy.text),
-    TextColumn("STARTS", lambda one: one.starts, keep=True),
-    TextColumn("EVICTS", lambda one: few_of(one.evicts, _NAMES) or NONE),
-    TextColumn("NO LONGER PLACED", lambda one: few_of(one.no_longer, _NAMES) or NONE),
+    TextColumn("STARTS", lambda remedy: remedy.starts, keep=True),
+    TextColumn("EVICTS", lambda remedy: few_of(remedy.evicts, _NAMES) or NONE),
+    TextColumn("NO LONGER PLACED", lambda remedy: few_of(remedy.no_longer, _NAMES) or NONE),
 )
 _FAULTY: Sequence[TextColumn[Remedy]] = (
     TextColumn("ONLY BY A FAULT", lambda remedy: remedy.text),
-    TextColumn("STARTS", lambda one: one.starts),
-    TextColumn("FAULT", lambda one: " ".join(one.faults), keep=True),
+    TextColumn("STARTS", lambda remedy: remedy.starts),
+    TextColumn("FAULT", lambda remedy: " ".join(remedy.faults), keep=True),
 )

@@ -84,10 +84,12 @@ class YamlWriter:
         """
         if isinstance(value, str):
             text = self._string(value)
+            # The text is that of a key at the margin: its further lines go in as deep as this one.
             if "\n" in text:
                 text = text.replace("\n  ", f"\n{of_object}")
             parts.append(f" {text}\n")
         elif isinstance(value, dict) and value:
+            # After a dash the first key stands in the same line.
             first = gap if gap == " " else f"\n{of_object}"
             self._add_members(parts, value, of_object, first)
         elif isinstance(value, list) and value:
@@ -101,6 +103,7 @@ class YamlWriter:
         if len(value) > _LONG:
             raise _TextDependsOnPlace
         if _PLAIN.fullmatch(value):
+            # Text such as 1e3, no or 2026-01-01 would be read as another type: it needs quotes.
             tag = self._resolve(yaml.ScalarNode, value, (True, False))
             return value if tag == yaml.resolver.Resolver.DEFAULT_SCALAR_TAG else f"'{value}'"
         return _as_member(value)
