@@ -161,6 +161,7 @@ def first_flip(
 
     Right if the answer changes once in the range. None if both ends answer the same.
     """
+    # Sorted and each once: both ends may be the same place.
     probes = {place: ask(place) for place in sorted({first, last})}
     low, high = first, last
     if probes[low].answer.holds == probes[high].answer.holds:
@@ -190,10 +191,10 @@ def releases_between(span: str) -> list[Release]:
 
     :raises UsageError: the form is wrong, or there is no such release.
     """
-    one, dots, other = span.partition("..")
+    oldest, dots, newest = span.partition("..")
     if not dots:
         raise UsageError(f"--releases {span}: expected R1..R2", now="as in v1.11.0..v1.12.1")
-    low, high = (parse_release(name) for name in (one, other))
+    low, high = (parse_release(name) for name in (oldest, newest))
     releases = list(RELEASES[RELEASES.index(low) : RELEASES.index(high) + 1])
     if len(releases) < 2:
         raise UsageError(
@@ -209,35 +210,37 @@ def over_releases(
 
     All are run: fixes are backported, so an answer may change there and back.
     """
-    taken, found = first_change(
+    taken, is_found = first_change(
         Probe(str(release), question.of(subject.session(resolve(str(release)))))
         for release in releases
     )
     doubtful = len(taken) if subject.not_known else 0
     knowledge = subject.unsure, subject.not_known, doubtful
-    if not found:
+    if not is_found:
         return Bisection(question, taken, None, RELEASES_IN_TURN, "", *knowledge)
-    one, other = (RecordedBehaviours.of(resolve(probe.at)) for probe in taken[-2:])
-    sessions = [subject.session(behaviours) for behaviours in (one, other)]
-    values = changed(one.plain, other.plain)
+    before, after = (RecordedBehaviours.of(resolve(probe.at)) for probe in taken[-2:])
+    sessions = [subject.session(behaviours) for behaviours in (before, after)]
+    values = changed(before.plain, after.plain)
 
     second = decisions_of(sessions[1])
     effects: dict[Cause, int] = {}
 
     def goes(names: Cause) -> bool:
-        session = subject.session(partly(other.plain, values, names))
+        # The later release with the older values of some behaviours: what changes the answer back
+        # is a cause.
+        session = subject.session(partly(after.plain, values, names))
         effects[names] = len(differing([second, decisions_of(session)]))
         return question.of(session).holds == taken[-2].answer.holds
 
     # A behaviour that a session did not read cannot have changed it.
-    asked = [name for name in values if name in other.names]
+    asked = [name for name in values if name in after.names]
     named = most_specific_first(causes(asked, goes, asked, list(values)), effects.__getitem__)
     matter = {name for cause in named for name in cause}
     flip = Flip(
         *sides(question, taken[-2:], sessions),
         causes=named,
         behaviours=[
-            row for row in session_diff(one.release, other.release) if row.behaviour in matter
+            row for row in session_diff(before.release, after.release) if row.behaviour in matter
         ],
         first_differences=first_differences([session.result.trace for session in sessions]),
     )
@@ -378,6 +381,7 @@ def _crash(crash: LoggedCrash) -> ShownCrash:
     )
 
 
+# The release was chosen by this crash.
 def _panicking(found: PanickingReleases) -> CrashingReleases:
     releases = list(map(str, found.releases))
     return CrashingReleases(crash=found.crash.position, same=found.same, releases=releases)

@@ -23,6 +23,7 @@ class FirstSteps(Trace):
         if len(self.steps) >= self._count:
             self.filled()
 
+    # Only the first steps count here, so that the session itself goes on without keeping more.
     def filled(self) -> None:
         """Stop keeping steps."""
         self.on = False
@@ -46,6 +47,7 @@ class ComparedTrace(FirstSteps):
         super().keep(step)
         place = len(self.steps) - 1
         if not self._parted:
+            # Without the numbers: only another outcome ends the trace soon.
             self._parted = place >= len(self._other) or step[:-1] != self._other[place][:-1]
         if self._parted:
             self._beyond -= 1

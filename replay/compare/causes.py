@@ -35,11 +35,12 @@ def causes(
     :param goes: returns whether the difference disappears with the other release's values of these.
     :param several: groups of candidates that may do it together; the first that does counts.
     """
+    # Alone first: a single cause says more than a set, and is found with the fewest sessions.
     alone: list[Cause] = [(name,) for name in names if goes((name,))]
     if alone:
         return alone
-    sets = (smallest(some, goes) for some in several or (names,))
-    return next(([found] for found in sets if found), [])
+    sets = (smallest(group, goes) for group in several or (names,))
+    return next(([smallest_set] for smallest_set in sets if smallest_set), [])
 
 
 def most_specific_first(found: Sequence[Cause], breadth: Callable[[Cause], int]) -> list[Cause]:
@@ -60,20 +61,21 @@ def most_specific_first(found: Sequence[Cause], breadth: Callable[[Cause], int])
 
 def smallest(names: Sequence[str], goes: Callable[[Cause], bool]) -> Cause:
     """Return a set of which none can be left out; empty if not even all remove the difference."""
-    kept = tuple(names)
-    if not kept or not goes(kept):
+    needed = tuple(names)
+    if not needed or not goes(needed):
         return ()
-    size = len(kept) // 2
+    # Ever smaller pieces are left out, as in delta debugging.
+    size = len(needed) // 2
     while size:
         start = 0
-        while start < len(kept):
-            rest = kept[:start] + kept[start + size :]
+        while start < len(needed):
+            rest = needed[:start] + needed[start + size :]
             if rest and goes(rest):
-                kept = rest
+                needed = rest
             else:
                 start += size
         size //= 2
-    return kept
+    return needed
 
 
 def suspects(
@@ -92,4 +94,5 @@ def suspects(
         return list(names)
     half = len(names) // 2
     left = suspects(names[:half], inert)
+    # If the left half changes nothing, the right one must: it need not be run again.
     return left + suspects(names[half:], inert, active=not left)

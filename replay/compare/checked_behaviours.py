@@ -70,14 +70,15 @@ def consultations(
     retries = _Retries(traced, parting, subject, pods)
     known = {row.behaviour: row for row in rows}
     names = [name for name in retries.values if name in known]
+    # Behaviours that were read at the step itself are tried first: they are mostly its cause.
     there = _names_at(traced, parting.number)
     near = [name for name in names if name in there]
     deciding = retries.deciding(near)
     far: list[str] = []
     if not any(deciding.values()):
         asked = session.consulted.names | other.consulted.names
-        found = retries.deciding([name for name in names if name in asked and name not in there])
-        far = [name for name, decides in found.items() if decides]
+        decided = retries.deciding([name for name in names if name in asked and name not in there])
+        far = [name for name, decides in decided.items() if decides]
     releases = (session.consulted.release, other.consulted.release)
     checked = [
         shown_as(CheckedBehaviour, known[name], decides=decides, releases=releases)
@@ -87,8 +88,10 @@ def consultations(
 
 
 def _names_at(traced: tuple[TracedSession, TracedSession], number: int) -> set[str]:
-    one, other = (dict(believed(one_session.consulted.plain)) for one_session in traced)
-    names = {name for name in one if one[name] != other[name]}
+    # Behaviours of the cache are read before a session, so no step shows them: those that differ
+    # count.
+    first, second = (dict(believed(one_session.consulted.plain)) for one_session in traced)
+    names = {name for name in first if first[name] != second[name]}
     return names.union(
         *(one_session.consulted.at(one_session.trace, number) for one_session in traced)
     )
@@ -114,11 +117,11 @@ class _Retries:
 
     def deciding(self, names: Sequence[str]) -> dict[str, bool | None]:
         """Return whether each behaviour alone decides the step; None if that took too long."""
-        found: dict[str, bool | None] = dict.fromkeys(names, False)
+        decides: dict[str, bool | None] = dict.fromkeys(names, False)
         for name in suspects(names, self._inert):
             steps = self._retry((name,))
-            found[name] = None if steps is None else self._step(steps) == self._wanted
-        return found
+            decides[name] = None if steps is None else self._step(steps) == self._wanted
+        return decides
 
     def _inert(self, names: Cause) -> bool:
         steps = self._retry(names)
@@ -132,6 +135,7 @@ class _Retries:
         behaviours = partly(plain, self.values, names)
         if self._subject is None or self._left <= self._number:
             return None
+        # Another cache would have to be built from the log, which takes too long for many pods.
         if self._pods > PODS_RETRIED and believed(behaviours) != believed(plain):
             return None
         self._left -= self._number + 1

@@ -254,6 +254,8 @@ def _compare(runs: Sequence[_Run], *, whole: bool) -> Comparison:
     if max(map(len, traces)) < FIRST_STEPS:
         return _comparison_of(runs, sides)
     parted = any(parting.what == "outcome" for parting in first_differences(traces))
+    # Enough: the outcome differs within the first steps, or nothing differs that the rest could
+    # explain.
     if parted or len({_done(side.answer) for side in sides}) == 1:
         return _comparison_of(runs, sides, FIRST_STEPS)
     return _comparison_of(runs, _sides(runs, sys.maxsize))
@@ -272,6 +274,7 @@ def _in_turn(runs: Sequence[_Run], traces: Sequence[Trace]) -> list[SessionSide]
     for place, run in enumerate(runs):
         turns.setdefault(run.cache, []).append(place)
     sides = {}
+    # One cache at a time: two of a large cluster would not fit into memory together.
     for place in (place for places in turns.values() for place in places):
         side = sides[place] = runs[place].side(traces[place])
         if side.pods > HELD_PODS:
@@ -283,7 +286,7 @@ def _done(answer: SessionRun) -> tuple[object, ...]:
     """Return what a session did, in order."""
     result = answer.result
     done = (result.enqueued, result.binds, result.pipelined, result.evictions)
-    return tuple(tuple(some) for some in done)
+    return tuple(tuple(decided) for decided in done)
 
 
 def _consulted(
@@ -303,6 +306,8 @@ def _consulted(
             traced,
             parting,
             session_diff(session_side.answer.release, side.answer.release),
+            # Run again on another moment or configuration, a step would differ for that reason,
+            # too.
             run.subject if run.subject is runs[0].subject else None,
             pods=side.pods,
         )

@@ -71,6 +71,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[LoggedCrash]:
         revision = None
         if event.observed_at is not None:
             revision = clock.revision_at(event.observed_at)
+            # A time before the first event.
             revision = revision if revision >= 0 else None  # No event is known to precede it.
         if end.revision is None or (revision is not None and revision <= end.revision):
             crashes.append(
@@ -103,6 +104,7 @@ def panicking_at(
     """
     tried = [crash for crash in crashes if crash.revision is not None][:TRIED]
     for number, crash in enumerate(tried):
+        # The state just before the crash is the one that the session began with.
         subject = LogSubject(log, at_revision(end, crash.revision or 0), conf)
         alike: dict[int, list[Release]] = {}
         for place, release in enumerate(releases):
@@ -125,6 +127,7 @@ def likeness(panic: Panic, crash: LoggedCrash) -> int:
 
     Amounts are printed in no fixed order, so only the set of words is compared.
     """
+    # Each counts one.
     return (bool(crash.stack) and _passes(panic, crash.stack)) + (
         same_words(panic.message, crash.message)
     )
@@ -138,9 +141,10 @@ def same_words(one: str, other: str) -> bool:
 def _passes(panic: Panic, stack: str) -> bool:
     """Return whether a stack has the functions of a crash, in order."""
     rest = 0
+    # In this order, but others may stand between them: Go inlines functions and adds its own.
     for function in panic.place:
-        found = stack.find(f"{BELOW}{function}(", rest)
-        if found < 0:
+        at = stack.find(f"{BELOW}{function}(", rest)
+        if at < 0:
             return False
-        rest = found + 1
+        rest = at + 1
     return bool(panic.place)

@@ -79,12 +79,12 @@ class FirstDifference(NamedTuple):
     def alike(self) -> tuple[TraceStep, ...]:
         """By side, the first of these steps that checks the same on all sides; empty if none."""
         for step in self.steps[0]:
-            found = [
+            same_by_side = [
                 [trace_step for trace_step in side if trace_step[:4] == step[:4]]
                 for side in self.steps
             ]
-            if all(found):
-                return tuple(some[0] for some in found)
+            if all(same_by_side):
+                return tuple(same[0] for same in same_by_side)
         return ()
 
 
@@ -93,27 +93,28 @@ def decisions_of(answer: SessionAnswer) -> dict[Decision, str]:
 
     The order of bindings and evictions is left out.
     """
+    # A panic or a stop is a decision like others, so that sides differ by it.
     result = answer.result
-    found = {} if result.panic is None else {Decision(CRASH, ""): result.panic.message}
+    decided = {} if result.panic is None else {Decision(CRASH, ""): result.panic.message}
     if result.stopped is not None:
-        found[Decision(STOP, "")] = stop_text(result.stopped)
-    found |= {Decision(ENQUEUE, key): "yes" for key in result.enqueued}
-    found |= {Decision(BIND, pod): node for pod, node in result.binds}
-    found |= {Decision(EVICT, pod): reason for pod, reason in result.evictions}
-    found |= {Decision(PIPELINE, pod): node for pod, node in result.pipelined}
-    found |= {Decision(PHASE, key): phase for key, phase in phases_after(answer).items()}
-    return found
+        decided[Decision(STOP, "")] = stop_text(result.stopped)
+    decided |= {Decision(ENQUEUE, key): "yes" for key in result.enqueued}
+    decided |= {Decision(BIND, pod): node for pod, node in result.binds}
+    decided |= {Decision(EVICT, pod): reason for pod, reason in result.evictions}
+    decided |= {Decision(PIPELINE, pod): node for pod, node in result.pipelined}
+    decided |= {Decision(PHASE, key): phase for key, phase in phases_after(answer).items()}
+    return decided
 
 
 def phases_after(answer: SessionAnswer) -> dict[str, str]:
     """Return the phases of all PodGroups: those the session wrote, else those before it."""
-    found = {
+    phases = {
         key: job.pod_group.status.phase
         for key, job in answer.cache.jobs.items()
         if job.pod_group is not None
     }
-    found |= {key: status.phase for key, status in answer.result.pod_groups.items()}
-    return found
+    phases |= {key: status.phase for key, status in answer.result.pod_groups.items()}
+    return phases
 
 
 def differing(sides: Sequence[Mapping[Decision, str]]) -> list[DifferingDecision]:
@@ -125,17 +126,20 @@ def differing(sides: Sequence[Mapping[Decision, str]]) -> list[DifferingDecision
 
 def first_differences(traces: Sequence[Sequence[TraceStep]]) -> list[FirstDifference]:
     """Return the first differences of traces: of numbers, if that comes first, then of a step."""
-    found: list[FirstDifference] = []
+    differences: list[FirstDifference] = []
     for number in range(max(map(len, traces), default=0)):
         steps = tuple(trace[number] if number < len(trace) else None for trace in traces)
         if all(step == steps[0] for step in steps):
             continue
         same = len({None if step is None else step[:-1] for step in steps}) == 1
-        if same and found:
+        if same and differences:
+            # Numbers mostly go on differing: only the first time says where.
             continue
         before = tuple(traces[0][max(0, number - CONTEXT) : number])
         following = tuple(tuple(trace[number : number + CONTEXT]) for trace in traces)
-        found.append(FirstDifference(number, "numbers" if same else "outcome", before, following))
+        differences.append(
+            FirstDifference(number, "numbers" if same else "outcome", before, following)
+        )
         if not same:
             break
-    return found
+    return differences

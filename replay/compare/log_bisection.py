@@ -87,6 +87,7 @@ def span_of(log: Log, start: Point | None, end: Point) -> LogRange:
     last = extent.last_revision if to.revision is None else to.revision
     if to.revision is None and last is not None:
         # The last session of a scenario follows its last change.
+        # Without an end the range would lack it.
         places = session_places(log, to).found[-1:]
         last = max([last, *(place.moment.revision or 0 for place in places)])
     since = None if start is None else log.moment(start)
@@ -96,6 +97,7 @@ def span_of(log: Log, start: Point | None, end: Point) -> LogRange:
             now="choose both on one branch",
         )
     if since is None and extent.first_revision is not None:
+        # Before the first complete lists a session would see a part of the cluster only.
         first = max(extent.first_revision, beginning_of(log, to).revision or 0)
         skipped = extent.first_revision if first > extent.first_revision else None
         span = LogRange(False, first, last or 0, to, skipped)
@@ -168,15 +170,17 @@ class LogBisection:
         """
         logged, places = asked_places(self._log, self._span)
         searched = SESSIONS if logged else CHANGES
-        taken, found = first_change(self._along(places, jobs))
-        if not found:
+        taken, is_found = first_change(self._along(places, jobs))
+        if not is_found:
             return self._found(taken, None, searched)
+        # The scan stopped behind the last of these; between the two no session was run yet.
         low, high = places[len(taken) - 2 : len(taken)]
         self._progress = None  # Only a few sessions are left.
         return self._between(low, high, taken, searched)
 
     def _between(self, first: int, last: int, asked: list[Probe], searched: str) -> Bisection:
         probes, pair = first_flip(self._ask, first, last)
+        # Both ends were asked again: they are among the new answers.
         taken = [*asked[:-2], *probes]
         if pair is None:
             return self._found(taken, None, searched)
@@ -206,7 +210,7 @@ class LogBisection:
     def _doubtful(self, probes: Sequence[Probe], unknown: Sequence[Unknown]) -> int:
         """Return how many answers are at moments where the log lacks what sessions need."""
         if self._span.by_position:
-            return len(probes) if any(one.gap.why is UnknownCause.NEVER for one in unknown) else 0
+            return len(probes) if any(lack.gap.why is UnknownCause.NEVER for lack in unknown) else 0
         clock = self._log.clock(self._span.end)
         revisions = [int(probe.at.rpartition(":")[2]) for probe in probes]
         return sum(doubtful(unknown, revision, clock.time_of(revision)) for revision in revisions)
@@ -214,9 +218,9 @@ class LogBisection:
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
         """Yield the answers at many places in order, computed by several processes."""
         runs = list(_stretches(places, jobs))
-        earlier = [None, *(some[-1] for some in runs)]
+        earlier = [None, *(run[-1] for run in runs)]
         stretches = [
-            PlaceRun(self._given, some, before) for some, before in zip(runs, earlier, strict=False)
+            PlaceRun(self._given, run, before) for run, before in zip(runs, earlier, strict=False)
         ]
         if len(stretches) == 1:
             yield from answers_along(self._log, stretches[0], self._progress)
@@ -227,11 +231,12 @@ class LogBisection:
             if self._progress is not None:
                 self._progress(ends[done], len(places))
 
-        for some in parallel.run_all(until_change, stretches, jobs=jobs, progress=tell):
-            yield from some
+        for probes in parallel.run_all(until_change, stretches, jobs=jobs, progress=tell):
+            yield from probes
 
     def _ask(self, place: int) -> Probe:
         self._asked += 1
+        # So many sessions halve the range, and two are at its ends.
         expected = (self._span.last - self._span.first).bit_length() + 2
         return self._probe(self._session(place), min(self._asked, expected), expected)
 
@@ -301,7 +306,9 @@ def there(log: Log, question: SessionClaim, end: Moment) -> ObjectRange | None:
         namespace=namespace,
         name=name,
     )
-    dated = [one.event for one in log.store.read(query) if one.event.revision is not None]
+    dated = [
+        recorded.event for recorded in log.store.read(query) if recorded.event.revision is not None
+    ]
     if not dated:
         return None
     dated.sort(key=lambda event: event.revision or 0)
@@ -312,6 +319,7 @@ def there(log: Log, question: SessionClaim, end: Moment) -> ObjectRange | None:
 
 def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:
     """Yield places in runs; each is worth a process, which must read the log up to there."""
+    # Several for each process, as some end early; none so short that to read the log costs more.
     size = len(places) if jobs <= 1 else max(STRETCH, -(-len(places) // (jobs * STRETCHES_PER_JOB)))
     for start in range(0, len(places), size):
         yield tuple(places[start : start + size])
@@ -333,9 +341,10 @@ def answers_along(log: Log, stretch: PlaceRun, progress: Progress | None = None)
     behaviours = resolve(asked.release)
     moments = [asked.span.moment(place) for place in places]
     if asked.span.by_position:
-        along = ((one, belief_at(log.store, one, behaviours)) for one in moments)
+        along = ((moment, belief_at(log.store, moment, behaviours)) for moment in moments)
     else:
         earlier = [] if before is None else [asked.span.moment(before)]
+        # A crash since the place before is only seen if its cache is made as well.
         caches = beliefs_along(log.store, [*earlier, *moments], behaviours)
         along = ((moment, cache) for moment, (cache,) in islice(caches, len(earlier), None))
     for number, (moment, cache) in enumerate(along):
@@ -355,12 +364,12 @@ def over_case(subject: CaseSubject, question: SessionClaim, release: str) -> Bis
     """
     behaviours = resolve(release)
     case = msgspec.structs.replace(subject.case, steps=subject.case.steps[: subject.step])
-    probes, found_steps = [], []
+    probes, steps_by_session = [], []
     for answer in answers_of(case, behaviours):
         probes.append(Probe(answer.at, question.of(answer)))
-        found_steps.append(question.steps(answer))
+        steps_by_session.append(question.steps(answer))
         if probes[-1].answer.holds != probes[0].answer.holds:
-            pair = zip(probes[-2:], found_steps[-2:], strict=True)
+            pair = zip(probes[-2:], steps_by_session[-2:], strict=True)
             before, after = (FlipSide(probe, steps) for probe, steps in pair)
             return Bisection(question, probes, Flip(before, after), STEPS, behaviours.release)
     return Bisection(question, probes, None, STEPS, behaviours.release)

@@ -60,6 +60,6 @@ def search_log(
         asked = asked._replace(release=str(panicking.releases[-1]))
     list(rejections([asked.conf], [asked.release], assume=assume))
     bisection = LogBisection(log, asked, progress=progress)
-    found = bisection.halve() if halve else bisection.scan(jobs=jobs)
-    same = {field.name: getattr(found, field.name) for field in fields(found)}
+    bisection_found = bisection.halve() if halve else bisection.scan(jobs=jobs)
+    same = {field.name: getattr(bisection_found, field.name) for field in fields(bisection_found)}
     return LogAnswers(**same, crashes=crashes, panicking=panicking)

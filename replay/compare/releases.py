@@ -87,7 +87,7 @@ class Unproven(msgspec.Struct, frozen=True):
 
 def release_lines() -> list[ReleaseLine]:
     """Return all releases, oldest first."""
-    found = []
+    lines = []
     for before, release in pairwise((RELEASES[0], *RELEASES)):
         changed: dict[Part, tuple[str, ...]] = {}
         lacking: dict[str, str] = {}
@@ -95,12 +95,13 @@ def release_lines() -> list[ReleaseLine]:
             rows, old = rows_in(part, release), rows_in(part, before)
             changed[part] = tuple(sorted(n for n in rows if rows[n].value != old[n].value))
             for name in changed[part]:
+                # The older line got the change by a backport after this release was made.
                 backport = old[name].change
                 if not backport.reached(release):
-                    (first,) = (one for one in backport.landed if one.line == before.line)
+                    (first,) = (landed for landed in backport.landed if landed.line == before.line)
                     lacking[name] = str(first)
-        found.append(ReleaseLine(str(release), changed, lacking))
-    return found
+        lines.append(ReleaseLine(str(release), changed, lacking))
+    return lines
 
 
 def all_subjects() -> list[str]:
@@ -118,7 +119,7 @@ def behaviours_of(
     :raises UsageError: there is no such release.
     """
     release = parse_release(name)
-    held = {part: rows_in(part, release) for part in parts}
+    rows_by_part = {part: rows_in(part, release) for part in parts}
     return [
         ReleaseBehaviour(
             behaviour,
@@ -133,7 +134,7 @@ def behaviours_of(
         )
         for part in parts
         for behaviour, subject in _named(part, subjects)
-        for row in (held[part][behaviour],)
+        for row in (rows_by_part[part][behaviour],)
     ]
 
 
@@ -149,9 +150,9 @@ def release_diff(
     releases = [known_release(name) for name in names]
     found = []
     for part in parts:
-        held = [rows_in(part, release) for release in releases]
+        rows_by_release = [rows_in(part, release) for release in releases]
         for behaviour, subject in _named(part, subjects):
-            rows = [of[behaviour] for of in held]
+            rows = [of[behaviour] for of in rows_by_release]
             if any(row.value != rows[0].value for row in rows):
                 found.append(_differing(part, subject, rows))
     return found
@@ -184,8 +185,8 @@ def unproven_rows() -> tuple[int, list[Unproven]]:
 
 def _named(part: Part, subjects: Collection[str]) -> list[tuple[str, str]]:
     """Return the behaviours of a part with their subjects, by name."""
-    found = sorted(subjects_of(part).items())
-    return [(name, subject) for name, subject in found if not subjects or subject in subjects]
+    by_name = sorted(subjects_of(part).items())
+    return [(name, subject) for name, subject in by_name if not subjects or subject in subjects]
 
 
 def _differing(part: Part, subject: str, rows: Sequence[Row]) -> BehaviourDiff:

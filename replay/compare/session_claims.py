@@ -71,10 +71,14 @@ class SessionClaim(msgspec.Struct, frozen=True):
             panic = answer.result.panic
             alive = "alive" if answer.cache.nodes else "no panic; there is no node"
             return ClaimAnswer(panic is not None, alive if panic is None else panic.in_context)
-        found = self._of_pod(answer) if self.kind in {BOUND, PENDING} else self._of_group(answer)
+        claim_answer = (
+            self._of_pod(answer) if self.kind in {BOUND, PENDING} else self._of_group(answer)
+        )
         panic = answer.result.panic
-        why = found.text if panic is None else f"{found.text}; {panic.sentence}"
-        return found._replace(text=why)
+        # The session panicked in the middle: what it decided until then is the answer, with this
+        # remark.
+        why = claim_answer.text if panic is None else f"{claim_answer.text}; {panic.sentence}"
+        return claim_answer._replace(text=why)
 
     def _of_group(self, answer: SessionAnswer) -> ClaimAnswer:
         phase = phases_after(answer).get(self.about)
@@ -99,6 +103,7 @@ class SessionClaim(msgspec.Struct, frozen=True):
         pod = answer.cache.stores.get("Pod", self.about)
         if not isinstance(pod, Pod):
             return ClaimAnswer(False, "no such pod", absent=True)
+        # A binding of this session first: the cache has the node as well, and the version may not.
         node = dict(answer.result.binds).get(self.about) or _node(answer, pod)
         if node:
             return ClaimAnswer(self.kind == BOUND, f"on {node}")
@@ -155,5 +160,6 @@ def _without_kind(about: str, question: str) -> str:
 def _node(answer: SessionAnswer, pod: Pod) -> str:
     """Return the node of a pod in the cache, even if only an earlier session assigned it."""
     job = answer.cache.jobs.get(job_of(pod))
+    # The task knows of bindings that no version of the pod shows yet.
     task = None if job is None else job.tasks.get(pod.uid)
     return pod.spec.node_name or ("" if task is None else task.node_name)

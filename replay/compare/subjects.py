@@ -89,7 +89,9 @@ class CaseSubject:
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
         """Run the session, traced, as a release would."""
+        # Later steps cannot change what an earlier session decides.
         case = msgspec.structs.replace(self.case, steps=self.case.steps[: self.step])
+        # Only the last answer is kept: each has a cache.
         return deque(answers_of(case, behaviours), maxlen=1)[0]
 
 

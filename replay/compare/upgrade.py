@@ -75,7 +75,7 @@ def upgrade_check(
     :param progress: called with (sessions compared, total) after each stretch.
     :raises UsageError: sessions of a release cannot be run.
     """
-    one, other = (resolve(name).release for name in question.releases)
+    before, after = (resolve(name).release for name in question.releases)
     asked = sampled(places.found, sample)
     stretches = list(_stretches(question, asked, jobs))
     ends = list(accumulate((len(stretch.places) for stretch in stretches), initial=0))
@@ -86,17 +86,18 @@ def upgrade_check(
 
     decisions = [
         each
-        for some in parallel.run_all(check, stretches, jobs=jobs, progress=tell)
-        for each in some
+        for of_stretch in parallel.run_all(check, stretches, jobs=jobs, progress=tell)
+        for each in of_stretch
     ]
     return Upgrade(
-        releases=(one, other),
+        releases=(before, after),
         logged=places.logged,
         sessions=len(asked),
         known=len(places.found),
+        # Several decisions may differ in one session.
         differing=len({each.at for each in decisions}),
         groups=tuple(_groups(decisions)),
-        behaviours=tuple(session_diff(one, other)),
+        behaviours=tuple(session_diff(before, after)),
         unsure=places.unsure,
         not_known=places.not_known,
         doubtful=sum(not place.known for place in asked),
@@ -123,6 +124,7 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
         along = islice(along, len(earlier), None)
         for number, (place, (moment, caches)) in enumerate(zip(places, along, strict=True)):
             if number % MOMENTS_KEPT == 0:
+                # Garbage is collected seldom in commands, and each moment leaves a whole session.
                 gc.collect()
             scene = scene_at(log, moment, question.conf)
             sessions = _Sessions(scene, (behaviours, other), dict(zip(ways, caches, strict=True)))
@@ -137,6 +139,7 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
     return decisions
 
 
+# A behaviour of the cache cannot be set back in a session: it needs a cache that was built so.
 def _ways(one: Behaviours, other: Behaviours) -> dict[CacheBasis, Behaviours]:
     """Return the cache behaviours to build: of either release, and with single ones set back."""
     values = changed(one, other)
@@ -147,6 +150,8 @@ def _ways(one: Behaviours, other: Behaviours) -> dict[CacheBasis, Behaviours]:
 def _stretches(
     question: CheckedUpgrade, places: Sequence[SessionMoment], jobs: int
 ) -> Iterator[MomentRange]:
+    # Enough stretches for all processes, but none so short that reading up to it costs more than it
+    # does.
     count = min(len(places), jobs * STRETCHES_PER_JOB, max(jobs, len(places) // PLACES))
     bounds = [len(places) * i // count for i in range(count + 1)] if count else [0]
     for start, stop in pairwise(bounds):
@@ -178,6 +183,7 @@ class _Sessions:
     def differing(self) -> list[DifferingDecision]:
         """Run both, and return what differs."""
         first, self._second = map(self._decisions, (self._one, self._consulted))
+        # With all values set back, the second release decides as the first.
         self._tried[tuple(self._values)] = first
         return differing([first, self._second])
 
@@ -185,24 +191,26 @@ class _Sessions:
         """Return the behaviours that remove a difference when set to the first release's values."""
         if self._suspects is None:
             asked = self._believing | self._consulted.names
+            # What the session did not read cannot have changed it; the cache's behaviours are read
+            # before it.
             names = [name for name in self._values if name in asked]
             self._suspects = suspects(names, self._inert, active=True)
         deciding = [name for name in self._values if name not in self._believing]
         goes = partial(self._goes, row)
-        found = causes(self._suspects, goes, self._suspects, deciding, list(self._values))
-        return most_specific_first(found, self._breadth)
+        found_causes = causes(self._suspects, goes, self._suspects, deciding, list(self._values))
+        return most_specific_first(found_causes, self._breadth)
 
     def _inert(self, names: Cause) -> bool:
         return self._set_back(names) == self._second
 
     def _goes(self, row: DifferingDecision, names: Cause) -> bool:
-        found = self._set_back(names)
-        return found is not None and found.get(Decision(row.kind, row.about)) == row.values[0]
+        decided = self._set_back(names)
+        return decided is not None and decided.get(Decision(row.kind, row.about)) == row.values[0]
 
     def _breadth(self, names: Cause) -> int:
         """Return how many decisions some behaviours change when they are set back."""
-        found = self._set_back(names)
-        return 0 if found is None else len(differing([found, self._second]))
+        decided = self._set_back(names)
+        return 0 if decided is None else len(differing([decided, self._second]))
 
     def _set_back(self, names: Cause) -> Mapping[Decision, str] | None:
         """Return what the second decides with some behaviours of the first.
@@ -225,6 +233,8 @@ def _groups(decisions: Sequence[ChangedDecision]) -> Iterator[CauseGroup]:
     by_cause: dict[tuple[Cause, ...], list[ChangedDecision]] = defaultdict(list)
     for each in decisions:
         by_cause[each.causes].append(each)
-    for named in sorted(by_cause, key=lambda one: (-len(by_cause[one]), one)):
-        some = by_cause[named]
-        yield CauseGroup(named, tuple(some), len({each.at for each in some}))
+    for named in sorted(by_cause, key=lambda causes_of: (-len(by_cause[causes_of]), causes_of)):
+        decisions_of_cause = by_cause[named]
+        yield CauseGroup(
+            named, tuple(decisions_of_cause), len({each.at for each in decisions_of_cause})
+        )

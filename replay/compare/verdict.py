@@ -97,9 +97,9 @@ def verdict_of(upgrade: Upgrade) -> Verdict:
     """Return the verdict on all differences."""
     every = [changed for group in upgrade.groups for changed in group.changed]
     effects = tuple(
-        _effect(level, some)
+        _effect(level, of_level)
         for level in (*NOTICED, UNNOTICED)
-        if (some := [changed for changed in every if level_of(changed) == level])
+        if (of_level := [changed for changed in every if level_of(changed) == level])
     )
     level = effects[0].level if effects else NOTHING
     if level not in NOTICED and not upgrade.sure:
@@ -107,14 +107,14 @@ def verdict_of(upgrade: Upgrade) -> Verdict:
     return Verdict(level, effects)
 
 
-def _effect(level: str, some: Iterable[ChangedDecision]) -> VerdictEffect:
-    some = list(some)
+def _effect(level: str, decisions: Iterable[ChangedDecision]) -> VerdictEffect:
+    decisions = list(decisions)
     return VerdictEffect(
         level,
-        len(some),
-        len({changed.about for changed in some if changed.about}),
-        len({changed.at for changed in some}),
-        len({changed.at for changed in some if not changed.known}),
+        len(decisions),
+        len({changed.about for changed in decisions if changed.about}),
+        len({changed.at for changed in decisions}),
+        len({changed.at for changed in decisions if not changed.known}),
     )
 
 
