@@ -381,7 +381,6 @@ def _crash(crash: LoggedCrash) -> ShownCrash:
     )
 
 
-# The release was chosen by this crash.
 def _panicking(found: PanickingReleases) -> CrashingReleases:
     releases = list(map(str, found.releases))
     return CrashingReleases(crash=found.crash.position, same=found.same, releases=releases)

@@ -104,7 +104,7 @@ def panicking_at(
     """
     tried = [crash for crash in crashes if crash.revision is not None][:TRIED]
     for number, crash in enumerate(tried):
-        # The state just before the crash is the one that the session began with.
+        # The session that crashed began with about this state.
         subject = LogSubject(log, at_revision(end, crash.revision or 0), conf)
         alike: dict[int, list[Release]] = {}
         for place, release in enumerate(releases):
@@ -141,7 +141,7 @@ def same_words(one: str, other: str) -> bool:
 def _passes(panic: Panic, stack: str) -> bool:
     """Return whether a stack has the functions of a crash, in order."""
     rest = 0
-    # In this order, but others may stand between them: Go inlines functions and adds its own.
+    # In this order; others of the stack that Go prints may stand between them.
     for function in panic.place:
         at = stack.find(f"{BELOW}{function}(", rest)
         if at < 0:

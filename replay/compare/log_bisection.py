@@ -87,7 +87,6 @@ def span_of(log: Log, start: Point | None, end: Point) -> LogRange:
     last = extent.last_revision if to.revision is None else to.revision
     if to.revision is None and last is not None:
         # The last session of a scenario follows its last change.
-        # Without an end the range would lack it.
         places = session_places(log, to).found[-1:]
         last = max([last, *(place.moment.revision or 0 for place in places)])
     since = None if start is None else log.moment(start)

@@ -103,7 +103,7 @@ class SessionClaim(msgspec.Struct, frozen=True):
         pod = answer.cache.stores.get("Pod", self.about)
         if not isinstance(pod, Pod):
             return ClaimAnswer(False, "no such pod", absent=True)
-        # A binding of this session first: the cache has the node as well, and the version may not.
+        # A binding of this session is in no version of the pod yet.
         node = dict(answer.result.binds).get(self.about) or _node(answer, pod)
         if node:
             return ClaimAnswer(self.kind == BOUND, f"on {node}")

@@ -139,9 +139,9 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
     return decisions
 
 
-# A behaviour of the cache cannot be set back in a session: it needs a cache that was built so.
 def _ways(one: Behaviours, other: Behaviours) -> dict[CacheBasis, Behaviours]:
     """Return the cache behaviours to build: of either release, and with single ones set back."""
+    # Behaviours of the cache cannot be set back in a session: each needs a cache built so.
     values = changed(one, other)
     back = [partly(other, values, (name,)) for name, _ in believed(other) if name in values]
     return {believed(behaviours): behaviours for behaviours in (one, other, *back)}

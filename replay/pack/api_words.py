@@ -88,10 +88,10 @@ EVENT_WORDS = frozenset(
         *("restricted", "single-numa-node", "best-effort"),
         *EVENT_KINDS,
         *(
-            str(one.value)
-            for some in (*vars(payloads).values(), Shower)
-            if _is_enum(some)
-            for one in some
+            str(member.value)
+            for enumeration in (*vars(payloads).values(), Shower)
+            if _is_enum(enumeration)
+            for member in enumeration
         ),
     }
 )

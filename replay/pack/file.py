@@ -34,9 +34,11 @@ def replacing(path: Path, *, keep: bool = True) -> Iterator[Path]:
     beside = path.with_name(f".{path.name}.part")
     _remove(beside)
     try:
+        # A part of an earlier run that was killed.
         yield beside
         if not keep:
             return
+        # Before the name: the pack is never readable for others, not even for a moment.
         beside.chmod(PRIVATE)
         beside.replace(path)
     finally:
@@ -62,10 +64,10 @@ def write_events(
     """Append events to a new log, and return how many there were."""
     rest, written = iter(events), 0
     with open_log(path, create=True) as store:
-        while some := list(islice(rest, _AT_ONCE)):
-            appended = store.append(some)
-            assert len(appended.appended) == len(some), "each event of a slice is another one"
-            written += len(some)
+        while slice_ := list(islice(rest, _AT_ONCE)):
+            appended = store.append(slice_)
+            assert len(appended.appended) == len(slice_), "each event of a slice is another one"
+            written += len(slice_)
             if progress is not None:
                 progress(written)
     return written
@@ -80,11 +82,13 @@ def seal(path: Path, summary: Summary, *, plain: bool = False) -> None:
     """
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            # Pages that become free are overwritten: what is left out must not stay in the file.
             connection.execute("PRAGMA secure_delete = ON")
             if plain:
                 _decompress(connection)
             connection.execute(PACK_TABLE)
             connection.executemany("INSERT INTO pack VALUES (?, ?)", summary.items())
+            # One file can be sent; a log beside it, with its last pages, would be forgotten.
             connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute("VACUUM")
     except sqlite3.Error as fault:
@@ -102,6 +106,7 @@ def _decompress(connection: sqlite3.Connection) -> None:
     guards = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'payload_block'"
     ).fetchall()
+    # The log's triggers refuse to change a block; nothing of it changes here but its form.
     for name, _ in guards:
         connection.execute(f'DROP TRIGGER "{name}"')
     columns = "first, last, codec, dictionary_id, sizes, data"
@@ -121,5 +126,6 @@ def summary_in(path: Path) -> dict[str, str]:
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         try:
             return dict(connection.execute("SELECT name, value FROM pack ORDER BY rowid"))
+        # There is no such table: it is a log, but no pack.
         except sqlite3.DatabaseError:
             return {}

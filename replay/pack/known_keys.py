@@ -145,6 +145,7 @@ def is_known_group(group: str) -> bool:
     """Return whether an API group, or one with its version, is of Kubernetes or Volcano."""
     name, slash, version = group.rpartition("/")
     if slash:
+        # A version alone is a group, too: that of the core API.
         return name in GROUPS and _VERSION.fullmatch(version) is not None
     return group in GROUPS or _VERSION.fullmatch(group) is not None
 
@@ -154,6 +155,7 @@ def split_domain(domain: str) -> tuple[str, str]:
     if domain in DOMAINS:
         return "", domain
     parts = domain.split(".")
+    # The longest known end counts: it is found first.
     for start in range(1, len(parts)):
         rest = ".".join(parts[start:])
         if rest in DOMAINS:

@@ -30,6 +30,7 @@ class NameMap(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def identity(self) -> str:
         """What a pack says of its map; it does not help to find a name."""
+        # Of new words only: a stranger may see it.
         content = msgspec.json.encode(sorted(self.words.values()))
         return hmac.digest(bytes.fromhex(self.salt), content, hashlib.sha256).hex()
 
@@ -57,6 +58,7 @@ def write_map(path: Path, made: NameMap) -> None:
             now="choose another --map FILE",
         ) from fault
     with os.fdopen(number, "wb") as out:
+        # A umask may have taken rights from the owner as well.
         os.fchmod(out.fileno(), PRIVATE)
         out.write(msgspec.json.format(msgspec.json.encode(made), indent=1))
 
@@ -74,6 +76,7 @@ def read_map(path: Path, *, of: str) -> NameMap:
         raise InputError(f"this is not a map of names: {fault}", where=str(path)) from fault
     if not of:
         raise UsageError("the names in this pack are the original ones", now="leave out --map")
+    # The salt is in the map, so that no other map has this identity.
     if identity != of:
         raise UsageError(
             "this is the map of another pack",

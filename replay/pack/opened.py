@@ -78,10 +78,12 @@ def open_pack(
     with _damage_named(path), opened(path, read_only=True) as log:
         about = about_pack(log)
         named: Callable[[str], str] = str
+        # A pack with the original names has no map: any is refused.
         if map_file is not None:
             identity = "" if about.redacted is None else about.redacted.map
             named = read_map(Path(map_file), of=identity).original()
         report = log.verify(progress=progress)
+        # The table can be changed without a broken hash, so it must repeat what the events say.
         if summary_in(path) != summary_of(about):
             raise LogCorrupt(
                 "the table pack does not say what the events say",
@@ -157,6 +159,7 @@ def _check_file(path: Path) -> None:
             where=str(path),
             now="write one with: plinian pack --at POINT -o incident.plinian",
         )
+    # The header of SQLite: the size of a page, and the number of pages.
     size = int.from_bytes(begin[16:18]) * int.from_bytes(begin[28:32])
     if path.stat().st_size < size:
         raise LogCorrupt(

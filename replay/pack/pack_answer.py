@@ -44,5 +44,5 @@ def digest_of(several: Sequence[Decisions]) -> str:
 
     It hashes a JSON array with one array a session: sorted arrays of kind, object and value.
     """
-    rows = [sorted([*key, value] for key, value in one.items()) for one in several]
+    rows = [sorted([*key, value] for key, value in decisions.items()) for decisions in several]
     return blake3(canonical_json(rows)).hexdigest()

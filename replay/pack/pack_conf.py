@@ -71,23 +71,26 @@ def redacted_conf(parsed: Any, names: NewNames) -> ConfRedacted:
     """
     if not isinstance(parsed, dict):
         return ConfRedacted("[redacted]", None)
-    found = {name: _entry(name, value, names) for name, value in parsed.items() if name in _FIELDS}
-    return ConfRedacted(canonical_json(found).decode(), found)
+    fields = {name: _entry(name, value, names) for name, value in parsed.items() if name in _FIELDS}
+    return ConfRedacted(canonical_json(fields).decode(), fields)
 
 
 def _entry(name: str, value: Any, names: NewNames) -> Any:
     """Return the value of a field; only arguments and the address of metrics can hold names."""
+    # Whatever stays is noted, so that the search for names that are left does not report it.
     names.kept.add(name)
     if name == "arguments" and isinstance(value, dict):
-        return {_argument(key, names): _given(key, one, names) for key, one in value.items()}
+        return {
+            _argument(key, names): _given(key, argument, names) for key, argument in value.items()
+        }
     if name == "metrics" and isinstance(value, dict):
         known = {key: str(value[key]) for key in ("type", "interval") if key in value}
-        return {key: _word(one, names) for key, one in known.items()}
+        return {key: _word(text, names) for key, text in known.items()}
     if isinstance(value, dict):
-        kept = {key: one for key, one in value.items() if key in _FIELDS}
-        return {key: _entry(key, one, names) for key, one in kept.items()}
+        known_fields = {key: inner for key, inner in value.items() if key in _FIELDS}
+        return {key: _entry(key, inner, names) for key, inner in known_fields.items()}
     if isinstance(value, list):
-        return [_entry("", one, names) for one in value]
+        return [_entry("", entry, names) for entry in value]
     if isinstance(value, str):
         return ", ".join(_plugin(part.strip(), names) for part in value.split(","))
     return value
@@ -116,9 +119,9 @@ def _argument(key: str, names: NewNames) -> str:
 def _given(key: str, value: Any, names: NewNames) -> Any:
     """Return the value of an argument."""
     if isinstance(value, dict):
-        return {names.resource(name): _given(key, one, names) for name, one in value.items()}
+        return {names.resource(name): _given(key, amount, names) for name, amount in value.items()}
     if isinstance(value, list):
-        return [_given(key, one, names) for one in value]
+        return [_given(key, part, names) for part in value]
     if not isinstance(value, str):
         return value
     return ", ".join(_word(part.strip(), names) for part in value.split(","))

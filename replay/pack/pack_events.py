@@ -31,9 +31,11 @@ def slice_events(
     """
     yield began(log, wanted, objects=len(chosen.state))
     branch, names = wanted.point.branch, InputNames()
+    # Coverage and clock are those of the whole log: the slice alone would know less.
     for positions in (chosen.state, chosen.events):
         for recorded in read_at(log, positions, branch):
             event = redaction.redacted(recorded.event)
+            # Only names of files: folders say whose machine it was.
             yield msgspec.structs.replace(event, source=names.shown(event.source))
     cluster = wanted.point.cluster
     if expected is None:

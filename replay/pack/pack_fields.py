@@ -42,10 +42,10 @@ def _as(how: FieldTreatment, *names: str) -> dict[str, FieldTreatment]:
 
 
 def _fields(*parts: Fields, **more: FieldTreatment | Fields) -> Fields:
-    found: dict[str, FieldTreatment | Fields] = {}
+    fields: dict[str, FieldTreatment | Fields] = {}
     for part in parts:
-        found.update(part)
-    return MappingProxyType({**found, **more})
+        fields.update(part)
+    return MappingProxyType({**fields, **more})
 
 
 _REFERENCE = _fields(
@@ -382,11 +382,11 @@ REASONS = frozenset(
 
 def field_names() -> frozenset[str]:
     """Return the names of all fields that are kept."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting: list[FieldTreatment | Fields] = [METADATA, REQUEST, *KINDS.values()]
     while waiting:
-        one = waiting.pop()
-        if not isinstance(one, FieldTreatment):
-            found.update(one)
-            waiting.extend(one.values())
-    return frozenset(found)
+        treatment = waiting.pop()
+        if not isinstance(treatment, FieldTreatment):
+            names.update(treatment)
+            waiting.extend(treatment.values())
+    return frozenset(names)

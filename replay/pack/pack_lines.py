@@ -52,6 +52,7 @@ def opened_lines(pack: OpenedPack, *, style: Style = PLAIN) -> Iterator[str]:
         style=style,
     )
     yield "\n"
+    # Phases of PodGroups are many and mostly as before: they are shown only if nothing else is.
     rows = [row for row in pack.decisions if row[0] != _PHASE] or pack.decisions
     yield from lines_of(
         Table(("DECISION", "OBJECT", "VALUE"), rows[:_SHOWN], keep=("OBJECT", "VALUE")), style=style

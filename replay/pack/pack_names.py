@@ -65,25 +65,25 @@ class Renaming:
     def words_of(self, text: str, known: frozenset[str] = frozenset()) -> str:
         """Return a text with new words; all numbers in it stay, and words that are known."""
         return _WORD.sub(
-            lambda found: found[0] if found[0] in known else self._word(found[0], _LONG_NUMBER),
+            lambda match: match[0] if match[0] in known else self._word(match[0], _LONG_NUMBER),
             text,
         )
 
     def known(self, text: str) -> str:
         """Return a text in which the words of names are new."""
         new = self._new or {}
-        return _WORD.sub(lambda found: new.get(found[0], found[0]), text)
+        return _WORD.sub(lambda match: new.get(match[0], match[0]), text)
 
     def settle(self, salt: bytes) -> Mapping[str, str]:
         """Make the map of old words to new ones, and return it."""
         self._new = new_words(self.words, self.numbers, salt)
         return self._new
 
-    def _renamed(self, text: str, kept: re.Pattern[str] | None) -> str:
-        return _WORD.sub(lambda found: self._word(found[0], kept), text)
+    def _renamed(self, text: str, staying: re.Pattern[str] | None) -> str:
+        return _WORD.sub(lambda match: self._word(match[0], staying), text)
 
-    def _word(self, word: str, kept: re.Pattern[str] | None) -> str:
-        if kept is not None and kept.fullmatch(word):
+    def _word(self, word: str, staying: re.Pattern[str] | None) -> str:
+        if staying is not None and staying.fullmatch(word):
             self.numbers.add(word)
             return word
         if self._new is None:
@@ -100,6 +100,7 @@ def _has_index(text: str) -> bool:
     for number in numbers:
         in_a_row = in_a_row + 1 if number else 0
         most = max(most, in_a_row)
+    # Four numbers in a row may be an address of a node, which must not stay.
     return not all(numbers) and most < _FEWEST_OF_ADDRESS
 
 
@@ -110,20 +111,22 @@ def new_words(words: Iterable[str], numbers: Iterable[str], salt: bytes) -> dict
         by trying.
     """
     ordered = sorted(words)
-    kept = sorted({*numbers, *(_WORD.findall(name)[0] for name in KNOWN_NAMES if name != "*")})
+    staying = sorted({*numbers, *(_WORD.findall(name)[0] for name in KNOWN_NAMES if name != "*")})
     width = 1
     while len(_ALPHABET) ** width < len(ordered):
         width += 1
-    found = {}
+    new = {}
     for rank, word in enumerate(ordered):
-        place = bisect_right(kept, word)
-        low = kept[place - 1] if place else ""
-        while place < len(kept) and _leaves_no_room(low, kept[place]):
+        place = bisect_right(staying, word)
+        low = staying[place - 1] if place else ""
+        # Between a word and the same word with zeros nothing ends in a letter: the next one is the
+        # limit.
+        while place < len(staying) and _leaves_no_room(low, staying[place]):
             place += 1
-        high = kept[place] if place < len(kept) else None
+        high = staying[place] if place < len(staying) else None
         digest = hmac.digest(salt, word.encode(), hashlib.sha256).hex()[:_HASH_DIGITS]
-        found[word] = f"{between(low, high)}{_digits(rank, width)}{digest}"
-    return found
+        new[word] = f"{between(low, high)}{_digits(rank, width)}{digest}"
+    return new
 
 
 def _leaves_no_room(low: str, high: str) -> bool:
@@ -147,11 +150,14 @@ def between(low: str, high: str | None) -> str:
     begun = low
     while True:
         for end in range(len(begun) + 1):
+            # n first: a letter in the middle leaves room on both sides.
             for letter in "n" + _ALPHABET[10:]:
-                found = begun[:end] + letter
-                after = found > low and not low.startswith(found)
-                if after and (high is None or (found < high and not high.startswith(found))):
-                    return found
+                candidate = begun[:end] + letter
+                after = candidate > low and not low.startswith(candidate)
+                if after and (
+                    high is None or (candidate < high and not high.startswith(candidate))
+                ):
+                    return candidate
         begun += "0"
 
 
@@ -163,7 +169,7 @@ def back(new: Mapping[str, str]) -> Callable[[str], str]:
     old = {word: was for was, word in new.items()}
 
     def named(text: str) -> str:
-        found: str = _WORD.sub(lambda word: old.get(word[0], word[0]), text)
-        return found
+        original: str = _WORD.sub(lambda word: old.get(word[0], word[0]), text)
+        return original
 
     return named

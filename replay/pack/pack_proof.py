@@ -36,7 +36,7 @@ def prove(
     :returns: how many decisions were compared, and the digest of those with new names.
     :raises PackDiffers: a decision differs.
     """
-    found: list[Decisions] = []
+    compared: list[Decisions] = []
     original, redacted = logs
     for at in moments:
         wanted = renamed(Answered(original, at, release).decisions, named)
@@ -52,15 +52,16 @@ def prove(
                 f" original names, {decided.get(differing[0])} with new ones; no file was written",
                 now="pack without --redact, or report which objects decide by their names",
             )
-        found.append(decided)
+        compared.append(decided)
         if progress is not None:
-            progress(len(found))
-    return sum(map(len, found)), digest_of(found)
+            progress(len(compared))
+    return sum(map(len, compared)), digest_of(compared)
 
 
 def renamed(decisions: Decisions, named: Callable[[str], str]) -> Decisions:
     """Return decisions with new names."""
     return {
+        # A reason of an eviction or a phase has no name of an object in it.
         Decision(kind, named(about)): named(value) if kind in _TO_NODES else value
         for (kind, about), value in decisions.items()
     }

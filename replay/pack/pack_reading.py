@@ -74,15 +74,15 @@ def _only(log: Log, kind: str, payload: type[P]) -> tuple[P | None, int | None]:
     """Return the payload and the revision of the one event of a kind; None if there is none."""
     assert KINDS[kind].payload is payload, "each kind has one shape of payload"
     for recorded in log.store.read(Query(kinds=(kind,))):
-        found = msgspec.json.decode(recorded.event.payload, type=payload)
-        return found, recorded.event.revision
+        said = msgspec.json.decode(recorded.event.payload, type=payload)
+        return said, recorded.event.revision
     return None, None
 
 
 def summary_of(about: About) -> dict[str, str]:
     """Return what the table ``pack`` holds, by name."""
     begin, expected, redacted = about.begin, about.expected, about.redacted
-    found = {
+    summary = {
         "format": str(begin.slice.format),
         "plinian": begin.slice.plinian,
         "begin": f"rv:{begin.revision}",
@@ -98,12 +98,12 @@ def summary_of(about: About) -> dict[str, str]:
         "digest": expected.digest,
     }
     if redacted is not None:
-        found |= {
+        summary |= {
             "names redacted": str(redacted.names),
             "map": redacted.map,
             "proof": redacted.digest,
         }
-    return found
+    return summary
 
 
 def _time(time: int | None) -> str:

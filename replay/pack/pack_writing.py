@@ -80,6 +80,7 @@ def pack(
     path = Path(path)
     _check_place(path)
     wanted = range_around(log, at, around)
+    # The slice is written until its cache agrees with that of the log; only then sessions run.
     chosen = _with_remnants(log, wanted, slice_of(log, wanted), path, release)
     original = Answered(log, wanted.point, release)
     expected = original.expected(at=wanted.at, question=ask)
@@ -89,6 +90,7 @@ def pack(
         moved = counter(progress, "write the slice", len(chosen.state) + len(chosen.events))
         write_events(beside, events, progress=moved)
         with opened(beside, read_only=True) as slice_log:
+            # Before names change: a difference now is a fault of the slice, not of the names.
             _compare(original.decisions, Answered(slice_log, wanted.at, release).decisions)
         if map_file is not None:
             redact_pack(beside, map_file, salt or token_bytes(_SALT_BYTES), progress)
@@ -143,13 +145,13 @@ def _with_remnants(log: Log, wanted: Range, chosen: Slice, path: Path, release: 
     if wanted.from_begin:
         return chosen
     behaviours, begin = resolve(release), before(wanted.point, wanted.begin)
-    held = units_at(log, begin, behaviours)
+    in_log = units_at(log, begin, behaviours)
     for _ in range(_ROUNDS):
         state = Slice(chosen.state, ())
         with replacing(path.with_name(f"{path.name}.begin"), keep=False) as beside:
             write_events(beside, slice_events(log, wanted, state, None, Redaction()))
             with opened(beside, read_only=True) as draft:
-                units = differing_units(held, units_at(draft, draft.moment(), behaviours))
+                units = differing_units(in_log, units_at(draft, draft.moment(), behaviours))
         if not units:
             return chosen
         more = {*chosen.state, *events_of(log, begin, units)}

@@ -119,9 +119,11 @@ class NameRedaction:
     def _nested(self, value: Any) -> Any:
         """Return numbers, and words that an event or a topology has; all other texts are names."""
         if isinstance(value, dict):
-            return {self._word_or_resource(name): self._nested(one) for name, one in value.items()}
+            return {
+                self._word_or_resource(name): self._nested(inner) for name, inner in value.items()
+            }
         if isinstance(value, list):
-            return [self._nested(one) for one in value]
+            return [self._nested(item) for item in value]
         if not isinstance(value, str) or not value:
             return value
         if is_of_api(value) or value in EVENT_WORDS or is_numbers(value):
@@ -144,6 +146,7 @@ class NameRedaction:
         if event.kind in _LINES:
             return None
         payload = _DECODE(event.payload)
+        # An event without a shape of payload holds an object.
         if EVENT_KINDS[event.kind].payload is None:
             payload = self.document(payload, event.reference.kind)
         else:
@@ -161,6 +164,7 @@ class NameRedaction:
         """Return the reference to an object by its new name."""
         known = (reference.group, reference.kind) in KINDS_OF_GROUPS
         for name in (reference.name, reference.uid):
+            # The first kind with the name is the one that a message says.
             self._kinds.setdefault(name, reference.kind)
         return Reference(
             group=self.group(reference.group),
@@ -200,22 +204,24 @@ class NameRedaction:
         return self._kept(document, fields)
 
     def _kept(self, document: dict[str, Any], fields: Fields) -> dict[str, Any]:
-        found = {}
+        kept_fields = {}
         for name, how in fields.items():
             if name in document:
+                # What has no known form is left out altogether, not replaced.
                 value = self._value(document[name], how)
                 if value is not None:
-                    found[name] = value
-        if "kind" in found and not is_known_group(str(document.get("apiVersion", ""))):
-            found["kind"] = self._name(str(document["kind"]))
-        return found
+                    kept_fields[name] = value
+        # A kind is only known with its group: a custom kind may have the name of a known one.
+        if "kind" in kept_fields and not is_known_group(str(document.get("apiVersion", ""))):
+            kept_fields["kind"] = self._name(str(document["kind"]))
+        return kept_fields
 
     def _value(self, value: Any, how: FieldTreatment | Fields) -> Any:
         if value is None:
             return None
         if isinstance(value, list) and how is not FieldTreatment.WHOLE:
-            kept = (self._value(one, how) for one in value)
-            return [one for one in kept if one is not None]
+            values = (self._value(item, how) for item in value)
+            return [item for item in values if item is not None]
         if isinstance(how, FieldTreatment):
             return self._ways[how](value)
         return self._kept(value, how) if isinstance(value, dict) else None
@@ -239,6 +245,7 @@ class NameRedaction:
 
     def label_value(self, value: str) -> str:
         """Return the value of a label; selectors compare numbers, so short ones stay."""
+        # A new word would be no number, and Gt and Lt of a selector would not match it any more.
         return value if _SHORT_NUMBER.fullmatch(value) else self.renaming.name(value)
 
     def resource(self, name: str) -> str:
@@ -281,13 +288,15 @@ class NameRedaction:
     def _annotations(self, value: Any) -> dict[str, str] | None:
         if not isinstance(value, dict):
             return None
-        found = {}
+        annotations = {}
         for key, text in value.items():
             if key == _LEFT_OUT or not isinstance(text, str):
                 continue
             known = _is_known_key(key)
-            found[self.key(key)] = self._annotation(text) if known else self._hash(text)
-        return found
+            # The value of an unknown annotation may be anything, even a program: only that it is
+            # equal stays.
+            annotations[self.key(key)] = self._annotation(text) if known else self._hash(text)
+        return annotations
 
     def _annotation(self, text: str) -> str:
         """Return the value of an annotation that everybody knows: numbers and known words stay."""
@@ -307,7 +316,7 @@ class NameRedaction:
             return {**payload, "text": conf.text, "parsed": conf.parsed, "configmap": ""}
         about = event.reference.kind
         if event.kind == "input.assumed":
-            fields = [self._filled(one, about) for one in payload.pop("fields")]
+            fields = [self._filled(filled_field, about) for filled_field in payload.pop("fields")]
             return {**self._members(payload, about), "fields": fields}
         if event.kind == "list.broken":  # What is wrong with a record is said in words.
             return {**self._members(payload, about), "first": ""}
@@ -316,6 +325,7 @@ class NameRedaction:
     def _member(self, name: str, value: Any, payload: dict[str, Any], about: str) -> Any:
         """Return one member of a payload that is not an object."""
         if name in _TEXTS:
+            # An empty value of the same type, as the field may be needed to decode it.
             return type(value)()
         if name in _NAMED:
             return self._names(value)
@@ -334,18 +344,18 @@ class NameRedaction:
                 known = (payload.get("group", ""), value) in KINDS_OF_GROUPS
                 return value if known else self._name(value)
             case "known" | "kinds":
-                return [self._members(one, about) for one in value]
+                return [self._members(member, about) for member in value]
             case "reason":
                 return value if value in REASONS else ""
             case "answer":
                 return self._answer(value)
         return self._nested(value)
 
-    def _filled(self, one: dict[str, Any], about: str) -> dict[str, Any]:
+    def _filled(self, filled_field: dict[str, Any], about: str) -> dict[str, Any]:
         """Return a field that was filled in, with its path and what it got if packs know both."""
-        field, value, first = (one.pop(name) for name in ("field", "value", "first"))
+        field, value, first = (filled_field.pop(name) for name in ("field", "value", "first"))
         path, said = (field, value) if (field, value) in FILLED else ("", "")
-        rest = self._members(one, about)
+        rest = self._members(filled_field, about)
         return {**rest, "field": path, "value": said, "first": self._name(first)}
 
     def _members(self, payload: dict[str, Any], about: str) -> dict[str, Any]:
@@ -353,7 +363,7 @@ class NameRedaction:
 
     def _names(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._names(one) for one in value]
+            return [self._names(name) for name in value]
         return self.renaming.name(value) if isinstance(value, str) and value else value
 
     def _answer(self, value: Any) -> Any:
@@ -361,7 +371,7 @@ class NameRedaction:
         if isinstance(value, dict):
             return {key: self._answer(inner) for key, inner in value.items()}
         if isinstance(value, list):
-            return [self._answer(one) for one in value]
+            return [self._answer(item) for item in value]
         return self.renaming.name(value) if isinstance(value, str) and value else value
 
 

@@ -37,6 +37,7 @@ def left_over(path: Path, names: Iterable[str], known: str) -> list[str]:
     """
     data = path.read_bytes()
     wanted = {name.encode() for name in names if _is_searched(name, known)}
+    # Most names are ruled out by numbers of four bytes, so that few are searched in the whole file.
     there = _starts(data)
     likely = [name for name in wanted if _quick(name) <= there]
     return sorted(name.decode() for name in likely if name in data)
@@ -52,8 +53,8 @@ def _starts(data: bytes) -> set[int]:
     """Return every run of four bytes in some bytes, as a number."""
     if len(data) < SHORTEST:
         return set()
-    found = np.frombuffer(data, np.uint8).astype(np.uint32)
-    runs = (found[:-3] << 24) | (found[1:-2] << 16) | (found[2:-1] << 8) | found[3:]
+    numbers = np.frombuffer(data, np.uint8).astype(np.uint32)
+    runs = (numbers[:-3] << 24) | (numbers[1:-2] << 16) | (numbers[2:-1] << 8) | numbers[3:]
     return set(np.unique(runs).tolist())
 
 
@@ -76,32 +77,33 @@ def redact_pack(path: Path, map_file: Path, salt: bytes, progress: Progress | No
         pack = about_pack(original)
         for event in _redacted(original, pack, redaction):
             del event  # The first pass only notes the names.
-        made = made_map(salt, redaction.settle())
+        name_map = made_map(salt, redaction.settle())
         moved = counter(progress, "replace names", pack.begin.slice.objects + pack.events)
         write_events(beside, _redacted(original, pack, redaction), progress=moved)
-        _add_proof(original, beside, pack, redaction, (made.identity, progress))
+        _add_proof(original, beside, pack, redaction, (name_map.identity, progress))
         with opened(beside, read_only=True) as done:
             summary = summary_of(about_pack(done))
         seal(beside, summary, plain=True)
+        # Last of all: a name that is left anywhere must not be sent.
         _search(beside, redaction)
-        write_map(map_file, made)
+        write_map(map_file, name_map)
 
 
 def _redacted(original: Log, pack: About, redaction: NameRedaction) -> Iterator[Event]:
     """Yield the events of a pack with new names, up to the end of the slice."""
     last = pack.begin.position
     state, events = 0, 0
-    kept: list[Event] = []
+    events_redacted: list[Event] = []
     for recorded in original.events():
         new = None if _is_own(recorded) else redaction.redacted(recorded.event)
         if new is None:
             continue
         state += recorded.position <= last
         events += recorded.position > last
-        kept.append(new)
+        events_redacted.append(new)
     for recorded in original.events(kinds=("slice.began",)):
         yield redaction.own(recorded.event, SliceBegan, objects=state)
-    yield from kept
+    yield from events_redacted
     for recorded in original.events(kinds=("slice.ended",)):
         yield redaction.own(recorded.event, SliceEnded, events=events)
 
@@ -152,11 +154,11 @@ def _search(path: Path, redaction: NameRedaction) -> None:
             *sorted(redaction.kept),
         )
     )
-    found = left_over(path, redaction.renaming.names, known)
-    if found:
+    left = left_over(path, redaction.renaming.names, known)
+    if left:
         raise PackDiffers(
-            f"{len(found)} original names are still in the file, the first is the name of a"
-            f" {redaction.kind_of(found[0])}; no file was written",
+            f"{len(left)} original names are still in the file, the first is the name of a"
+            f" {redaction.kind_of(left[0])}; no file was written",
             now="report this; if it is a word of four letters, it may be an accident: run it again",
         )
 

@@ -49,15 +49,15 @@ def cache_units(cache: SchedulerCache) -> dict[Unit, Any]:
 
     An amount of 0 counts as none: it only says that there once was more.
     """
-    found: dict[Unit, Any] = {}
+    units: dict[Unit, Any] = {}
     for part, shape in PARTS.items():
         for document in plain(records_of(cache, part)):
             for account in _ACCOUNTS:
                 if account in document:
                     amounts = document[account]
                     document[account] = {name: of for name, of in amounts.items() if of != "0"}
-            found.setdefault((part, document[shape.name]), []).append(document)
-    return found
+            units.setdefault((part, document[shape.name]), []).append(document)
+    return units
 
 
 def units_at(log: Log, at: Moment, behaviours: Behaviours) -> dict[Unit, Any]:
@@ -74,6 +74,7 @@ def events_of(log: Log, at: Moment, units: Iterable[Unit]) -> Iterator[int]:
     """Yield the positions of all events up to a moment about the objects of parts of a cache."""
     clock = log.clock(at)
     revision = at.revision or 0
+    # Twice the revision is the clock's key; -2 is before the begin of every log.
     loose = frozenset(clock.loose(-2, revision * 2).positions.tolist())
     for unit in units:
         for query in (*_queries(at, *unit), *_of_pods_on(log, at, *unit)):
@@ -107,6 +108,7 @@ def _of_pods_on(log: Log, at: Moment, part: str, name: str) -> Iterator[Query]:
         and recorded.event.revision is not None
         and recorded.event.revision <= (at.revision or 0)
     ]
+    # Only the last deletion: after an earlier one the node was there again.
     for revision in gone[-1:]:
         for entry in log.truth(before(at, revision - 1)).of(*_POD):
             if isinstance(entry.fact, PodFact) and entry.fact.node == name:
@@ -116,6 +118,7 @@ def _of_pods_on(log: Log, at: Moment, part: str, name: str) -> Iterator[Query]:
 def all_before(log: Log, at: Moment) -> Iterator[int]:
     """Yield the positions of all changes up to a moment."""
     revision = at.revision or 0
+    # Changes without a revision have no place in the query below.
     yield from log.clock(at).loose(-2, revision * 2).positions.tolist()
     query = Query(branch=at.branch, cluster=at.cluster, until=at.known, revisions=(0, revision))
     for recorded in log.store.read(query):

@@ -42,11 +42,11 @@ def check_shape(path: Path) -> None:
 
 
 def _wanted() -> set[Entry]:
-    with closing(sqlite3.connect(":memory:")) as made:
+    with closing(sqlite3.connect(":memory:")) as pristine:
         for statement in shipped_tables("sqlite"):
-            made.execute(statement)
-        made.execute(PACK_TABLE)
-        return set(made.execute(_ENTRIES))
+            pristine.execute(statement)
+        pristine.execute(PACK_TABLE)
+        return set(pristine.execute(_ENTRIES))
 
 
 def _refused(path: Path, what: str) -> InputError:

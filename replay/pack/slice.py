@@ -100,6 +100,7 @@ def range_around(log: Log, at: Point, around: int) -> Range:
         end = extent.last_revision
     earlier = begin_of(log.store)  # The log may be a pack.
     if earlier is not None:
+        # A pack knows nothing before its begin, so its slice cannot begin earlier.
         begin = max(begin, earlier.revision)
     from_begin = begin < extent.first_revision
     return Range(
@@ -127,6 +128,7 @@ def slice_of(log: Log, wanted: Range) -> Slice:
     """Return the positions of the events that a slice of a log needs."""
     parts = _Parts(log, wanted)
     events = {*parts.dated(), *parts.undated(), *parts.notes()}
+    # An event may be of several parts; one that followed is no part of the state.
     state = {*parts.state(), *parts.lasting(), *parts.of_inputs()} - events
     state |= {*parts.lists_before(sorted(events))} - events
     return Slice(sorted(state), sorted(events))
@@ -150,6 +152,8 @@ class _Parts:
     def undated(self) -> Iterator[int]:
         """Yield changes without a revision, where the clock places them in the range."""
         loose = self._clock.loose(self._key(), self._last_key())
+        # Either bound is enough: a change that may be in the range is needed to decide whether it
+        # is.
         within = (loose.keys <= self._range.end * 2) | (loose.estimates <= self._range.until)
         if self._moment.revision is None:
             within[:] = True
@@ -158,6 +162,7 @@ class _Parts:
 
     def notes(self) -> Iterator[int]:
         """Yield what components logged in the time of the range, without effect on objects."""
+        # Keys without a revision: only their times are compared.
         times = TimeCut(_NO_DATE, self._range.since), TimeCut(_NO_DATE * 2 - 1, self._range.until)
         for recorded in self._read(happened=times):
             kind = recorded.event.kind
@@ -171,6 +176,7 @@ class _Parts:
         begin = msgspec.structs.replace(self._moment, revision=self._range.begin, time=None)
         for entry in self._log.truth(begin).entries():
             yield entry.position
+            # A binding may be known before any version of the pod shows it.
             if entry.bound_position:
                 yield entry.bound_position
             if entry.stale:
@@ -224,6 +230,7 @@ class _Parts:
                 listing = _listing(recorded)
                 if not listing.exact:
                     kinds = wanted.setdefault((listing.group, listing.listed), set())
+                    # Lists are compared with the one before only if they have the same namespaces.
                     kinds.add(listing.namespaces)
         for pair, shapes in wanted.items():
             for recorded in self._read(
