@@ -70,7 +70,10 @@ def _unknown_at(
     places = {pair: None if pair in CLUSTER_SCOPED else namespace for pair in kinds}
     gaps = [unknown for pair, place in places.items() for unknown in look.at(pair, place)]
     objects = (maybe_deleted, _contradicted, _undecodable)
-    return [*gaps, *(one for some in objects for one in some(log, moment, places))]
+    return [
+        *gaps,
+        *(unknown for of_objects in objects for unknown in of_objects(log, moment, places)),
+    ]
 
 
 def classes_known(log: LogStates, moment: Moment) -> bool:
@@ -115,10 +118,10 @@ def _contradicted(
     log: LogStates, moment: Moment, places: Mapping[Pair, str | None]
 ) -> list[Unknown]:
     """Return the objects that rest on a version of which inputs hold two contents."""
-    found = contradictions(log.store, moment)
-    if not found:
+    contents = contradictions(log.store, moment)
+    if not contents:
         return []
-    held = {(record.reference, record.revision) for record in log.truth(moment).records()}
+    versions = {(record.reference, record.revision) for record in log.truth(moment).records()}
     return [
         Unknown(
             pair=(about.group, about.kind),
@@ -126,7 +129,7 @@ def _contradicted(
             gap=KnownGap(why=UnknownCause.CONTRADICTION, after=revision),
             objects=(about.full_name,),
         )
-        for about, revision in sorted(held & found.keys())
+        for about, revision in sorted(versions & contents.keys())
         if (about.group, about.kind) in places
         and places[about.group, about.kind] in {None, about.namespace}
     ]
@@ -139,7 +142,7 @@ def _undecodable(
     misread = frozenset(log.clock(moment).misread)
     if not misread:
         return []
-    held = {
+    records = {
         record.position: record
         for record in log.truth(moment).records()
         if record.position in misread
@@ -147,7 +150,7 @@ def _undecodable(
         and places[record.reference.group, record.reference.kind]
         in {None, record.reference.namespace}
     }
-    payloads = log.store.payloads(sorted(held), moment.branch)
+    payloads = log.store.payloads(sorted(records), moment.branch)
     return [
         Unknown(
             pair=(about.group, about.kind),
@@ -156,7 +159,7 @@ def _undecodable(
             objects=(about.full_name,),
             fault=undecodable(about, payloads[position]),
         )
-        for position, record in sorted(held.items(), key=lambda item: item[1].reference)
+        for position, record in sorted(records.items(), key=lambda item: item[1].reference)
         for about in (record.reference,)
     ]
 
@@ -243,11 +246,11 @@ class _Look:
         """Return what is not known of a kind from a revision on, one record per gap."""
         gaps: dict[KnownGap, list[str]] = {}
         for name in self._places(pair, namespace):
-            found = self._coverage.holes(pair, first, self._revision, name)
+            holes = self._coverage.holes(pair, first, self._revision, name)
             gap = self._gap(pair, name)
-            if gap is not None and gap not in found and not self._holds_still(gap, pair, name):
-                found.append(gap)
-            for gap in found:
+            if gap is not None and gap not in holes and not self._holds_still(gap, pair, name):
+                holes.append(gap)
+            for gap in holes:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
         return [self._unknown(pair, gap, names) for gap, names in gaps.items()]
 
@@ -392,8 +395,8 @@ def unknown_at_ends(
     namespace: str | None = None,
 ) -> list[Unknown]:
     """Return which of some kinds the log does not fully know at one of two moments."""
-    found = (unknown_at(log, end, kinds, namespace) for end in ends)
-    return list(dict.fromkeys(unknown for some in found for unknown in some))
+    by_end = (unknown_at(log, end, kinds, namespace) for end in ends)
+    return list(dict.fromkeys(unknown for of_end in by_end for unknown in of_end))
 
 
 def known_from(
@@ -428,9 +431,9 @@ _LACKING: Mapping[Pair, str] = MappingProxyType(
 def lacking(log: LogStates, moment: Moment, unknowns: Iterable[Unknown]) -> list[str]:
     """Return the effect on sessions of each kind that is not known and has no objects."""
     truth = log.truth(moment)
-    held = set(truth.kinds())
+    present = set(truth.kinds())
     pairs = dict.fromkeys(unknown.pair for unknown in unknowns)
-    return [_LACKING[pair] for pair in pairs if pair in _LACKING and pair not in held]
+    return [_LACKING[pair] for pair in pairs if pair in _LACKING and pair not in present]
 
 
 def plurals(pairs: Iterable[Pair]) -> str:

@@ -32,6 +32,7 @@ def maybe_deleted(
 
     One that exists at the end of what is known existed at the moment, as a uid never comes back.
     """
+    # The cheap questions first: most logs have no such request.
     if not log.clock(moment).open_writes or not log.may_delete(places, moment):
         return []
     deletions = _deletions(log, moment, places)
@@ -41,18 +42,18 @@ def maybe_deleted(
     requests = {event.position: event for event in read}
     return [
         unknown
-        for (pair, position), some in sorted(deletions.items(), key=lambda item: item[0])
-        for unknown in _unknown(log, moment, pair, (requests[position], some))
+        for (pair, position), records in sorted(deletions.items(), key=lambda item: item[0])
+        for unknown in _unknown(log, moment, pair, (requests[position], records))
     ]
 
 
 def _deletions(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) -> _Deletions:
-    found: dict[tuple[Pair, int], list[FoldRecord]] = {}
+    deletions: dict[tuple[Pair, int], list[FoldRecord]] = {}
     for record in log.truth(moment).records():
         pair = (record.reference.group, record.reference.kind)
         if record.ending and pair in places and places[pair] in {None, record.reference.namespace}:
-            found.setdefault((pair, record.ending), []).append(record)
-    return found
+            deletions.setdefault((pair, record.ending), []).append(record)
+    return deletions
 
 
 def _unknown(
@@ -62,18 +63,20 @@ def _unknown(
     request, records = asked
     end = msgspec.structs.replace(moment, revision=None, time=None)
     later = {record.object: record for record in log.truth(end).records()}
-    gone = [one for one in records if one.object not in later]
-    open_ = [one for one in records if one.object in later and later[one.object].ending]
-    for some, gone_at in ((gone, _shown_gone(log, end, pair, (request, gone))), (open_, None)):
-        if some:
+    gone = [record for record in records if record.object not in later]
+    open_ = [record for record in records if record.object in later and later[record.object].ending]
+    for doubted, gone_at in ((gone, _shown_gone(log, end, pair, (request, gone))), (open_, None)):
+        if doubted:
             yield Unknown(
                 pair=pair,
-                namespaces=tuple(sorted({one.reference.namespace for one in some} - {""})),
-                gap=KnownGap(why=UnknownCause.DELETION, after=max(one.revision for one in some)),
+                namespaces=tuple(sorted({record.reference.namespace for record in doubted} - {""})),
+                gap=KnownGap(
+                    why=UnknownCause.DELETION, after=max(record.revision for record in doubted)
+                ),
                 after=request.event.latest,
                 after_within=own_span(request),
                 shown_gone=gone_at,
-                objects=tuple(sorted(one.reference.full_name for one in some)),
+                objects=tuple(sorted(record.reference.full_name for record in doubted)),
                 actor=request.event.actor,
             )
 
@@ -89,13 +92,14 @@ def _shown_gone(
 
     request, records = asked
     uids = {record.reference.uid for record in records}
-    places = {one.reference.namespace for one in records}
+    places = {record.reference.namespace for record in records}
     for recorded in lists_of(log.store, end, pair) if records else ():
-        made, since = recorded.event.latest, request.event.earliest
-        if made is None or (since is not None and made < since):
+        listed_at, since = recorded.event.latest, request.event.earliest
+        # A list from before the request cannot show what it did.
+        if listed_at is None or (since is not None and listed_at < since):
             continue
         listing = msgspec.json.decode(recorded.event.payload, type=ListObserved)
         covers = not listing.namespaces or places <= {*listing.namespaces}
         if covers and uids.isdisjoint(listing.uids):
-            return span_of_read(made)
+            return span_of_read(listed_at)
     return UNDATED

@@ -70,13 +70,13 @@ class Attempt(NamedTuple):
             for differing_result in self.differing
             if differing_result.name not in ignored
         ]
-        binds = [one for one in counted if one.aspect is Aspect.BINDING]
+        binds = [result for result in counted if result.aspect is Aspect.BINDING]
         return (
             sum(not (bind.recorded and bind.again) for bind in binds),
             len(binds),
-            sum(one.aspect is Aspect.PANIC for one in counted),
-            sum(one.aspect is Aspect.EVICTION for one in counted),
-            sum(one.aspect in {Aspect.PHASE, Aspect.CONDITION} for one in counted),
+            sum(result.aspect is Aspect.PANIC for result in counted),
+            sum(result.aspect is Aspect.EVICTION for result in counted),
+            sum(result.aspect in {Aspect.PHASE, Aspect.CONDITION} for result in counted),
         )
 
 
@@ -136,8 +136,9 @@ def compared(
         written = group in session.groups or group in session.refused
         if status.written and writes_known and not written:
             differing_results.append(DifferingResult(Aspect.PHASE, group, "", status.phase))
-    kept = {pod: node for pod, node in ties.items() if pod in binds and pod in session.binds}
-    return Attempt(tuple(differing_results), kept, result)
+    # Where only one of them binds the pod, no tie explains it.
+    shared_ties = {pod: node for pod, node in ties.items() if pod in binds and pod in session.binds}
+    return Attempt(tuple(differing_results), shared_ties, result)
 
 
 def _differing_panic(session: RecordedSession, result: SessionResult) -> Iterator[DifferingResult]:
@@ -162,13 +163,13 @@ def _differing_status(
     now = status_of(again)
     if now is None:
         return [DifferingResult(Aspect.PHASE, group, recorded[0], "")]
-    found = []
+    results = []
     if recorded[0] != now[0]:
-        found.append(DifferingResult(Aspect.PHASE, group, recorded[0], now[0]))
+        results.append(DifferingResult(Aspect.PHASE, group, recorded[0], now[0]))
     if recorded[1:] != now[1:]:
-        one, other = _parting(_texts(recorded), _texts(now))
-        found.append(DifferingResult(Aspect.CONDITION, group, one, other))
-    return found
+        only_recorded, only_again = _parting(_texts(recorded), _texts(now))
+        results.append(DifferingResult(Aspect.CONDITION, group, only_recorded, only_again))
+    return results
 
 
 def _texts(status: ComparedStatus) -> list[str]:
@@ -180,10 +181,10 @@ def _texts(status: ComparedStatus) -> list[str]:
     ]
 
 
-def _parting(one: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
+def _parting(recorded: Sequence[str], again: Sequence[str]) -> tuple[str, str]:
     """Return what only one and only the other of two statuses has."""
-    first = "; ".join(text for text in one if text not in other)
-    second = "; ".join(text for text in other if text not in one)
+    first = "; ".join(text for text in recorded if text not in again)
+    second = "; ".join(text for text in again if text not in recorded)
     return first or "these conditions in another order", second or "no more than these"
 
 

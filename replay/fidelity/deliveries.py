@@ -114,11 +114,13 @@ class Deliveries:
         after = _held(projector, event)
         tells = before is None or after is None or _essence(before) != _essence(after)
         last = self.arrivals[-1].revision if self.arrivals else self.begin
+        # A change without a revision follows the last one that has one.
         revision = last if event.revision is None else max(last, event.revision)
         about = _about(before, after)
         self.arrivals.append(
             Arrival(event, position, revision, _informer(event), tells, about, lived)
         )
+        # A panic matters, even if sessions read nothing of the change.
         panicked = len(projector.crashes) > self.crashes_by(len(self.arrivals))
         if tells or panicked:
             self._seen[len(self.arrivals)] = self._open(projector)
@@ -154,8 +156,8 @@ class Deliveries:
 
         :param nodes: as the scheduler counted them; None if that is not known.
         """
-        counted = (one for one in self.places() if one <= place)
-        fitting = [one for one in counted if _nodes_in(self._seen[one]) == nodes]
+        counted = (candidate for candidate in self.places() if candidate <= place)
+        fitting = [candidate for candidate in counted if _nodes_in(self._seen[candidate]) == nodes]
         return fitting[-1] if fitting else place
 
     def settled(self, place: int) -> int:
@@ -177,6 +179,7 @@ class Deliveries:
         :param cut: where the other informers are.
         :param places: in ascending order.
         """
+        # From the begin for each kind: what an informer delivered cannot be taken back.
         projector = unpack(self._packed, self._behaviours, self._payloads)
         own = []
         for number, arrival in enumerate(self.arrivals):
@@ -191,8 +194,8 @@ class Deliveries:
 
     def between(self, kind: str, start: int, stop: int) -> list[Arrival]:
         """Return the changes of a kind between two places that may make a difference."""
-        some = self.arrivals[min(start, stop) : max(start, stop)]
-        return [arrival for arrival in some if arrival.kind == kind and arrival.tells]
+        stretch = self.arrivals[min(start, stop) : max(start, stop)]
+        return [arrival for arrival in stretch if arrival.kind == kind and arrival.tells]
 
     def kinds(self) -> list[str]:
         """Return the kinds with changes that may make a difference."""
@@ -219,16 +222,22 @@ def _held(projector: Projector, event: Event) -> Object | None:
     kind = WATCHED.get((event.reference.group, event.reference.kind))
     if kind is None:
         return None
-    held: Object | None = projector.cache.stores.get(kind.__name__, key_of(event.reference))
-    return held
+    stored: Object | None = projector.cache.stores.get(kind.__name__, key_of(event.reference))
+    return stored
 
 
 def _essence(item: Object) -> tuple[Any, ...]:
     """Return the part of an object that sessions read: without its version, and times of writes."""
     metadata = msgspec.structs.replace(item.metadata, resource_version="")
     if isinstance(item, Pod):
-        kept = tuple(one for one in item.status.conditions if not _is_reason(one))
-        return metadata, item.spec, msgspec.structs.replace(item.status, conditions=kept)
+        other_conditions = tuple(
+            condition for condition in item.status.conditions if not _is_reason(condition)
+        )
+        return (
+            metadata,
+            item.spec,
+            msgspec.structs.replace(item.status, conditions=other_conditions),
+        )
     if isinstance(item, PodGroup):
         conditions = [
             (condition.type, condition.status, condition.reason, condition.message)
@@ -247,14 +256,14 @@ def _is_reason(condition: PodCondition) -> bool:
 
 def _about(*versions: Object | None) -> tuple[str, ...]:
     """Return the pod and the PodGroup that versions of an object are about."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for item in versions:
         if isinstance(item, Pod):
-            found[item.key] = None
-            found[job_of(item)] = None
+            names[item.key] = None
+            names[job_of(item)] = None
         elif isinstance(item, PodGroup):
-            found[item.key] = None
-    return tuple(name for name in found if name)
+            names[item.key] = None
+    return tuple(name for name in names if name)
 
 
 def concerns(arrival: Arrival, names: Iterable[str]) -> bool:

@@ -75,7 +75,7 @@ def fidelity(
         counted = None if progress is None else lambda: progress(claims.taken(), len(asked))
         part = _Part(question, every, claims)
         done = run_beside(lambda: _run(log, part, counted), _run_part, [part] * (count - 1))
-    sessions = sorted(chain.from_iterable(done), key=lambda one: one.number)
+    sessions = sorted(chain.from_iterable(done), key=lambda session: session.number)
     first = asked[0].nominal if asked else None
     unknown = unknown_between(log, first, end, SCHEDULING) if asked else []
     left_out = len(numbers) - len(asked)
@@ -153,7 +153,7 @@ def _run(
         resolve(question.release),
         conf=question.conf,
         sessions=part.every,
-        take=lambda one: id(one) in numbers and part.claims.take(numbers[id(one)]),
+        take=lambda session: id(session) in numbers and part.claims.take(numbers[id(session)]),
         limits=question.limits,
         done=add,
     )

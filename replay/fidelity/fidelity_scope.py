@@ -58,6 +58,7 @@ def question_in(
         return question
     sessions = within(listed_sessions(log.store, end), at=at, since=since, until=until)
     numbers = [session.number for session in sessions]
+    # Without any session the range is empty: no number is in it.
     first, last = (min(numbers), max(numbers)) if numbers else (1, 0)
     return question._replace(first=first, last=last)
 

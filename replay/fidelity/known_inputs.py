@@ -24,5 +24,5 @@ def is_doubtful(unknown: Sequence[Unknown], revision: int, time: int) -> bool:
 
     :param unknown: of a range, as :func:`.coverage.unknown_between` has it.
     """
-    ended = [one for one in unknown if one.gap.why is UnknownCause.AFTER]
+    ended = [lack for lack in unknown if lack.gap.why is UnknownCause.AFTER]
     return doubtful(unknown, revision, time) or doubtful(ended, revision + 1, time)

@@ -94,9 +94,11 @@ class _Places:
         later = place > self._start
         self._stopped[later] = self._stopped[later] + 1 if stopped else 0
         if self._stopped[later] == LEADS_AWAY:
-            self._left.sort(key=lambda one: (one > self._start) is later)
+            self._left.sort(key=lambda candidate: (candidate > self._start) is later)
         elif self._stopped[later] == GIVEN_UP:
-            self._left = [one for one in self._left if (one > self._start) is not later]
+            self._left = [
+                candidate for candidate in self._left if (candidate > self._start) is not later
+            ]
 
 
 class SessionSearch:
@@ -130,6 +132,7 @@ class SessionSearch:
                 self._alone()
             if self._state == before:
                 break
+        # Also where no order is nearer: what varies with the order is explained by it.
         if self._attempt.differing:
             self._reorder(self._seen_at(self._state.cut), self._state.cut, self._limits.orders)
         self._combine()
@@ -235,7 +238,7 @@ class SessionSearch:
         arrivals = self._deliveries.arrivals
         if place > self._start:
             return concerns(arrivals[place - 1], attempt.names)
-        arrival = next((one for one in arrivals[place:] if one.tells), None)
+        arrival = next((change for change in arrivals[place:] if change.tells), None)
         return arrival is not None and concerns(arrival, attempt.names)
 
     def _reorder_best_places(self, places: int, orders: int) -> None:
@@ -251,10 +254,10 @@ class SessionSearch:
         for seed in range(1, count + 1):
             if all(self._by_order.get(name) for name in self._attempt.names):
                 return
-            other = self._run(seen, RunInputs(cut, seed))
-            if other is not None and before is not None:
-                self._note(other, before)
-            before = other or before
+            reordered = self._run(seen, RunInputs(cut, seed))
+            if reordered is not None and before is not None:
+                self._note(reordered, before)
+            before = reordered or before
 
     def _note(self, attempt: Attempt, other: Attempt) -> None:
         """Note what differs between two orders, and whether one of them is as recorded."""
@@ -262,6 +265,7 @@ class SessionSearch:
             if name in attempt.names and name in other.names:
                 if _of(attempt, name) != _of(other, name):
                     self._by_order.setdefault(name, False)
+            # Only one of the two orders gives what was recorded.
             else:
                 self._by_order[name] = True
 
@@ -302,12 +306,15 @@ class SessionSearch:
         ]
         # Before a change that was delivered, or after one that was not.
         places = {number if number < here else number + 1 for number in numbers}
-        return sorted(sorted(places, key=lambda one: (abs(one - here), one))[: self._limits.alone])
+        return sorted(
+            sorted(places, key=lambda place: (abs(place - here), place))[: self._limits.alone]
+        )
 
     def _seen_at(self, cut: DeliveryCut) -> Snapshot | Panic:
         """Return what a session sees at a cut."""
         if not cut.own:
             return self._deliveries.seen(self._deliveries.settled(cut.common))
+        # The other informers are where the cut has them.
         kind, place = cut.own[0]
         return next(self._deliveries.along(cut, kind, [place]))[1]
 

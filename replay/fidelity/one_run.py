@@ -29,12 +29,12 @@ def recorded_walks(
     """
     jobs = cache.jobs.values()
     node_of = {task.key: task.node_name for job in jobs for task in job.tasks.values()}
-    found: dict[MapWalk, dict[str, None]] = {}
+    nodes_by_walk: dict[MapWalk, dict[str, None]] = {}
     for preemptor, victim in session.victims.get(_PREEMPT, ()):
         node = node_of.get(victim)
         if node:
-            found.setdefault(MapWalk(_PREEMPT, preemptor), {})[node] = None
-    return {walk: tuple(names) for walk, names in found.items()}
+            nodes_by_walk.setdefault(MapWalk(_PREEMPT, preemptor), {})[node] = None
+    return {walk: tuple(names) for walk, names in nodes_by_walk.items()}
 
 
 _ALLOCATE, _BACKFILL = "allocate", "backfill"
@@ -83,6 +83,7 @@ class _AgreeingCache:
             return None
         recorded = self._recorded.get(pod)
         self._invented += recorded is None
+        # An empty recorded node is not known: then any node is right.
         self._moved += recorded not in {None, "", node}
         self.compare(missed=0)
         return None
@@ -130,6 +131,7 @@ class OneRun:
             for uid in session.uids.values()
             if uid in tasks and not tasks[uid].best_effort
         )
+        # If a later action may bind such pods, a bind that is missing could still come.
         later = conf.actions[_last(conf, _ALLOCATE) + 1 :]
         self._stops = _ALLOCATE in conf.actions and _BINDS_NOTHING_MORE.issuperset(later)
 
@@ -150,6 +152,7 @@ class OneRun:
             return compared(session, ended, {}, writes_known=known)
         cache = _AgreeingCache(self._named, session.binds, beat if self._stops else None)
         following = Following(session.tried | session.binds)
+        # Plugins change what the process remembers: each run begins with the same.
         memory = deepcopy(self._process.memory)
         given = SessionInput(
             snapshot=seen,

@@ -296,10 +296,10 @@ class Fidelity(Tabular):
     @property
     def informers(self) -> tuple[InformerLag, ...]:
         """How much freedom deliveries needed, by kind."""
-        found: dict[str, list[Delivery]] = {}
+        by_kind: dict[str, list[Delivery]] = {}
         for session in self.sessions:
             for each in session.deliveries:
-                found.setdefault(each.kind, []).append(each)
+                by_kind.setdefault(each.kind, []).append(each)
         return tuple(
             InformerLag(
                 kind,
@@ -307,7 +307,7 @@ class Fidelity(Tabular):
                 max(max(each.behind, each.ahead) for each in moved),
                 max(each.us for each in moved),
             )
-            for kind, moved in sorted(found.items())
+            for kind, moved in sorted(by_kind.items())
         )
 
     @property
@@ -320,7 +320,7 @@ class Fidelity(Tabular):
         """What answers show of it."""
         moved = [session for session in self.sessions if session.deliveries]
         ordered = [fidelity for fidelity in self.sessions if fidelity.order]
-        exact = [one for one in self.sessions if one.exact]
+        exact = [session for session in self.sessions if session.exact]
         return shown_as(
             FidelityDocument,
             self,
@@ -330,14 +330,17 @@ class Fidelity(Tabular):
                 requested=self.requested,
                 run=len(self.sessions),
                 exact=len(exact),
-                exact_at_once=sum(not one.deliveries and not one.order for one in exact),
+                exact_at_once=sum(
+                    not session.deliveries and not session.order for session in exact
+                ),
                 moved=len(moved),
                 reordered=len(ordered),
             ),
             deliveries=[
-                MovedInformers(session=one.number, informers=one.deliveries) for one in moved
+                MovedInformers(session=session.number, informers=session.deliveries)
+                for session in moved
             ],
-            by_session=[shown_as(SessionCounts, one) for one in self.sessions],
+            by_session=[shown_as(SessionCounts, session) for session in self.sessions],
         )
 
     def tables(self) -> Mapping[str, ColumnTable]:

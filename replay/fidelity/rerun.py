@@ -306,6 +306,7 @@ class _Rerun:
         self._projector = Projector(behaviours)
         self._store, self._branch, self._confs = store, moment.branch, confs
         self._clock: Clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+        # The next session is the last of the list.
         self._planned = list(reversed(planned))
         self._services: list[ServiceRequest] = job_services(store, moment)[::-1]
         self._assumed: dict[str, Object] = {}
@@ -452,9 +453,9 @@ class _Rerun:
         if not best.differing:
             return frozenset()
         jobs = self._cache.jobs
-        held = {task.key for job in jobs.values() for task in job.tasks.values()}
+        in_cache = {task.key for job in jobs.values() for task in job.tasks.values()}
         recorded = session.binds.keys() | session.groups.keys() | session.evictions.keys()
-        return frozenset((best.names & recorded) - held - jobs.keys())
+        return frozenset((best.names & recorded) - in_cache - jobs.keys())
 
     def _lags(self, deliveries: Deliveries, nearest_run: NearestRun, plan: Planned) -> list[Lag]:
         lags = []
@@ -482,6 +483,7 @@ class _Rerun:
         for pod, node in session.binds.items():
             uid = session.uids[pod]
             job_key = by_uid.get(uid)
+            # The version with its node may have been delivered before the session.
             if node and job_key is not None and not self._is_placed(job_key, uid):
                 self._cache.add_bind_task(job_key, uid, node)
         for pod, reason in session.evictions.items():
@@ -500,14 +502,15 @@ class _Rerun:
                 self._assumed[key] = decode(KINDS["Service"], request.document)
                 self._projector.driver.deliver("Service", self._assumed[key])
             else:
-                held = self._cache.stores.get("Service", key)
-                if held is not None:
-                    self._projector.driver.deliver_deletion("Service", held)
+                stored = self._cache.stores.get("Service", key)
+                if stored is not None:
+                    self._projector.driver.deliver_deletion("Service", stored)
 
     def _withdraw_services(self) -> None:
         """Take back the Services that no event shows, and deliver no more of them."""
         self._services.clear()
         for key, assumed in self._assumed.items():
+            # Unless an event has shown another Service of the name meanwhile.
             if self._cache.stores.get("Service", key) is assumed:
                 self._projector.driver.deliver_deletion("Service", assumed)
         self._assumed.clear()

@@ -66,6 +66,7 @@ def _bindings(recorded: RecordedSession, best: Attempt) -> Counts:
         if differing_result.aspect is Aspect.BINDING
     }
     ties = sum(1 for pod in best.ties if pod not in differing)
+    # A tie is no difference, so it counts as exact until here.
     return msgspec.structs.replace(counts, exact=counts.exact - ties, tie=ties)
 
 
@@ -74,15 +75,15 @@ def _counts(total: int, differing: Sequence[DifferingResult], aspect: Aspect) ->
         differing_result for differing_result in differing if differing_result.aspect is aspect
     ]
     missed = sum(not result.again for result in differing_results)
-    invented = sum(not one.recorded for one in differing_results)
+    invented = sum(not result.recorded for result in differing_results)
     different = len(differing_results) - missed - invented
     return Counts(total, total - missed - different, 0, different, missed, invented)
 
 
 def _delivery(lag: Lag) -> Delivery:
     changes = (*lag.behind, *lag.ahead)
-    some = tuple(_change(change) for change in changes[:SHOWN_CHANGES])
-    return Delivery(lag.kind, len(lag.behind), len(lag.ahead), lag.us, some)
+    shown = tuple(_change(change) for change in changes[:SHOWN_CHANGES])
+    return Delivery(lag.kind, len(lag.behind), len(lag.ahead), lag.us, shown)
 
 
 def _change(arrival: Arrival) -> InformerChange:
@@ -107,7 +108,7 @@ def _differences(
         if pod not in nearest_run.best.names:
             tied = DifferingResult(Aspect.BINDING, pod, recorded.binds[pod], node)
             yield difference(tied, Cause.TIE, f"{recorded.binds[pod]} had the same score as {node}")
-    left = {(one.aspect, one.name) for one in nearest_run.best.differing}
+    left = {(result.aspect, result.name) for result in nearest_run.best.differing}
     for one in nearest_run.first.differing:
         if (one.aspect, one.name) not in left:
             yield difference(one, *_explained(rerun, one.name))

@@ -71,6 +71,7 @@ def explain(place: str, *, year: int | None = None) -> Explanation:
     path = source.partition("!")[0]
     for file in find_files([path]):
         for document in documents(InputFile(file.path, named=True, size=file.size)):
+            # The name of a file alone stands for the first document in it.
             if document.source == source or (document.source != path and source == path):
                 return _explained(document, int(number), year)
     raise InputError(
@@ -87,13 +88,14 @@ def _explained(document: Document, line: int, year: int | None) -> Explanation:
         skip_malformed=True,
         noticed=record.skip,
     )
-    found = recognise_document(document, context)
-    if found is None and document.look_further():
-        found = recognise_document(document, context)
-    if found is None:
+    recognised = recognise_document(document, context)
+    if recognised is None and document.look_further():
+        recognised = recognise_document(document, context)
+    if recognised is None:
         raise unknown(document, *why_unknown(document.head))
-    for event in found.events(document.stream, context):
+    for event in recognised.events(document.stream, context):
         record.take(event, context.outer(event.line))
+    # Lines that the format did not read count, too.
     while lines.read(BUFFER):
         pass
     if line > lines.count:
@@ -104,7 +106,7 @@ def _explained(document: Document, line: int, year: int | None) -> Explanation:
     return Explanation(
         source=document.source,
         line=line,
-        format=found.name,
+        format=recognised.name,
         removed=tuple(context.removed),
         record=record.line,
         events=tuple(map(_became, record.events)),
@@ -160,16 +162,17 @@ class _Record:
             self.skipped.append(reason)
 
     def _is_of(self, line: int) -> bool:
+        # A later record that still begins before the line replaces what was noted.
         if self.line < line <= self._asked:
             self.line, self.events, self.total, self.skipped = line, [], 0, []
         return bool(line) and line == self.line
 
 
 def _became(event: Event) -> BecameEvent:
-    kept = stored(event)
+    stored_event = stored(event)
     return BecameEvent(
-        kind=kept.kind,
-        object=kept.reference,
-        resource_version=kept.resource_version,
-        payload=msgspec.json.decode(kept.payload),
+        kind=stored_event.kind,
+        object=stored_event.reference,
+        resource_version=stored_event.resource_version,
+        payload=msgspec.json.decode(stored_event.payload),
     )

@@ -29,6 +29,7 @@ def _times(given: object, option: str) -> tuple[int, int]:
             first, slash, last = text.partition("/")
             try:
                 asked, answered = parse_time(first), parse_time(last if slash else first)
+                # A time that can be read may still be too far away to be written.
                 format_time(asked), format_time(answered)
             except (ValueError, OverflowError, OSError) as fault:
                 raise _no_time(given, option) from fault

@@ -27,8 +27,9 @@ def contradicted(
     :param appended: the result of appending the batch.
     """
     positions = sorted(set(appended.met.values()))
-    held = store.payloads(positions, branch) if positions else {}
-    before = {place: held[position] for place, position in appended.met.items()}
+    payloads = store.payloads(positions, branch) if positions else {}
+    before = {place: payloads[position] for place, position in appended.met.items()}
+    # Two contents may also be within the batch.
     before |= {place: batch[first].payload for place, first in appended.repeated.items()}
     for place in sorted(before):
         event = batch[place]
@@ -54,6 +55,7 @@ def _essence(payload: bytes) -> dict[str, Any] | None:
         return None
     metadata = document.get("metadata")
     if isinstance(metadata, dict):
+        # kubectl leaves managedFields out, and older API servers write selfLink.
         metadata.pop("managedFields", None)
         metadata.pop("selfLink", None)
         annotations = metadata.get("annotations")

@@ -56,8 +56,8 @@ class Reach:
         """Include more events."""
         revisions = [event.revision for event in batch if event.revision is not None]
         self.revisions = _widened(self.revisions, revisions)
-        found = [event.latest if event.earliest is None else event.earliest for event in batch]
-        times = [time for time in found if time is not None]
+        bounds = [event.latest if event.earliest is None else event.earliest for event in batch]
+        times = [time for time in bounds if time is not None]
         self._times = _widened(self._times, times)
 
     def times(self) -> tuple[str | None, str | None]:
@@ -82,10 +82,10 @@ Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, done, total); the total is 0 if not known."""
 
 _UNDATED: Final = "klog"
-_TIMED: Final = frozenset({"watch-stream", "object-list"})
-"""Formats for which an archive is searched for receiving times."""
 """The format whose times lack a year; read last, when the other inputs show the year."""
 
+_TIMED: Final = frozenset({"watch-stream", "object-list"})
+"""Formats for which an archive is searched for receiving times."""
 
 _EXAMPLES = 10
 _REMEMBERED = 10_000
@@ -218,6 +218,7 @@ class _Reading:
         if not self.summary.formats:
             self._refuse_all(paths)
         runs, branch, cluster = self._initial_lists, self._options.branch, self._options.cluster
+        # Before anything is appended: a contradiction stores nothing.
         if store is not None:
             self._unversioned.check(store, branch=branch, cluster=cluster)
         begun = [] if store is None else begun_before(store, runs, branch=branch, cluster=cluster)
@@ -261,13 +262,14 @@ class _Reading:
             partial_lists=self._options.partial_lists,
             skip_malformed=self._options.skip_malformed,
         )
-        found = recognise_document(document, context)
-        if found is None and document.look_further():
-            found = recognise(document.head, document.name)
-        if found is None:
+        recognised = recognise_document(document, context)
+        if recognised is None and document.look_further():
+            recognised = recognise(document.head, document.name)
+        if recognised is None:
             self._skip_document(document, context)
             return
-        if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
+        # Read again when other inputs have shown the year; a stream cannot be.
+        if recognised.name == _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
             return
         if fault := fault_of_text(document.source):
@@ -277,30 +279,33 @@ class _Reading:
                 where=name,
                 now="move it to a shorter path, or unpack it",
             )
-        timed = found.name in _TIMED or document.source == file.path
+        timed = recognised.name in _TIMED or document.source == file.path
         received = self._received.of(document.source) if timed else NOTHING
         if received.fault:
             fault = f"{received.path}: receiving times are not used: {received.fault}"
             self.summary.notes.append(fault)
         context.received = received.times
         formats = self.summary.formats
-        formats[found.name] = formats.get(found.name, 0) + 1
+        formats[recognised.name] = formats.get(recognised.name, 0) + 1
         try:
-            self._take(found, document, context)
+            self._take(recognised, document, context)
         finally:
             self._report(context)
 
-    def _take(self, found: Format, document: Document, context: Context) -> None:
+    def _take(self, recognised: Format, document: Document, context: Context) -> None:
         self.order.begin_source()
+        # Local names: the loop runs for each event.
         add, last, fine = self.order.add, self._last_observed, self._fine
         redaction = _redaction() if self._options.redact else None
-        observe = self._observer(found, context)
+        observe = self._observer(recognised, context)
         try:
-            for read in found.events(document.stream, context):
+            for read in recognised.events(document.stream, context):
                 event = stored(read)
                 if redaction is not None:
                     event = redaction.redacted(event)
                 about = event.reference
+                # Texts repeat: most events pass these comparisons, and only a new or odd text is
+                # checked.
                 if (
                     event.actor not in fine
                     or about.namespace not in fine
@@ -321,10 +326,10 @@ class _Reading:
             self._last_observed = last
         self._conclude(context, redaction)
 
-    def _observer(self, found: Format, context: Context) -> Callable[[Event], Event] | None:
+    def _observer(self, recognised: Format, context: Context) -> Callable[[Event], Event] | None:
         """Return what looks at each event of a document and may change it; None if nothing does."""
-        asserted = self._asserted if found.name in ASSERTABLE else None
-        if found.name not in ASSERTABLE and not context.removed:
+        asserted = self._asserted if recognised.name in ASSERTABLE else None
+        if recognised.name not in ASSERTABLE and not context.removed:
             return None
 
         def observe(event: Event) -> Event:
@@ -375,6 +380,7 @@ class _Reading:
         why, now = why_unknown(document.head)
         for removed in reversed(context.removed):
             why = f"{why}, also not without {removed}"
+        # An empty file is no fault, even if it is named.
         if document.named and why != _EMPTY:
             raise unknown(document, why, now)
         self._skip_file(document.source, why)
@@ -387,19 +393,19 @@ class _Reading:
         skipped = self.summary.skipped_files
         now = "plinian ingest --help says what can be read"
         if self.summary.malformed:
-            what, where = f"nothing can be read: {self.summary.malformed[0]}", ""
+            message, where = f"nothing can be read: {self.summary.malformed[0]}", ""
             now = "fetch the input again"
         elif len(skipped) == 1:
-            what = f"cannot be ingested: {skipped[0].reason}"
+            message = f"cannot be ingested: {skipped[0].reason}"
             where = skipped[0].source
         else:
             few = "; ".join(
                 f"{skipped_file.source}: {skipped_file.reason}" for skipped_file in skipped[:5]
             )
             more = f"; and {len(skipped) - 5} more" if len(skipped) > 5 else ""
-            what = f"nothing in it can be ingested ({few}{more})" if few else "it has no files"
+            message = f"nothing in it can be ingested ({few}{more})" if few else "it has no files"
             where = ", ".join(paths[:3])
-        raise FormatUnknown(what, where=where, now=now)
+        raise FormatUnknown(message, where=where, now=now)
 
     def _year(self, store: LogStore | None) -> int | None:
         """Return the year for logs without one; None if nothing shows it."""
@@ -478,6 +484,7 @@ def _append(
         known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
         summary.notes.append(f"kinds without their own event kinds, kept as object.*: {known}")
     if twice:
+        # They were made when nothing contradicted the versions in them.
         store.drop_derived(checkpoints=True, facts=False, clock=False)
         summary.notes.append(contradiction_text(list(twice)))
     summary.first_revision, summary.last_revision = reach.revisions

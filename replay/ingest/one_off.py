@@ -22,5 +22,6 @@ def log_of(paths: Sequence[str], options: IngestOptions | None = None) -> Iterat
         opened(Path(folder) / "log.db", create=True) as log,
     ):
         ingest(log.store, list(paths), options or IngestOptions())
+        # What it remembers is of the empty log.
         log.forget()
         yield log

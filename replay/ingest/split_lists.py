@@ -113,5 +113,6 @@ def without_list(
     followed = _DECODE(event.payload)
     if parts.get((reference.group, reference.kind, followed.since), "") != _A_REST:
         return event, ""
+    # The changes of the watch count; only its begin is no complete list.
     changes = msgspec.structs.replace(followed, begin="changes")
     return msgspec.structs.replace(event, payload=canonical_json(changes)), ""

@@ -71,11 +71,11 @@ def _seen(event: Event) -> _Seen:
     return _Seen(event.reference, content, f"{event.source}:{event.line}")
 
 
-def _contradiction(seen: _Seen, other: str) -> EventMalformed:
+def _contradiction(seen: _Seen, before: str) -> EventMalformed:
     reference = seen.reference
     named = reference.full_name
     return EventMalformed(
-        f"{reference.kind} {named} has no resourceVersion, and differs from the one at {other}, "
+        f"{reference.kind} {named} has no resourceVersion, and differs from the one at {before}, "
         "which has none either: which of them is newer is not known",
         where=seen.where,
         now="fetch them with their resourceVersion (kubectl get ... -o json, without kubectl neat),"

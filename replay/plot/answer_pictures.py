@@ -43,7 +43,7 @@ class _Pair(NamedTuple):
         if not both:
             return highest_of(self.original)
         most = max(highest_of(self.original), highest_of(self.changed)) or 1.0
-        return sum(abs((one or 0.0) - (other or 0.0)) for one, other in both) / most
+        return sum(abs((original or 0.0) - (changed or 0.0)) for original, changed in both) / most
 
 
 def forecast_picture(forecast: Forecast, log: str) -> Picture:
@@ -54,9 +54,9 @@ def forecast_picture(forecast: Forecast, log: str) -> Picture:
     length = forecast.until - forecast.begin
     period = Period(begin=forecast.begin, end=forecast.until, step=max(-(-length // BUCKETS), 1))
     pairs = [pair for pair in _pairs(forecast, period) if pair.difference]
-    most = sorted(pairs, key=lambda one: (-one.difference, one[:3]))[:MOST_PANELS]
+    most = sorted(pairs, key=lambda pair: (-pair.difference, pair[:3]))[:MOST_PANELS]
     several = len(forecast.courses) > 2
-    panels = tuple(_panel(one, named=several) for one in pairs if one in most)
+    panels = tuple(_panel(pair, named=several) for pair in pairs if pair in most)
     notes = [resolution(period, "mean")]
     if len(pairs) > len(panels):
         more = counted(len(pairs) - len(panels), "panel", "panels")
@@ -76,8 +76,8 @@ def _pairs(forecast: Forecast, period: Period) -> Iterator[_Pair]:
     """Yield what can be compared: every resource of every queue, in every other course."""
     first, *others = forecast.courses
     uses = [{(use.queue, use.resource): use for use in each.queues} for each in forecast.courses]
-    for queue, resource in sorted({place for some in uses for place in some}):
-        of = [some.get((queue, resource)) for some in uses]
+    for queue, resource in sorted({place for by_place in uses for place in by_place}):
+        of = [by_place.get((queue, resource)) for by_place in uses]
         limits = next(use for use in of if use is not None)
         own = _values(of[0], first, period)
         if not others and resource == "cpu":
@@ -88,6 +88,7 @@ def _pairs(forecast: Forecast, period: Period) -> Iterator[_Pair]:
 
 def _values(use: QueueUse | None, course: Course, period: Period) -> Values:
     """Return a series by the parts of the period; None after the end of the course."""
+    # A course ends before the period where the scheduler panics again and again.
     lasted = course.until - period.begin
     times = [period.time_of(part) - period.begin for part in range(period.parts)]
     if use is None:
@@ -143,7 +144,7 @@ def fidelity_picture(report: Fidelity, log: str) -> Picture:
         parts[period.part_of(session.opened)].append(session)
     marks = numbered(_incidents(sessions))
     panels = [panel for panel in _fidelity_panels(parts, period) if panel.filled]
-    exact = sum(one.exact for one in sessions)
+    exact = sum(session.exact for session in sessions)
     return Picture(
         title=f"Sessions run again: {exact} of {counted(len(sessions), 'session')} as recorded",
         log=log,
@@ -158,39 +159,46 @@ def _fidelity_panels(parts: Sequence[Sequence[SessionFidelity]], period: Period)
     step = duration(period.step)
     yield _outcomes(
         f"sessions in {step}",
-        ("as recorded", [sum(_at_once(one) for one in some) for some in parts]),
+        ("as recorded", [sum(_at_once(session) for session in of_part) for of_part in parts]),
         (
             "as recorded, with other deliveries or another order",
-            [sum(one.exact and not _at_once(one) for one in some) for some in parts],
+            [
+                sum(session.exact and not _at_once(session) for session in of_part)
+                for of_part in parts
+            ],
         ),
-        ("not as recorded", [sum(not one.exact for one in some) for some in parts]),
+        ("not as recorded", [sum(not session.exact for session in of_part) for of_part in parts]),
     )
-    bindings = [[fidelity.bindings for fidelity in some] for some in parts]
+    bindings = [[fidelity.bindings for fidelity in of_part] for of_part in parts]
     yield _outcomes(
         f"bindings in {step}",
-        ("exact", [sum(each.exact for each in some) for some in bindings]),
-        ("to a node with the same score", [sum(each.tie for each in some) for some in bindings]),
+        ("exact", [sum(each.exact for each in of_part) for of_part in bindings]),
+        (
+            "to a node with the same score",
+            [sum(each.tie for each in of_part) for of_part in bindings],
+        ),
         (
             "different, missed or invented",
             [
-                sum(each.different + each.missed + each.invented for each in some)
-                for some in bindings
+                sum(each.different + each.missed + each.invented for each in of_part)
+                for of_part in bindings
             ],
         ),
     )
     late = tuple(
-        max((each.us for one in some for each in one.deliveries), default=None) for some in parts
+        max((each.us for session in of_part for each in session.deliveries), default=None)
+        for of_part in parts
     )
     moved = NumberLine(Role.LONGEST, "farthest", late)
     yield Chart("how far deliveries were moved", DURATION, (moved,) if any(late) else ())
 
 
-def _outcomes(title: str, *some: tuple[str, Sequence[int]]) -> Chart:
+def _outcomes(title: str, *outcomes: tuple[str, Sequence[int]]) -> Chart:
     """Return a panel of numbers: the same as recorded, the same in another way, different."""
     roles = (Role.SAME, Role.EXPLAINED, Role.DIFFERENT)
     lines = (
         NumberLine(role, label, tuple(values))
-        for role, (label, values) in zip(roles, some, strict=True)
+        for role, (label, values) in zip(roles, outcomes, strict=True)
         if any(values)
     )
     return Chart(title, COUNT, tuple(lines))

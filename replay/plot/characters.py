@@ -111,7 +111,9 @@ class _Drawing:
         """
         known = [value for line in chart.lines for value in line.values if value is not None]
         sums = zip(*(line.values for line in chart.filled), strict=True)
-        highest = max([*known, *(sum(value or 0 for value in some) for some in sums)], default=0.0)
+        highest = max(
+            [*known, *(sum(value or 0 for value in stack) for stack in sums)], default=0.0
+        )
         text = amount_text(chart.unit, highest)
         gutter = max(_GUTTER, len(text) + 2)
         width = self.width - gutter
@@ -176,6 +178,7 @@ class _Drawing:
         free = 0
         for mark in marks:
             at = self._column_of(mark.incident.time, width)
+            # Numbers do not overlap: one that would goes beside the one before it.
             at = max(min(at, width - 1), free)
             text = str(mark.number) if mark.number else "!"
             if at + len(text) > len(cells):
@@ -212,8 +215,8 @@ class _Drawing:
         if cells.marks:
             yield " " * gutter + self._numbers(cells.marks, self.width - gutter)
         for label, row in zip(labels, cells.rows, strict=True):
-            some = _split(row.cells, self.width - gutter)
-            yield f"{self._name(label, gutter - 1)} " + "".join(map(self._cell, some))
+            columns = _split(row.cells, self.width - gutter)
+            yield f"{self._name(label, gutter - 1)} " + "".join(map(self._cell, columns))
         yield from self._foot(gutter, self.width - gutter)
 
     def _cell(self, cells: Sequence[Cell]) -> str:
@@ -233,8 +236,8 @@ class _Drawing:
         """Return an axis of times, and their texts."""
         times = times_on_axis(self._period, max(width // 16, 1))
         places = [(self._column_of(time, width), text) for time, text in times]
-        some = ((at, max(at - len(text) // 2, 0), text) for at, text in places)
-        axis, texts = _axis(self._marks, width, some)
+        marked = ((at, max(at - len(text) // 2, 0), text) for at, text in places)
+        axis, texts = _axis(self._marks, width, marked)
         return f"{zero:>{gutter - 2}}  {axis}", " " * gutter + texts
 
     def ranges(self, ranges: RangesPanel) -> Iterator[str]:
@@ -258,8 +261,8 @@ class _Drawing:
                 cells[least], cells[most] = ends, close
                 cells[quarter : third + 1] = box * (third + 1 - quarter)
                 cells[middle] = median
-            for one in row.open:
-                cells[scale.column(one)] = still
+            for length in row.open:
+                cells[scale.column(length)] = still
             yield f"{self._name(label, gutter - 1)} {''.join(cells)}"
             yield from [more] if below else []
         yield from scale.foot(gutter, self._marks)
@@ -269,7 +272,8 @@ class _Scale:
     """A logarithmic axis of durations."""
 
     def __init__(self, rows: Sequence[DurationRange], width: int) -> None:
-        lengths = [max(one, 1000) for row in rows for one in (*(row.values or ()), *row.open)]
+        # A logarithmic axis has no 0: a millisecond is the least.
+        lengths = [max(length, 1000) for row in rows for length in (*(row.values or ()), *row.open)]
         self._low = log(min(lengths, default=1000) / 1.5)
         self._high = log(max([*lengths, 2000]) * 1.5)
         self.width = width
@@ -282,8 +286,10 @@ class _Scale:
     def foot(self, gutter: int, marks: _Alphabet) -> Iterator[str]:
         """Yield the axis, and its texts."""
         lengths = durations_on_axis(exp(self._low), exp(self._high))
-        some = ((self.column(length), self.column(length), duration(length)) for length in lengths)
-        for line in _axis(marks, self.width, some):
+        marked = (
+            (self.column(length), self.column(length), duration(length)) for length in lengths
+        )
+        for line in _axis(marks, self.width, marked):
             yield " " * gutter + line
 
 
@@ -312,12 +318,12 @@ def _split(values: Sequence[T], width: int) -> list[Sequence[T]]:
 
 def _resampled(values: Values, width: int) -> Values:
     """Return the highest value of each column."""
-    known = ([value for value in some if value is not None] for some in _split(values, width))
-    return tuple(max(some, default=None) for some in known)
+    known = ([value for value in column if value is not None] for column in _split(values, width))
+    return tuple(max(column, default=None) for column in known)
 
 
 def _stacked(lines: Sequence[NumberLine], width: int) -> list[list[float]]:
     """Return the tops of the surfaces in each column: those of its part with the highest top."""
     columns = zip(*(line.values for line in lines), strict=True)
     tops = [list(accumulate(value or 0.0 for value in values)) for values in columns]
-    return [max(some, key=lambda one: one[-1]) for some in _split(tops, width)]
+    return [max(column, key=lambda stack: stack[-1]) for column in _split(tops, width)]

@@ -92,7 +92,7 @@ def _queue_panel(
 def beyond_of(used: Values, lines: Sequence[NumberLine]) -> list[NumberLine]:
     """Return the limits so far above all else that nothing else could be seen."""
     number_lines: list[NumberLine] = []
-    for line in sorted(lines, key=lambda one: highest_of(one.values), reverse=True):
+    for line in sorted(lines, key=lambda limit: highest_of(limit.values), reverse=True):
         others = [
             number_line.values
             for number_line in lines
@@ -201,7 +201,7 @@ def sessions_picture(runs: SessionRuns, log: str) -> Picture:
             (Role.EVICTED, "evicted", runs.evicted),
         ),
     ]
-    kept = tuple(chart for chart in panels if chart.filled)
+    filled = tuple(chart for chart in panels if chart.filled)
     notes = notes_of(marks, runs.period)
     if any(runs.inferred):
         notes.append(
@@ -213,9 +213,9 @@ def sessions_picture(runs: SessionRuns, log: str) -> Picture:
         title=f"Sessions of the scheduler: {counted(runs.sessions, 'session')}",
         log=log,
         period=runs.period,
-        panels=kept,
+        panels=filled,
         notes=tuple(notes),
-        empty="" if kept else "the log has no session in this period",
+        empty="" if filled else "the log has no session in this period",
     )
 
 
@@ -247,8 +247,8 @@ def _range(spread: WaitSpread) -> DurationRange:
     said = [f"{spread.bound} bound"]
     said += [f"{spread.still} waiting"] if spread.still else []
     said += [f"{spread.gone} deleted before"] if spread.gone else []
-    found = (spread.least, spread.quarter, spread.median, spread.three_quarters, spread.most)
-    known = tuple(value for value in found if value is not None)
+    quartiles = (spread.least, spread.quarter, spread.median, spread.three_quarters, spread.most)
+    known = tuple(value for value in quartiles if value is not None)
     values = (known[0], known[1], known[2], known[3], known[4]) if len(known) == 5 else None
     return DurationRange(
         f"{one_line(spread.queue) or '(no queue)'} {spread.what}",
@@ -287,7 +287,7 @@ def resolution(period: Period, kept: str) -> str:
 
 def shown_levels(cells: Cells) -> tuple[list[int], list[CellLevel]]:
     """Return the levels and notes that a panel has, for its legend."""
-    some = [cell for row in cells.rows for cell in row.cells]
-    notes = {cell.note for cell in some if cell.note is not None}
-    levels = {cell.level for cell in some if cell.level is not None}
+    shown = [cell for row in cells.rows for cell in row.cells]
+    notes = {cell.note for cell in shown if cell.note is not None}
+    levels = {cell.level for cell in shown if cell.level is not None}
     return sorted(levels), sorted(notes)

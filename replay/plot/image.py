@@ -234,8 +234,9 @@ def _chart(axes: Axes, chart: Chart, period: Period, colours: Colours) -> None:
 
 def _line(axes: Axes, line: NumberLine, colours: Colours) -> None:
     done = 0
-    for known, some in groupby(line.values, key=lambda value: value is not None):
-        values = [value or 0.0 for value in some]
+    for known, run in groupby(line.values, key=lambda value: value is not None):
+        values = [value or 0.0 for value in run]
+        # Where a value is not known the line ends, and another begins after it.
         if known:
             xs, ys = _steps(values)
             axes.plot(
@@ -254,8 +255,8 @@ def _steps(values: Sequence[float]) -> tuple[list[float], list[float]]:
     xs: list[float] = []
     ys: list[float] = []
     done = 0
-    for value, some in groupby(values):
-        length = len(list(some))
+    for value, run in groupby(values):
+        length = len(list(run))
         xs += [float(done), float(done + length)]
         ys += [value, value]
         done += length
@@ -291,8 +292,8 @@ def _marks(axes: Axes, panel: Chart | Cells, period: Period, colours: Colours, t
 def _cells(axes: Axes, panel: Cells, colours: Colours) -> None:
     for place, row in enumerate(panel.rows):
         done = 0
-        for cell, some in groupby(row.cells):
-            length = len(list(some))
+        for cell, run in groupby(row.cells):
+            length = len(list(run))
             spot = [(done, length)]
             done += length
             if cell.level is not None:
@@ -338,7 +339,7 @@ def _ranges(axes: Axes, panel: RangesPanel, colours: Colours) -> None:
                 linewidth=2,
                 zorder=4,
             )
-        open_ = [max(one, 1000) for one in row.open]
+        open_ = [max(length, 1000) for length in row.open]
         axes.plot(open_, [middle] * len(open_), ">", color=mark, markersize=4, zorder=5)
     axes.set_ylim(len(panel.rows), 0)
     axes.set_yticks([place + 0.5 for place in range(len(panel.rows))])

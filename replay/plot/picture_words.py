@@ -64,7 +64,7 @@ def _plain(time: int) -> str:
 def times_on_axis(period: Period, most: int) -> list[tuple[int, str]]:
     """Return at most so many times to mark on an axis, with their texts."""
     length = period.end - period.begin
-    step = next((one for one in _TIMES if length <= one * most), _TIMES[-1])
+    step = next((size for size in _TIMES if length <= size * most), _TIMES[-1])
     first = -(-period.begin // step) * step
     times = range(first, period.end + 1, step)
     if step >= _DAY:
@@ -88,7 +88,7 @@ def amounts_on_axis(unit: str, highest: float) -> list[tuple[float, str]]:
         steps = [scale * 2**power for power in range(62)]
     else:
         steps = [digit * 10**power for power in range(21) for digit in (1, 2, 5)]
-    step = next((one for one in steps if highest <= one * _MOST_STEPS), steps[-1])
+    step = next((size for size in steps if highest <= size * _MOST_STEPS), steps[-1])
     count = int(highest // step)
     return [(step * place, amount_text(unit, step * place)) for place in range(count + 1)]
 
@@ -102,7 +102,7 @@ def amount_text(unit: str, amount: float) -> str:
 
 def durations_on_axis(shortest: float, longest: float) -> list[int]:
     """Return durations to mark on a logarithmic axis, microseconds: few, but at least some."""
-    coarse = [one for one in _COARSE if shortest <= one <= longest]
+    coarse = [length for length in _COARSE if shortest <= length <= longest]
     if len(coarse) >= _FEW:
         return coarse
     return [time for time in _TIMES if shortest <= time <= longest]

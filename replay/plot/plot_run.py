@@ -148,10 +148,10 @@ def _title(picture: Picture) -> str:
 def _dark_rules(drawn: str) -> str:
     """Return rules that replace each light colour in an SVG by its dark one."""
     rules = (
-        f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
+        f'[style*="{attribute}: {light}"]{{{attribute}:{dark}!important}}'
         for light, dark in pairs().items()
-        for what in ("fill", "stroke")
-        if f"{what}: {light}" in drawn
+        for attribute in ("fill", "stroke")
+        if f"{attribute}: {light}" in drawn
     )
     return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"
 

@@ -98,5 +98,5 @@ COLOURS: Mapping[str, Colours] = MappingProxyType({LIGHT: _theme(0), DARK: _them
 
 def pairs() -> dict[str, str]:
     """Return the dark colour for each light one."""
-    some = (_PLAIN.values(), _LINES.values(), _SURFACES.values(), _LEVELS)
-    return dict(chain(*some, (_CORDONED, _NOT_READY)))
+    tables = (_PLAIN.values(), _LINES.values(), _SURFACES.values(), _LEVELS)
+    return dict(chain(*tables, (_CORDONED, _NOT_READY)))

@@ -74,8 +74,8 @@ class QuestionOfChange(QuestionOfRelease["Bisection"], frozen=True, kw_only=True
 
         ends = self.releases.split("..")
         if len(ends) != 2:
-            what = f"--releases {self.releases}: expected R1..R2"
-            raise UsageError(what, now="as in v1.11.0..v1.12.1")
+            message = f"--releases {self.releases}: expected R1..R2"
+            raise UsageError(message, now="as in v1.11.0..v1.12.1")
         return ends
 
     def lines(self, bisection: Bisection, style: Style) -> Iterator[str]:
@@ -188,6 +188,7 @@ if it lacks what sessions need at every moment."""
         """
         from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
 
+        # Both raise if they are malformed.
         _ = self.claim, self.ends
         if self.halve and self.linear:
             raise UsageError("--halve and --linear are opposites", now="leave one out")
@@ -198,6 +199,7 @@ if it lacks what sessions need at every moment."""
         elif self.releases is not None:
             of, idle = "a search over releases", _OF_SEARCHES_ALONG
         given = {name: getattr(self, name) for name in idle}
+        # None and False are what an option has that was not given.
         wrong = [name for name, value in given.items() if value is not None and value is not False]
         if wrong:
             names = ", ".join(f"--{name.rstrip('_')}" for name in wrong)
@@ -294,6 +296,7 @@ if it lacks what sessions need at every moment."""
         texts = [left_out_text(found)]
         if isinstance(found, LogAnswers):
             runs = [found.release or ""]
+            # They are remarks here: what may not be assumed was refused before.
             texts[:0] = rejections([conf_text(self.conf)], runs, assume=True)
         if isinstance(found, LogAnswers) and self.release is None:
             release, crashes = found.release or "", found.crashes

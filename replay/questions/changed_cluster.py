@@ -92,6 +92,7 @@ class QuestionOfChanges(QuestionOfSessions[A], Generic[A], frozen=True, kw_only=
         )
         variants = variants_of(wanted, try_conf, other, each=self.each, none=not self.must_change)
         ready = super().prepared(log, remark)
+        # Another release must accept the configuration of the original, too.
         tried = try_conf or (conf if other else None)
         accepted_conf(tried, [other or ready.as_release], assume=self.assume, remark=remark)
         return msgspec.structs.replace(ready, conf=conf, variants=tuple(variants))

@@ -97,7 +97,9 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
 
     def moment(self, log: Log) -> Moment:
         """Return the moment, or the end of the range."""
-        return log.moment(next(one for one in (self.at, self.until, "end") if one is not None))
+        return log.moment(
+            next(point for point in (self.at, self.until, "end") if point is not None)
+        )
 
     @property
     def needs_conf(self) -> bool:

@@ -119,6 +119,7 @@ With --release, what sessions decide at A and at B is compared instead of object
         before, after = log.moment(self.before), log.moment(self.after)
         kinds = [name for text in self.kinds for name in text.split(",") if name]
         asked = list(map(log.kind, kinds)) or usual_kinds(log, after)
+        # A strict question keeps its begin: it is refused below.
         later = None if self.strict else known_from(log, before, after, asked)
         before = later or before
         unknown = unknown_at_ends(log, (before, after), asked, self.namespace)
@@ -145,8 +146,8 @@ With --release, what sessions decide at A and at B is compared instead of object
         diff = diff_at(log, ends, self.kinds, namespace=self.namespace, ignore=self.ignore)
         if not self.who:
             return diff
-        made = who_made(log.store, diff, *ends)
-        return AttributedDiff(**msgspec.structs.asdict(diff), who=made)
+        makers = who_made(log.store, diff, *ends)
+        return AttributedDiff(**msgspec.structs.asdict(diff), who=makers)
 
     def ask(self, log: Log) -> Diff:
         """Return the answer; a strict question takes no uncertain one.
@@ -164,20 +165,20 @@ With --release, what sessions decide at A and at B is compared instead of object
         """Return the answer as ``-o json`` prints it."""
         from ..render.diff_views import counts_json, who_json  # noqa: PLC0415
 
-        made, difference = _made(diff), _difference(diff)
+        makers, difference = _made(diff), _difference(diff)
         if self.summary:
-            return counts_json(difference, made)
-        return diff if made is None else who_json(difference, made)
+            return counts_json(difference, makers)
+        return diff if makers is None else who_json(difference, makers)
 
     def lines(self, diff: Diff, style: Style) -> Iterator[str]:
         """Yield the answer for people."""
         from ..render.diff_views import counts_lines, made_by  # noqa: PLC0415
         from ..render.differences import diff_lines  # noqa: PLC0415
 
-        made = _made(diff)
+        makers = _made(diff)
         if self.summary:
-            return counts_lines(diff, made, style=style)
-        by = None if made is None else made_by(made)
+            return counts_lines(diff, makers, style=style)
+        by = None if makers is None else made_by(makers)
         return diff_lines(diff, style=style, events=bool(self.kinds), made=by)
 
     def notes(self, diff: Diff) -> Sequence[str]:

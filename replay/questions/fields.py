@@ -162,8 +162,9 @@ def declared_fields(kind: type[msgspec.Struct]) -> Sequence[DeclaredField]:
         for name, default in zip(names, [*lacking, *defaults], strict=True)
     }
     arguments = {name for name in kind.__match_args__ if values[name] is REQUIRED}
-    found = _declared_in(kind, values, arguments)
-    return sorted(found, key=lambda field: not field.is_required)
+    declared = _declared_in(kind, values, arguments)
+    # The sort is stable: else the order of the class stays.
+    return sorted(declared, key=lambda field: not field.is_required)
 
 
 def declared_parameters(function: Callable[..., object]) -> Sequence[DeclaredField]:
@@ -171,9 +172,17 @@ def declared_parameters(function: Callable[..., object]) -> Sequence[DeclaredFie
 
     Those that the function takes by position are arguments.
     """
-    some = inspect.signature(function).parameters.values()
-    arguments = {one.name for one in some if one.kind is one.POSITIONAL_OR_KEYWORD}
-    return list(_declared_in(function, {one.name: one.default for one in some}, arguments))
+    parameters = inspect.signature(function).parameters.values()
+    arguments = {
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    }
+    return list(
+        _declared_in(
+            function, {parameter.name: parameter.default for parameter in parameters}, arguments
+        )
+    )
 
 
 class PointText(str):
@@ -183,13 +192,13 @@ class PointText(str):
 
 
 def _declared_in(
-    made: object, values: Mapping[str, Any], arguments: Collection[str]
+    owner: object, values: Mapping[str, Any], arguments: Collection[str]
 ) -> Iterator[DeclaredField]:
     """Yield what a class or a function declares, in its order.
 
     :param values: the defaults, by name. :param arguments: what commands take without a name.
     """
-    hints = get_type_hints(made, localns=_LATE, include_extras=True)
+    hints = get_type_hints(owner, localns=_LATE, include_extras=True)
     for name, default in values.items():
         if get_origin(hints.get(name)) is Annotated:
             value, about = get_args(hints[name])
@@ -204,6 +213,7 @@ def _declared(field: DeclaredField, value: Any) -> DeclaredField:
     if get_origin(kinds[0]) is Literal:
         return field._replace(about=field.about._replace(choices=get_args(kinds[0])))
     many = any(get_origin(kind) is not None for kind in kinds)
+    # Of a union doors read text: what it stands for is found when the question is prepared.
     of = (get_args(kinds[0]) or kinds)[0] if len(kinds) == 1 else str
     return field._replace(many=many, of=of if of in _PLAIN else str)
 

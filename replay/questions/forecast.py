@@ -102,5 +102,5 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
     def notes(self, found: Forecast) -> Sequence[str]:
         """Return what the original is, and which branch has a course."""
         begins = self.beginning("from", found.at, found.courses[0].conf)
-        kept = f"branch {self.keep} has the course {found.courses[-1].name}"
-        return (begins, kept) if self.keep and not found.missing else (begins,)
+        written = f"branch {self.keep} has the course {found.courses[-1].name}"
+        return (begins, written) if self.keep and not found.missing else (begins,)

@@ -92,5 +92,5 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
         if history.uids:
             return ()
         requested = any(happening.requested for happening in history.happenings)
-        what = "these are requests about it" if requested else "these log lines name it"
-        return (f"the log holds no version of it; {what}",)
+        said = "these are requests about it" if requested else "these log lines name it"
+        return (f"the log holds no version of it; {said}",)

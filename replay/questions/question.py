@@ -359,10 +359,10 @@ def taken(release: str, remark: Remark, *, assume: bool, pre_releases: bool = Fa
     """
     from ..sessions.assumed import taken_release  # noqa: PLC0415 -- doors read the fields only
 
-    found = taken_release(release, assume=assume, pre_releases=pre_releases)
-    if found.remark:
-        remark(found.remark)
-    return found.release
+    resolved = taken_release(release, assume=assume, pre_releases=pre_releases)
+    if resolved.remark:
+        remark(resolved.remark)
+    return resolved.release
 
 
 class QuestionInNamespace(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
@@ -403,12 +403,12 @@ def bounds(log: Log, **points: Point | None) -> dict[str, Moment]:
     given = {name: point for name, point in points.items() if point is not None}
     if "at" in given and len(given) > 1:
         raise UsageError("--at is one moment, --since and --until are a range", now="choose one")
-    found = {name: log.moment(point) for name, point in given.items()}
-    since, until = found.get("since"), found.get("until")
+    moments = {name: log.moment(point) for name, point in given.items()}
+    since, until = moments.get("since"), moments.get("until")
     if since is not None and until is not None and until.is_before(since):
-        what = f"the range ends at {until.label}, before it begins at {since.label}"
-        raise UsageError(what, now="exchange --since and --until")
-    return found
+        message = f"the range ends at {until.label}, before it begins at {since.label}"
+        raise UsageError(message, now="exchange --since and --until")
+    return moments
 
 
 def lacking(found: object) -> Sequence[Unknown]:

@@ -74,8 +74,8 @@ each, and the behaviours in which the releases differ."""
         """
         releases, confs = given["release"], given["conf"]
         if max(len(releases), len(confs)) < 2:
-            one = {name: next(iter(given[name]), None) for name in ("release", "conf")}
-            return cls(**{**given, **one})
+            single = {name: next(iter(given[name]), None) for name in ("release", "conf")}
+            return cls(**{**given, **single})
         if given["sample_nodes"] or given["choose"] != _LEAST_NAME:
             from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
 

@@ -80,5 +80,5 @@ class SessionListQuestion(Question["Records[ListedSession]"], frozen=True, kw_on
         """Return the picture of the sessions."""
         from ..plot.asked import SESSIONS, PlotRequest  # noqa: PLC0415
 
-        last = next(one for one in (self.until, self.at, log.moment()) if one is not None)
+        last = next(point for point in (self.until, self.at, log.moment()) if point is not None)
         return PlotRequest(SESSIONS, (), self.since, last)

@@ -60,5 +60,5 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
 def question_named(name: str) -> type[Question[Any]]:
     """Return the class of a question."""
     module = import_module(f"{__package__}.{name.replace('-', '_')}")
-    found: type[Question[Any]] = getattr(module, QUESTIONS[name].name)
-    return found
+    kind: type[Question[Any]] = getattr(module, QUESTIONS[name].name)
+    return kind

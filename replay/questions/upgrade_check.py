@@ -165,12 +165,13 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
         from ...engine.volcano.table import Part  # noqa: PLC0415
         from ..compare.releases import release_diff  # noqa: PLC0415
 
-        one, other = upgrade.releases
-        count = len(release_diff(one, other, parts=(Part.CACHE, Part.CONTROLLERS)))
+        current, target = upgrade.releases
+        count = len(release_diff(current, target, parts=(Part.CACHE, Part.CONTROLLERS)))
         if count:
             yield (
                 f"{count} behaviours of the cache and the controllers also differ, which sessions "
-                f"do not show: plinian release diff {one} {other} --part cache --part controllers"
+                f"do not show: plinian release diff {current} {target} --part cache "
+                "--part controllers"
             )
 
     def code(self, upgrade: Upgrade, *, asked: bool) -> int:

@@ -185,5 +185,5 @@ def _base_and_tried(
         raise UsageError(f"more than two {what}", now="give that of the original, and one to try")
     if len(given) == 2:
         return given[0], given[1]
-    one = given[0] if given else None
-    return (None, one) if alone else (one, None)
+    single = given[0] if given else None
+    return (None, single) if alone else (single, None)

@@ -296,9 +296,9 @@ def _later(
 
 def _first(found: Sequence[ListedSession], sessions: Sequence[RecordedSession]) -> int:
     """Return the number of the first session that bound or evicted, else of one that wrote."""
-    some = [(session.number, sessions[session.number - 1]) for session in found]
-    placed = (number for number, one in some if one.binds or one.evictions)
-    wrote = (number for number, one in some if one.groups)
+    numbered = [(session.number, sessions[session.number - 1]) for session in found]
+    placed = (number for number, recorded in numbered if recorded.binds or recorded.evictions)
+    wrote = (number for number, recorded in numbered if recorded.groups)
     return next(placed, 0) or next(wrote, 0)
 
 
@@ -331,14 +331,19 @@ def _gaps(question: ReportRequest, answer: SessionAnswer) -> Iterator[Block]:
     log, moment = question.log, question.moment
     gaps = [(text, "") for text in remarks_on(moment)]
     if question.conf is None and has_no_conf(log, moment):
-        what = "the configuration of the scheduler: the log holds none"
+        message = "the configuration of the scheduler: the log holds none"
         remedy = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
-        gaps.append((what, remedy))
+        gaps.append((message, remedy))
     unknown = [*unknown_at(log, moment, usual_kinds(log, moment)), *answer.not_known]
-    gaps += [(f"{one.name}: {one.reason}", one.remedy) for one in unknown]
+    gaps += [
+        (f"{unknown_kind.name}: {unknown_kind.reason}", unknown_kind.remedy)
+        for unknown_kind in unknown
+    ]
     items = [
-        ListedItem(Words(what, Marked(f"To know it: {remedy}.", "remedy")) if remedy else what)
-        for what, remedy in dict.fromkeys(gaps)
+        ListedItem(
+            Words(message, Marked(f"To know it: {remedy}.", "remedy")) if remedy else message
+        )
+        for message, remedy in dict.fromkeys(gaps)
     ]
     known = Sentence("Of what sessions need, the log knows everything at this moment.")
     yield ItemList(items, "gaps") if items else known

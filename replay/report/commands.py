@@ -47,6 +47,7 @@ def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> Mom
     known: list[str] = []
     if len(log.store.clusters()) > 1:
         place += ["--cluster", moment.cluster]
+    # A label such as what-if@1042 names its branch itself.
     if moment.branch != "main" and not moment.label.startswith(f"{moment.branch}@"):
         place += ["--branch", moment.branch]
     if moment.known != log.store.last(moment.branch):

@@ -139,7 +139,9 @@ def drawing_of(timeline: Timeline) -> Drawing:
         y += ROW + GAP
     session_y = y
     y += ROW if timeline.sessions else 0
-    causes = list(dict.fromkeys(part.cause for one in timeline.waiting for part in one.stretches))
+    causes = list(
+        dict.fromkeys(part.cause for waiting in timeline.waiting for part in waiting.stretches)
+    )
     lives = []
     for waiting in timeline.waiting:
         lives.append(
@@ -161,6 +163,7 @@ def drawing_of(timeline: Timeline) -> Drawing:
         rows=tuple(rows),
         lives=tuple(lives),
         session_y=session_y,
+        # Sessions at one place of the picture are one line: there may be thousands.
         sessions=tuple(
             dict.fromkeys((round(place.x(time)), binds > 0) for time, binds in timeline.sessions)
         ),
@@ -244,7 +247,7 @@ def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:
 def _ticks(timeline: Timeline, place: _Place) -> Iterator[AxisTick]:
     """Yield whole times, at most a few."""
     seconds = (timeline.end - timeline.begin) / SECOND_US
-    step = next((one for one in _STEPS_S if seconds / one <= _TICKS), _STEPS_S[-1]) * SECOND_US
+    step = next((size for size in _STEPS_S if seconds / size <= _TICKS), _STEPS_S[-1]) * SECOND_US
     first = -(-timeline.begin // step) * step
     for time in range(first, timeline.end + 1, step):
         yield AxisTick(place.x(time), time_text(time)[11:-1])

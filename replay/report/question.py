@@ -64,15 +64,16 @@ def earlier(log: Log, moment: Moment, point: Point | None) -> tuple[Moment | Non
         return _some_minutes(log, moment), ()
     remarks: tuple[str, ...] = ()
     try:
-        found = _known(log, point, moment)
+        earlier_moment = _known(log, point, moment)
     except PointTooEarly as fault:
-        found = _known(log, fault.first, moment)
+        earlier_moment = _known(log, fault.first, moment)
         remarks = (f"{fault.what}: the range begins there",)
-    if _is_after(found, moment):
+    if _is_after(earlier_moment, moment):
         raise UsageError(
-            f"{found.label} is after {moment.label}", now="choose an earlier moment for --from"
+            f"{earlier_moment.label} is after {moment.label}",
+            now="choose an earlier moment for --from",
         )
-    return found, remarks
+    return earlier_moment, remarks
 
 
 def _is_after(moment: Moment, other: Moment) -> bool:
@@ -122,8 +123,8 @@ def _some_minutes(log: Log, moment: Moment) -> Moment | None:
     try:
         return _known(log, format_time(then), moment)
     except PointTooEarly as fault:
-        found = _known(log, fault.first, moment)
-        return None if _is_after(found, moment) else found
+        first_moment = _known(log, fault.first, moment)
+        return None if _is_after(first_moment, moment) else first_moment
 
 
 def waiting(truth: Truth) -> list[ObjectName]:

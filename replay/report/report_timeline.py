@@ -173,9 +173,9 @@ def timeline_of(
     counts: dict[str, Counter[int]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     notable: list[_Dated] = []
-    for one in _events(log, moment, extent):
-        event = one.recorded.event
-        part = extent.part(one.time)
+    for dated in _events(log, moment, extent):
+        event = dated.recorded.event
+        part = extent.part(dated.time)
         if part is None:
             continue
         if progress is not None:
@@ -185,7 +185,7 @@ def timeline_of(
                 counts[lane][part] += 1
                 kinds[lane][event.kind] += 1
         if event.kind in _NOTABLE or event.kind == "node.updated":
-            notable.append(one)
+            notable.append(dated)
     marks = _marks(extent, [*_node_signs(notable, nodes), *_other_signs(notable)])
     return Timeline(
         *extent,
@@ -226,8 +226,8 @@ def _events(log: Log, moment: Moment, extent: ShownExtent) -> Iterator[_Dated]:
         ),
     )
     events = with_verbs(log.store, moment, log.store.read(query))
-    while some := list(islice(events, AT_ONCE)):
-        for recorded, span in with_spans(some, clock):
+    while batch := list(islice(events, AT_ONCE)):
+        for recorded, span in with_spans(batch, clock):
             if span.estimate is not None:
                 yield _Dated(span, span.estimate, recorded)
 
@@ -248,7 +248,8 @@ class _Sign(NamedTuple):
 def _node_signs(notable: Iterable[_Dated], nodes: Mapping[str, NodeFact]) -> Iterator[_Sign]:
     """Yield when nodes came, went, were cordoned, or changed their readiness."""
     known = dict(nodes)
-    versions = [one for one in notable if one.recorded.event.kind.startswith("node.")]
+    versions = [dated for dated in notable if dated.recorded.event.kind.startswith("node.")]
+    # By revision: each version is compared with the one before it.
     for when, time, recorded in sorted(versions, key=_by_revision):
         event = recorded.event
         name = event.reference.name
@@ -260,12 +261,12 @@ def _node_signs(notable: Iterable[_Dated], nodes: Mapping[str, NodeFact]) -> Ite
             known[name] = fact
             words = ("created",) if before is None else tuple(_turned(before, fact))
         for word in words:
-            one, many = f"node {name} {word}", f"{{}} nodes {word}"
-            yield _Sign(time, recorded.position, one, many, when)
+            alone, many = f"node {name} {word}", f"{{}} nodes {word}"
+            yield _Sign(time, recorded.position, alone, many, when)
 
 
-def _by_revision(one: _Dated) -> tuple[int, int]:
-    return one.recorded.event.revision or 0, one.recorded.position
+def _by_revision(dated: _Dated) -> tuple[int, int]:
+    return dated.recorded.event.revision or 0, dated.recorded.position
 
 
 def _turned(before: NodeFact, fact: NodeFact) -> Iterator[str]:
@@ -295,7 +296,7 @@ def _marks(extent: ShownExtent, signs: Iterable[_Sign]) -> list[Mark]:
     near = (extent.end - extent.begin) // _NEAR
     groups: list[list[_Sign]] = []
     last: dict[str, list[_Sign]] = {}
-    for sign in sorted(signs, key=lambda one: one[:4]):
+    for sign in sorted(signs, key=lambda sign: sign[:4]):
         group = last.get(sign.many, [])
         if not group or sign.time - group[-1].time > near:
             group = last[sign.many] = []

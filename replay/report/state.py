@@ -84,21 +84,21 @@ def _runs(entry: Entry) -> bool:
 def _shares(context: TableContext) -> Iterator[Share]:
     """Yield what queues use and may use, each queue after the one above it."""
     table = context.queues
-    held: dict[str, dict[str, Resources]] = {}
+    by_queue: dict[str, dict[str, Resources]] = {}
     for row, entry in enumerate(context.truth.of(*QUEUE)):
         fact = entry.fact
         assert isinstance(fact, QueueFact), "the kind is Queue"
         used = dict(zip(table.resources, table.allocated[row].tolist(), strict=True))
-        held[entry.reference.name] = {
+        by_queue[entry.reference.name] = {
             "allocated": {name: amount for name, amount in used.items() if amount},
             "deserved": {name: amount for name, amount in fact.deserved.items() if amount},
             "guarantee": {name: amount for name, amount in fact.guarantee.items() if amount},
             "capability": fact.capability,
         }
-    largest = _largest(held)
+    largest = _largest(by_queue)
     for name, depth in _tree(context.truth):
-        amounts = held[name]
-        known = {resource for some in amounts.values() for resource in some} - {"pods"}
+        amounts = by_queue[name]
+        known = {resource for resources in amounts.values() for resource in resources} - {"pods"}
         for resource in in_order(known):
             yield Share(
                 name,
@@ -117,14 +117,14 @@ def _shares(context: TableContext) -> Iterator[Share]:
             )
 
 
-def _largest(held: Mapping[str, Mapping[str, Resources]]) -> dict[str, float]:
+def _largest(by_queue: Mapping[str, Mapping[str, Resources]]) -> dict[str, float]:
     """Return the largest amount of each resource."""
-    found: dict[str, float] = {}
-    for amounts in held.values():
-        for some in amounts.values():
-            for resource, amount in some.items():
-                found[resource] = max(found.get(resource, 0.0), amount)
-    return found
+    largest: dict[str, float] = {}
+    for amounts in by_queue.values():
+        for resources in amounts.values():
+            for resource, amount in resources.items():
+                largest[resource] = max(largest.get(resource, 0.0), amount)
+    return largest
 
 
 def _tree(truth: Truth) -> Iterator[tuple[str, int]]:
@@ -136,13 +136,20 @@ def _tree(truth: Truth) -> Iterator[tuple[str, int]]:
         names.add(entry.reference.name)
         parent = fact.parent if isinstance(fact, QueueFact) else ""
         children.setdefault(parent, []).append(entry.reference.name)
-    roots = [name for parent, some in children.items() if parent not in names for name in some]
+    roots = [
+        name
+        for parent, names_below in children.items()
+        if parent not in names
+        for name in names_below
+    ]
     seen: set[str] = set()
+    # A stack: what comes first is its last entry.
     left = [(name, 0) for name in sorted(roots, reverse=True)]
     while left or len(seen) < len(names):
+        # Only queues on a circle of parents are left: one of them begins.
         name, depth = left.pop() if left else (min(names - seen), 0)
         if name not in seen:
             seen.add(name)
             yield name, depth
             below = sorted(children.get(name, ()), reverse=True)
-            left += [(one, depth + 1) for one in below]
+            left += [(child, depth + 1) for child in below]

@@ -23,13 +23,15 @@ _LEVELS = MappingProxyType(
 
 def check_review(report: CheckReport) -> Review:
     """Return violations as a review; an invariant that was not checked is skipped."""
-    left_out = [one.invariant for one in report.not_checked]
+    left_out = [unchecked.invariant for unchecked in report.not_checked]
     return Review(
         "check",
         f"{counted(len(report.checked), 'invariant')} by {report.at}, as {report.release}",
         tuple(map(_rule, (*report.checked, *left_out))),
         tuple(map(_result, report.violations)),
-        tuple(Skipped(one.invariant.id, one.reason) for one in report.not_checked),
+        tuple(
+            Skipped(unchecked.invariant.id, unchecked.reason) for unchecked in report.not_checked
+        ),
     )
 
 

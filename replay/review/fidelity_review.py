@@ -34,7 +34,11 @@ def fidelity_review(report: Fidelity, *, unfold: bool) -> Review:
         f"{counted(len(report.sessions), 'session')} as {report.release}: "
         f"{counted(known, 'difference')} with a known cause",
         tuple(ReviewRule(_id(cause), about, "", PAGE) for cause, about in _ABOUT.items()),
-        tuple(_result(one) for one in report.differences if unfold or one.cause in NOT_EXPLAINED),
+        tuple(
+            _result(difference)
+            for difference in report.differences
+            if unfold or difference.cause in NOT_EXPLAINED
+        ),
         unknown="" if report.sessions else NOTHING,
     )
 

@@ -44,9 +44,9 @@ def _cases(review: Review) -> Iterator[ET.Element]:
         yield _of_result(result, f"{group}.{result.rule}")
     for rule in review.passed():
         yield _case(f"{group}.{rule.id}", rule.about.replace("``", ""))
-    for one in review.skipped:
-        case = _case(f"{group}.{one.rule}", "not checked")
-        ET.SubElement(case, "skipped", {"message": _safe(one.why)})
+    for skipped in review.skipped:
+        case = _case(f"{group}.{skipped.rule}", "not checked")
+        ET.SubElement(case, "skipped", {"message": _safe(skipped.why)})
         yield case
     if review.unknown:
         case = _case(group, "an answer")
@@ -87,4 +87,4 @@ def _count(cases: list[ET.Element], tag: str) -> int:
 
 def _safe(text: str) -> str:
     r"""Return text that XML can hold: other characters are written as ``\u001b``."""
-    return _NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _NOT_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

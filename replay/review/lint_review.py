@@ -38,7 +38,7 @@ def lint_review(report: Report, failing: Collection[FindingSeverity]) -> Review:
             ReviewRule(rule.name, rule.about, rule.more, f"{PAGE}#{rule.name}") for rule in RULES
         ),
         tuple(_result(finding, report, failing, places) for finding in report.findings),
-        tuple(Skipped(one.rule, one.reason) for one in report.not_checked),
+        tuple(Skipped(unchecked.rule, unchecked.reason) for unchecked in report.not_checked),
     )
 
 

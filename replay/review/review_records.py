@@ -90,5 +90,7 @@ class Review(NamedTuple):
 
     def passed(self) -> Iterator[ReviewRule]:
         """Yield the rules that were checked, and of which nothing was found."""
-        found = {result.rule for result in self.results} | {one.rule for one in self.skipped}
-        yield from (rule for rule in self.rules if rule.id not in found)
+        reported = {result.rule for result in self.results} | {
+            skipped.rule for skipped in self.skipped
+        }
+        yield from (rule for rule in self.rules if rule.id not in reported)

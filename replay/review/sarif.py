@@ -56,13 +56,13 @@ def _rule(rule: ReviewRule) -> Json:
 
 def _invocation(review: Review) -> Json:
     notes = [
-        {"level": "note", "message": {"text": f"{one.rule} was not checked: {one.why}"}}
-        for one in review.skipped
+        {"level": "note", "message": {"text": f"{skipped.rule} was not checked: {skipped.why}"}}
+        for skipped in review.skipped
     ]
     if review.unknown:
         notes.insert(0, {"level": "error", "message": {"text": review.unknown}})
-    found: Json = {"executionSuccessful": not review.unknown}
-    return {**found, "toolExecutionNotifications": notes} if notes else found
+    invocation: Json = {"executionSuccessful": not review.unknown}
+    return {**invocation, "toolExecutionNotifications": notes} if notes else invocation
 
 
 def _result(result: Result, index: int) -> Json:
@@ -78,7 +78,7 @@ def _result(result: Result, index: int) -> Json:
                 "name": result.name.rpartition("/")[2] or result.kind,
             }
         ]
-    found: Json = {
+    sarif_result: Json = {
         "ruleId": result.rule,
         "ruleIndex": index,
         "level": result.level.value,
@@ -86,8 +86,8 @@ def _result(result: Result, index: int) -> Json:
         "partialFingerprints": {_FINGERPRINT: _fingerprint(result)},
     }
     if location:
-        found["locations"] = [location]
-    return {**found, "properties": result.more} if result.more else found
+        sarif_result["locations"] = [location]
+    return {**sarif_result, "properties": result.more} if result.more else sarif_result
 
 
 def _physical(region: FileRegion) -> Json:
@@ -99,6 +99,7 @@ def _physical(region: FileRegion) -> Json:
 
 def _artifact(file: str) -> Json:
     path = PurePath(file)
+    # It is outside of the folder of the sources.
     if path.is_absolute():
         return {"uri": path.as_uri()}
     return {"uri": quote(path.as_posix(), errors="surrogateescape"), "uriBaseId": _ROOT}

@@ -25,12 +25,12 @@ def upgrade_review(upgrade: Upgrade, *, unfold: bool) -> Review:
     :param unfold: also differences that no user notices count as failures.
     """
     judged = verdict.verdict_of(upgrade)
-    one, other = upgrade.releases
+    before, after = upgrade.releases
     unknown = judged.level == verdict.UNKNOWN
     fails = bool(upgrade) if unfold else judged.noticed
     return Review(
         "upgrade-check",
-        f"{counted(upgrade.sessions, 'session')} as {one} and as {other}: "
+        f"{counted(upgrade.sessions, 'session')} as {before} and as {after}: "
         f"{verdict_text(judged, upgrade)}",
         (*([] if fails or unknown else [_same(upgrade)]), *_rules(upgrade)),
         tuple(_result(group, upgrade, unfold=unfold) for group in upgrade.groups),
@@ -39,8 +39,8 @@ def upgrade_review(upgrade: Upgrade, *, unfold: bool) -> Review:
 
 
 def _same(upgrade: Upgrade) -> ReviewRule:
-    one, other = upgrade.releases
-    about = f"Sessions as {other} decide as those of {one}, as far as users notice."
+    before, after = upgrade.releases
+    about = f"Sessions as {after} decide as those of {before}, as far as users notice."
     return ReviewRule(SAME, about, "", "docs/how-to/compare-releases.md")
 
 
@@ -64,7 +64,7 @@ def _id(group: CauseGroup) -> str:
 
 def _result(group: CauseGroup, upgrade: Upgrade, *, unfold: bool) -> Result:
     noticed = any(verdict.level_of(decision) in verdict.NOTICED for decision in group.changed)
-    one, other = upgrade.releases
+    before, after = upgrade.releases
     examples = [
         f"{point_text(each)} {each.kind} {each.about}: {value_text(each.values[0])} → "
         f"{value_text(each.values[1])}"
@@ -74,11 +74,11 @@ def _result(group: CauseGroup, upgrade: Upgrade, *, unfold: bool) -> Result:
     return Result(
         rule=_id(group),
         level=Level.ERROR if noticed else Level.NOTE,
-        key=f"{one} {other}",
+        key=f"{before} {after}",
         kind="",
         name="",
-        message=f"{count} in {counted(group.sessions, 'session')} differ as {other} "
-        f"from {one}: {'; '.join(examples)}",
+        message=f"{count} in {counted(group.sessions, 'session')} differ as {after} "
+        f"from {before}: {'; '.join(examples)}",
         fails=noticed or unfold,
         more={"decisions": len(group.changed), "sessions": group.sessions},
     )

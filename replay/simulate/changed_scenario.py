@@ -55,11 +55,11 @@ def parse_patch(text: str) -> Patch:
     try:
         document = msgspec.json.decode(change)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        what = f"what follows the = is not JSON: {fault}"
-        raise UsageError(f"{text!r} is not a patch: {what}", now=_FORM) from fault
+        message = f"what follows the = is not JSON: {fault}"
+        raise UsageError(f"{text!r} is not a patch: {message}", now=_FORM) from fault
     if not isinstance(document, dict):
-        what = "what follows the = is not a JSON object"
-        raise UsageError(f"{text!r} is not a patch: {what}", now=_FORM)
+        message = "what follows the = is not a JSON object"
+        raise UsageError(f"{text!r} is not a patch: {message}", now=_FORM)
     named = object_named(f"{kind}/{name if slash else rest}")
     return Patch(named, namespace if slash else "default", document)
 
@@ -86,6 +86,7 @@ def changed(case: Case, what_if: ScenarioChanges) -> Case:
 
 def _changed_step(step: CaseStep, what_if: ScenarioChanges) -> CaseStep:
     events = tuple(_changed_event(event, what_if.patches) for event in step.events)
+    # A given configuration replaces those of all steps.
     conf = step.conf if what_if.conf is None else None
     return msgspec.structs.replace(step, conf=conf, events=events)
 
@@ -118,10 +119,10 @@ def merged(document: Any, change: Any) -> Any:
     """Return a document with a JSON merge patch applied; null takes a field away (RFC 7386)."""
     if not isinstance(change, dict):
         return change
-    found = dict(document) if isinstance(document, dict) else {}
+    patched = dict(document) if isinstance(document, dict) else {}
     for name, value in change.items():
         if value is None:
-            found.pop(name, None)
+            patched.pop(name, None)
         else:
-            found[name] = merged(found.get(name), value)
-    return found
+            patched[name] = merged(patched.get(name), value)
+    return patched

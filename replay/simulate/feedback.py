@@ -70,10 +70,10 @@ def _annotated(known: Document, changes: Mapping[str, str | None]) -> Document:
 
 
 def _with_group(known: Document, group: ClosedPodGroupStatus) -> Document:
-    made = _copy(known, status=group_status(group))
+    written = _copy(known, status=group_status(group))
     if group.hypernode is not None:
-        made = _annotated(made, {JOB_HYPERNODE: group.hypernode})
-    return made
+        written = _annotated(written, {JOB_HYPERNODE: group.hypernode})
+    return written
 
 
 def group_status(group: ClosedPodGroupStatus) -> Document:

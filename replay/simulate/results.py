@@ -33,7 +33,7 @@ def step_result(
         "binds": [list(bind) for bind in result.binds],
         "evictions": [key for key, _ in result.evictions],
         "evict_reasons": dict(sorted(result.evictions)),
-        "pipelined": [list(one) for one in sorted(result.pipelined)],
+        "pipelined": [list(planned) for planned in sorted(result.pipelined)],
         "podgroups": _pod_groups(result, store),
         "queues": _queues(result, store),
         "metrics": {queue: _numbers(of) for queue, of in sorted(gauges.items())},

@@ -73,7 +73,7 @@ def lacking(case: Case) -> Iterator[str]:
     if not any(conf and conf.strip() for conf in confs):
         yield "no configuration of the scheduler: each release runs with its built-in configuration"
     objects = [event.get("object") for step in case.steps for event in step.events]
-    kinds = {one.get("kind") for one in objects if isinstance(one, dict)}
+    kinds = {document.get("kind") for document in objects if isinstance(document, dict)}
     if "Node" not in kinds:
         yield "no nodes: sessions place no pods"
     if case.options.no_default_queues and "Queue" not in kinds:
@@ -152,6 +152,7 @@ def parse_case(data: bytes) -> Case:
 
 def _parse_nullable(data: bytes, fault: msgspec.ValidationError) -> Case:
     try:
+        # As Go reads JSON, null is a field that is not written.
         document = _without_nulls(msgspec.json.decode(data))
         return msgspec.convert(document, type=Case)
     except msgspec.ValidationError:

@@ -108,6 +108,7 @@ class Simulation:
         scheduler = self._scheduler
         before = scheduler.out_of_sync()
         result = self._session()
+        # Before the result: nodes that are out of sync afterwards are those of the new process.
         if result.panic is not None:
             self._restart()
         short = step_result(
@@ -148,6 +149,7 @@ class Simulation:
         driver = self._scheduler.driver
         if control == "RESTART":
             self._restart()
+        # There is no process that could do it.
         elif self._panic is not None:
             return
         elif control == "CLEANUP_HOLD":

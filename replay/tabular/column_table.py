@@ -56,7 +56,7 @@ class ColumnTable:
             for column, cells in zip(self.columns, self.cells, strict=True)
         }
         frame = pandas.DataFrame(series, index=pandas.RangeIndex(self.count))
-        frame.attrs["units"] = {one.name: one.unit for one in self.columns if one.unit}
+        frame.attrs["units"] = {column.name: column.unit for column in self.columns if column.unit}
         return frame
 
     def to_arrow(self) -> pa.Table:
@@ -73,11 +73,11 @@ def table_of(shape: type, rows: Iterable[Any]) -> ColumnTable:
 
     :param shape: the type of the records, which has the columns.
     """
-    some = list(rows)
+    records = list(rows)
     columns: list[Column] = []
     cells: list[list[Any]] = []
     for column in columns_of(shape):
-        values = [getattr(row, column.name) for row in some]
+        values = [getattr(row, column.name) for row in records]
         if column.kind is CellType.AMOUNTS:
             for each, amounts in _by_resource(column.name, values):
                 columns.append(each)
@@ -85,7 +85,7 @@ def table_of(shape: type, rows: Iterable[Any]) -> ColumnTable:
         else:
             columns.append(column)
             cells.append([cell(column.kind, value) for value in values])
-    return ColumnTable(tuple(columns), tuple(cells), len(some))
+    return ColumnTable(tuple(columns), tuple(cells), len(records))
 
 
 def _by_resource(
@@ -103,7 +103,7 @@ def texts(heads: Sequence[str], rows: Iterable[Sequence[str | None]]) -> ColumnT
 
     A head that occurs again gets a number.
     """
-    some = list(rows)
+    records = list(rows)
     columns = tuple(
         Column(
             f"{head} ({number})" if (number := heads[: at + 1].count(head)) > 1 else head,
@@ -111,8 +111,8 @@ def texts(heads: Sequence[str], rows: Iterable[Sequence[str | None]]) -> ColumnT
         )
         for at, head in enumerate(heads)
     )
-    cells = tuple([cell(CellType.TEXT, row[at]) for row in some] for at in range(len(heads)))
-    return ColumnTable(columns, cells, len(some))
+    cells = tuple([cell(CellType.TEXT, row[at]) for row in records] for at in range(len(heads)))
+    return ColumnTable(columns, cells, len(records))
 
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:

@@ -37,7 +37,9 @@ def html_of(headline: str, tables: Mapping[str, ColumnTable]) -> str:
 def _table(name: str, table: ColumnTable) -> Iterator[str]:
     yield '<table style="border-collapse:collapse;color:inherit">'
     yield f'<caption style="text-align:left;color:inherit">{_safe(_caption(name, table))}</caption>'
-    heads = (f'<th style="{_style(one)}">{_safe(_head(one))}</th>' for one in table.columns)
+    heads = (
+        f'<th style="{_style(column)}">{_safe(_head(column))}</th>' for column in table.columns
+    )
     yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
     for row in table.rows(ROWS):
         cells = (
@@ -75,4 +77,9 @@ def _shown(column: Column, value: Any) -> str:
 
 def _safe(text: str) -> str:
     r"""Return text without markup, and with control characters as ``\u000a``."""
-    return escape("".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text))
+    return escape(
+        "".join(
+            character if character.isprintable() else f"\\u{ord(character):04x}"
+            for character in text
+        )
+    )

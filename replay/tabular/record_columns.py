@@ -130,7 +130,7 @@ def _without_none(hint: Any) -> Any:
     """Return a type without the possibility of None, which every column has."""
     if get_origin(hint) not in {Union, UnionType}:
         return hint
-    rest = [one for one in get_args(hint) if one is not NoneType]
+    rest = [member for member in get_args(hint) if member is not NoneType]
     return rest[0] if len(rest) == 1 else hint
 
 
@@ -149,7 +149,7 @@ def _text(value: Any) -> str:
 
 
 def _names(value: Any) -> list[str]:
-    return [_text(one) for one in value]
+    return [_text(name) for name in value]
 
 
 def _nested(value: Any) -> str:
