@@ -39,8 +39,11 @@ def job_gets_pods(view: ClusterView, key: str) -> Iterator[Violation]:
     if not view.owners.replaced(key):
         return
     uid = job.reference.uid
+    # In some releases the name of the PodGroup ends with the uid of its Job.
     groups = (view.truth.get("PodGroup", name) for name in (f"{key}-{uid}", key))
-    group: PodGroup | None = next((one for one in groups if one is not None), None)
+    group: PodGroup | None = next(
+        (candidate for candidate in groups if candidate is not None), None
+    )
     if group is None or group.status.phase not in _ADMITTED:
         return
     have = view.owners.pods_of(uid)

@@ -29,6 +29,7 @@ class DemandOfQueues:
 
     def __init__(self, view: ClusterView, *, tree: bool) -> None:
         self._view, self._tree = view, tree
+        # As a snapshot of the cache: a job without a PodGroup is in no session.
         self._jobs = {key: job for key, job in view.cache.jobs.items() if job.pod_group is not None}
         self.held = self._by_queue(
             (job.queue, amounts_of(job.allocated)) for job in self._jobs.values()
@@ -36,9 +37,9 @@ class DemandOfQueues:
 
     def of_pods(self, keys: Iterable[str]) -> ByQueue:
         """Return what some pods request, by queue."""
-        found = ((self._view.queue_of_pod(key), self._view.pods.get(key)) for key in keys)
+        pods = ((self._view.queue_of_pod(key), self._view.pods.get(key)) for key in keys)
         return self._by_queue(
-            (queue, amounts_of(pod_request(pod))) for queue, pod in found if pod is not None
+            (queue, amounts_of(pod_request(pod))) for queue, pod in pods if pod is not None
         )
 
     def of_groups(self, keys: Iterable[str]) -> ByQueue:
@@ -65,24 +66,25 @@ class DemandOfQueues:
         )
 
     def _by_queue(self, parts: Iterable[tuple[str, Amounts]]) -> ByQueue:
-        found: dict[str, dict[str, float]] = {}
+        demand: dict[str, dict[str, float]] = {}
         for queue, amounts in parts:
             for name in self._lineage(queue):
-                _add(found.setdefault(name, {}), amounts)
-        return found
+                _add(demand.setdefault(name, {}), amounts)
+        return demand
 
     def _lineage(self, queue: str) -> list[str]:
         """Return a queue and, in a tree, those above it."""
-        found = [queue]
-        while self._tree and found[-1] in self._view.cache.queues:
-            parent = self._view.cache.queues[found[-1]].parent
-            if not parent and found[-1] != "root":
+        lineage = [queue]
+        while self._tree and lineage[-1] in self._view.cache.queues:
+            parent = self._view.cache.queues[lineage[-1]].parent
+            # A queue that names no parent is a child of root.
+            if not parent and lineage[-1] != "root":
                 parent = "root"
             # Queues may name each other in a circle: truth may hold what admission refuses.
-            if not parent or parent in found:
+            if not parent or parent in lineage:
                 break
-            found.append(parent)
-        return found
+            lineage.append(parent)
+        return lineage
 
 
 def amounts_of(resource: Resource) -> Amounts:
@@ -92,10 +94,10 @@ def amounts_of(resource: Resource) -> Amounts:
 
 def summed(one: ByQueue, other: ByQueue) -> ByQueue:
     """Return the sum of two demands."""
-    found: dict[str, dict[str, float]] = {queue: dict(amounts) for queue, amounts in one.items()}
+    total: dict[str, dict[str, float]] = {queue: dict(amounts) for queue, amounts in one.items()}
     for queue, amounts in other.items():
-        _add(found.setdefault(queue, {}), amounts)
-    return found
+        _add(total.setdefault(queue, {}), amounts)
+    return total
 
 
 def _add(to: dict[str, float], amounts: Amounts) -> None:
@@ -136,11 +138,11 @@ def _lacking_in_units(job: JobInfo) -> Amounts:
     right = _lacking(job)
     if job.pod_group.status.phase != "Running":
         return right
-    held, least = amounts_of(job.allocated), _reserved(job)
+    allocated, least = amounts_of(job.allocated), _reserved(job)
     return {
         name: amount
         if name in {"cpu", "memory"}
-        else max(0.0, least[name] / 1000 - held.get(name, 0.0))
+        else max(0.0, least[name] / 1000 - allocated.get(name, 0.0))
         for name, amount in right.items()
     }
 
@@ -148,10 +150,10 @@ def _lacking_in_units(job: JobInfo) -> Amounts:
 def _within_least(job: JobInfo) -> Amounts:
     """Return what a job holds up to its minResources; or reserves, if that is more."""
     least = {} if job.min_resources is None else amounts_of(job.min_resources)
-    held = amounts_of(job.allocated)
+    allocated = amounts_of(job.allocated)
     if _reserves(job):
         return least
-    return {name: min(amount, held.get(name, 0.0)) for name, amount in least.items()}
+    return {name: min(amount, allocated.get(name, 0.0)) for name, amount in least.items()}
 
 
 def _positive(amounts: Amounts, less: Amounts) -> Amounts:

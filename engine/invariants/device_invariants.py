@@ -79,25 +79,25 @@ def _registered(node: Node) -> dict[str, _Card]:
 
     Source: pkg/scheduler/api/devices/nvidia/vgpu/utils.go decodeNodeDevices.
     """
-    found: dict[str, _Card] = {}
+    cards: dict[str, _Card] = {}
     for text in node.annotations.get(REGISTER, "").split(":"):
         items = text.split(",")
         if len(items) >= 5 and items[5:6] != [MIG]:
-            found[items[0]] = _Card(parse_int(items[1]) or 0, parse_int(items[2]) or 0)
-    return found
+            cards[items[0]] = _Card(parse_int(items[1]) or 0, parse_int(items[2]) or 0)
+    return cards
 
 
 def _given(cards: Mapping[str, _Card], pods: list[Pod]) -> dict[str, _Use]:
     """Return what pods have of the cards of their node, by uuid."""
-    found: dict[str, _Use] = {}
+    uses: dict[str, _Use] = {}
     for pod in pods:
         for card in _decoded(pod):
             if card.uuid in cards:
-                use = found.setdefault(card.uuid, _Use())
+                use = uses.setdefault(card.uuid, _Use())
                 use.pods[pod.uid] = None
                 use.memory += card.memory
                 use.cores += card.cores
-    return found
+    return uses
 
 
 def _decoded(pod: Pod) -> list[GivenCard]:

@@ -53,13 +53,13 @@ def _victims(view: ClusterView) -> Iterator[_Victim]:
 
 def _served(view: ClusterView) -> Mapping[str, list[Pod]]:
     """Return the pods that the session places or promises a place, by node."""
-    found: dict[str, list[Pod]] = {}
+    by_node: dict[str, list[Pod]] = {}
     result = None if view.session is None else view.session.result
     for key, node in () if result is None else (*result.pipelined, *result.binds):
         pod = view.pods.get(key)
         if pod is not None:
-            found.setdefault(node, []).append(pod)
-    return found
+            by_node.setdefault(node, []).append(pod)
+    return by_node
 
 
 def eviction_has_purpose(view: ClusterView, _: str) -> Iterator[Violation]:
@@ -68,7 +68,9 @@ def eviction_has_purpose(view: ClusterView, _: str) -> Iterator[Violation]:
     An action for gangs may evict a gang as a whole: then one of its nodes must serve.
     """
     served, victims = _served(view), list(_victims(view))
-    useful = {one.job.key for one in victims if one.reason in _BY_GANG and one.node in served}
+    useful = {
+        victim.job.key for victim in victims if victim.reason in _BY_GANG and victim.node in served
+    }
     vain: dict[str, list[str]] = {}
     for victim in victims:
         if victim.node not in served and victim.job.key not in useful:
@@ -92,6 +94,7 @@ def victim_is_fair(view: ClusterView, _: str) -> Iterator[Violation]:
 
 def _unfair(view: ClusterView, victim: _Victim, served: list[Pod]) -> Iterator[tuple[str, str]]:
     """Yield why a session must not evict a pod, with a name for the reason."""
+    # Some releases let a job preempt pods that it marks as not preemptable, for its other pods.
     own = any(job_of(pod) == victim.job.key for pod in served)
     within = own and view.cache.behaviours.unpreemptable_preempted_within_job
     if not victim.task.preemptable and not within:
@@ -118,7 +121,7 @@ def _below_guarantee(view: ClusterView) -> Iterator[Violation]:
         return
     taken = [victim for victim in _victims(view) if victim.reason in _FROM_OTHER_QUEUES]
     demand = DemandOfQueues(view, tree=False)
-    lost = demand.of_pods(one.pod.key for one in taken)
+    lost = demand.of_pods(victim.pod.key for victim in taken)
     for name in sorted(lost):
         info = view.cache.queues.get(name)
         for resource in sorted(info.queue.spec.guarantee.resource) if info else ():
@@ -126,6 +129,7 @@ def _below_guarantee(view: ClusterView) -> Iterator[Violation]:
             least = amounts_of(info.guarantee).get(resource, 0.0)
             before = demand.held.get(name, {}).get(resource, 0.0)
             after = before - lost[name].get(resource, 0.0)
+            # Only if this session takes it below the guarantee: it may have been below before.
             if before >= least > after + MIN_RESOURCE:
                 message = (
                     f"the session evicts pods of it ({taken[0].reason}) until it has "
@@ -145,8 +149,8 @@ def deserved_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
     if session is None or not session.result.deserved:
         return
     demand = DemandOfQueues(view, tree=False)
-    held = summed(demand.held, demand.of_pods(key for key, _ in session.result.binds))
-    left = {queue: dict(amounts) for queue, amounts in held.items()}
+    holdings = summed(demand.held, demand.of_pods(key for key, _ in session.result.binds))
+    left = {queue: dict(amounts) for queue, amounts in holdings.items()}
     worst: dict[tuple[str, str], tuple[str, float, float]] = {}
     for victim in _victims(view):
         if victim.reason not in _FROM_OTHER_QUEUES:
@@ -161,7 +165,7 @@ def deserved_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
         for name in () if rich else taken:
             worst[queue, name] = victim.reason, has[name], deserved[name]
     for (queue, name), (reason, after, least) in sorted(worst.items()):
-        before = held.get(queue, {}).get(name, 0.0)
+        before = holdings.get(queue, {}).get(name, 0.0)
         message = (
             f"the session evicts pods of it ({reason}) until it has {format_amount(name, after)} "
             f"of {name}, before {format_amount(name, before)}, although it deserves "

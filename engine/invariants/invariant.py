@@ -113,4 +113,4 @@ def no_violations(_: ClusterView, __: str) -> Iterable[Violation]:
 
 def newest(*objects: Object | None) -> int:
     """Return the greatest resourceVersion of some objects; 0 if none has one."""
-    return max((one.metadata.revision for one in objects if one is not None), default=0)
+    return max((item.metadata.revision for item in objects if item is not None), default=0)

@@ -44,6 +44,7 @@ def _fault(task: TaskInfo, info: NodeInfo | None) -> str:
     """Return what is wrong about a task and its node in the cache; empty if nothing is."""
     status = STATUS_NAMES[task.status]
     placed = None if info is None else info.tasks.get(task.key)
+    # The node may hold another pod of this name.
     holds = placed is not None and placed.task.uid == task.uid
     if task.status in COMPLETED_STATUS:
         where = f"is {status}, but still counts on node {task.node_name}"

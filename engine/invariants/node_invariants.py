@@ -30,9 +30,9 @@ def account_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
 
 def _text(mismatch: CacheMismatch) -> str:
     truth = "nothing" if mismatch.truth is None else mismatch.truth
-    held = "nothing" if mismatch.belief is None else mismatch.belief
+    cached = "nothing" if mismatch.belief is None else mismatch.belief
     what = mismatch.field or "the node"
-    return f"{what}: the API server has {truth}, the scheduler's cache has {held}"
+    return f"{what}: the API server has {truth}, the scheduler's cache has {cached}"
 
 
 def _idle(view: ClusterView, info: NodeInfo) -> Iterator[Violation]:
@@ -42,11 +42,11 @@ def _idle(view: ClusterView, info: NodeInfo) -> Iterator[Violation]:
     else:
         expected = info.allocatable.clone().sub_unchecked(info.used)
     for resource in _names(info.allocatable):
-        true, held = expected.get(resource), info.idle.get(resource)
-        if abs(true - held) >= MIN_RESOURCE:
+        true, cached = expected.get(resource), info.idle.get(resource)
+        if abs(true - cached) >= MIN_RESOURCE:
             message = (
                 f"idle.{resource}: {format_amount(resource, true)} is allocatable and not used, "
-                f"the scheduler's cache has {format_amount(resource, held)}"
+                f"the scheduler's cache has {format_amount(resource, cached)}"
             )
             yield Violation("Node", info.name, message, f"idle.{resource}")
 

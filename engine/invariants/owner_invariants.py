@@ -88,6 +88,7 @@ class Owners:
             pods = self._pods.setdefault(owner.uid, set())
             if pod is now:
                 pods.add(pod.uid)
+            # It is gone, or another pod has its name now.
             elif now is None or now.uid != pod.uid:
                 pods.discard(pod.uid)
             yield key
@@ -129,8 +130,8 @@ class Owners:
         listing = msgspec.json.decode(event.payload, type=ListObserved)
         if (listing.group, listing.listed) != (GROUP, KIND):
             return []
-        held = (job.reference for job in self.jobs.values())
-        gone = self._lists.gone(listing, held, lives_on)
+        references = (job.reference for job in self.jobs.values())
+        gone = self._lists.gone(listing, references, lives_on)
         for reference in gone:
             self._remove(reference)
         return gone
@@ -157,7 +158,7 @@ def _job(reference: Reference, event: Event) -> OwnerJob:
         return OwnerJob(reference, event.revision or 0, "", None, deleting=False)
     tasks = (read.spec and read.spec.tasks) or []
     waits = any(task.dependsOn for task in tasks)
-    wants = None if waits else sum(1 if one.replicas is None else one.replicas for one in tasks)
+    wants = None if waits else sum(1 if task.replicas is None else task.replicas for task in tasks)
     phase = read.status.state.phase if read.status and read.status.state else ""
     deleting = bool(read.metadata and read.metadata.deletionTimestamp)
     return OwnerJob(reference, event.revision or 0, phase, wants, deleting)

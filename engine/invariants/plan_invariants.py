@@ -60,10 +60,11 @@ def _lone_promises(view: ClusterView, result: SessionResult) -> Iterator[Violati
         for key, reason in result.evictions
         if reason == _RECLAIM and (pod := view.pods.get(key)) is not None
     }
-    kept = _kept(result)
+    planned = _kept(result)
     promised = dict(result.pipelined)
-    lone = [key for key, node in result.pipelined if key in kept and node not in reclaimed]
-    placed = _by_job(view, {*kept, *promised, *(key for key, _ in result.binds)})
+    # Where reclaim evicts, one pod is promised the node, whatever its gang does.
+    lone = [key for key, node in result.pipelined if key in planned and node not in reclaimed]
+    placed = _by_job(view, {*planned, *promised, *(key for key, _ in result.binds)})
     for name in sorted(_by_job(view, lone)):
         job = view.cache.jobs.get(name)
         if job is None:
@@ -124,14 +125,14 @@ def units_agree(view: ClusterView, _: str) -> Iterator[Violation]:
     right, wrong = demand.inqueue(), demand.inqueue(in_units=True)
     seen: set[tuple[str, str]] = set()
     for queue, counted in _counted(view, session):
-        for resource, held in sorted(counted.items()):
+        for resource, amount in sorted(counted.items()):
             true = right.get(queue, {}).get(resource, 0.0)
             units = wrong.get(queue, {}).get(resource, 0.0)
-            differs = abs(true - held) >= MIN_RESOURCE
-            if differs and abs(units - held) < MIN_RESOURCE and (queue, resource) not in seen:
+            differs = abs(true - amount) >= MIN_RESOURCE
+            if differs and abs(units - amount) < MIN_RESOURCE and (queue, resource) not in seen:
                 seen.add((queue, resource))
                 message = (
-                    f"the session counts {held:g} thousandths of {resource} as reserved, its "
+                    f"the session counts {amount:g} thousandths of {resource} as reserved, its "
                     f"PodGroups reserve {format_amount(resource, true)}: the units differ"
                 )
                 yield Violation("Queue", queue, message, f"unit.{resource}")
@@ -156,12 +157,12 @@ def choice_does_not_matter(view: ClusterView, _: str) -> Iterator[Violation]:
     """
     session = view.session
     again = None if session is None else session.again
-    other = None if again is None else again.with_last_names()
-    if session is None or other is None:
+    alternative = None if again is None else again.with_last_names()
+    if session is None or alternative is None:
         return
     for what, first, last in (
-        ("binds", session.result.binds, other.binds),
-        ("evicts", session.result.evictions, other.evictions),
+        ("binds", session.result.binds, alternative.binds),
+        ("evicts", session.result.evictions, alternative.evictions),
     ):
         here, there = {key for key, _ in first}, {key for key, _ in last}
         if here != there:

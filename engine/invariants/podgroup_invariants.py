@@ -36,15 +36,15 @@ def cache_has_podgroup(view: ClusterView, key: str) -> Iterator[Violation]:
     """Yield a PodGroup that the cache lacks, has under another uid, or has although it is gone."""
     group: PodGroup | None = view.truth.get("PodGroup", key)
     job: JobInfo | None = view.cache.jobs.get(key)
-    held = None if job is None else job.pod_group
-    if group is None and held is None:
+    cached = None if job is None else job.pod_group
+    if group is None and cached is None:
         return
     if group is None:
         message = "the scheduler's cache has the PodGroup, but it does not exist"
-    elif held is None:
+    elif cached is None:
         message = "the scheduler's cache lacks the PodGroup: no session sees its pods"
-    elif held.uid != group.uid:
-        message = f"the scheduler's cache has uid {held.uid}, the API server has {group.uid}"
+    elif cached.uid != group.uid:
+        message = f"the scheduler's cache has uid {cached.uid}, the API server has {group.uid}"
     else:
         return
     yield Violation("PodGroup", key, message, newest=newest(group))

@@ -29,12 +29,13 @@ def status_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
         yield Violation("Queue", name, message, "state", at)
     if not _are_counted(view):
         return
+    # A PodGroup has no phase before the first one is written.
     true = Counter(group.status.phase or "Pending" for group in groups)
     unnamed = [group for group in groups if not group.spec.queue]
     for phase in _PHASES:
-        held = getattr(status, phase.lower())
-        if held != true[phase]:
-            message = f"its status counts {held} as {phase}, there are {true[phase]}"
+        count = getattr(status, phase.lower())
+        if count != true[phase]:
+            message = f"its status counts {count} as {phase}, there are {true[phase]}"
             message += _uncounted(phase, unnamed)
             yield Violation("Queue", name, message, phase, at)
 
@@ -58,12 +59,12 @@ def _uncounted(phase: str, unnamed: Sequence[PodGroup]) -> str:
 
     Source: pkg/controllers/queue/queue_controller_handler.go addPodGroup.
     """
-    some = [group.key for group in unnamed if (group.status.phase or "Pending") == phase]
-    if not some:
+    uncounted = [group.key for group in unnamed if (group.status.phase or "Pending") == phase]
+    if not uncounted:
         return ""
     return (
-        f"; {_groups(len(some))} with an empty spec.queue, such as {some[0]}, "
-        f"{'is' if len(some) == 1 else 'are'} in it for the scheduler, but not for the "
+        f"; {_groups(len(uncounted))} with an empty spec.queue, such as {uncounted[0]}, "
+        f"{'is' if len(uncounted) == 1 else 'are'} in it for the scheduler, but not for the "
         f"queue controller"
     )
 

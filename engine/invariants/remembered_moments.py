@@ -112,6 +112,7 @@ class Evictions:
         self._uids: set[str] = set()
         self._evicted: dict[str, int] = {}
         self._moved: dict[str, int] = {}
+        # The situation at the begin is the first that can come back.
         self._seen: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {(): (0, 0)}
 
     def outside(self, kind: str, key: str, item: Node | Queue | PodGroup | None) -> None:
@@ -128,10 +129,12 @@ class Evictions:
 
         :param group: its PodGroup. :param ended: it has succeeded or failed by itself now.
         """
+        # Once for each pod: its later versions have the condition too.
         if now is not None and now.uid not in self._uids and is_evicted(now):
             self._uids.add(now.uid)
             self._evicted[group] = self._evicted.get(group, 0) + 1
         either = now or before
+        # It ended without an eviction: a change from outside.
         if (ended or now is None) and either is not None and either.uid not in self._uids:
             self._begin()
             return
@@ -139,6 +142,7 @@ class Evictions:
         if step:
             count = self._moved.get(group, 0) + step
             self._moved[group] = count
+            # Without zeros, so that equal situations compare as equal.
             if not count:
                 del self._moved[group]
             self._compare()

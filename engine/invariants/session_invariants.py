@@ -67,12 +67,12 @@ def capability_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
         return
     demand = DemandOfQueues(view, tree=session.limits is QueueLimits.TREE)
     bound = demand.of_pods(key for key, _ in session.result.binds)
-    held = _Change(_Use.HELD, summed(demand.held, bound), bound)
+    holding = _Change(_Use.HELD, summed(demand.held, bound), bound)
     enqueued = session.result.enqueued
     reserved = _Change(
         _Use.RESERVED, demand.reserved_after(session.result), demand.of_groups(enqueued)
     )
-    for change in (held, reserved):
+    for change in (holding, reserved):
         for queue in sorted(change.added):
             yield from _above(view, queue, change)
 
@@ -100,10 +100,10 @@ def inqueue_is_conserved(view: ClusterView, _: str) -> Iterator[Violation]:
     session = view.session
     if session is None or session.limits is QueueLimits.NOTHING:
         return
-    found: dict[tuple[str, str, str], Violation] = {}
+    first: dict[tuple[str, str, str], Violation] = {}
     for wrong_sum in _wrong_sums(view, session):
-        found.setdefault(wrong_sum.place, wrong_sum)
-    yield from found.values()
+        first.setdefault(wrong_sum.place, wrong_sum)
+    yield from first.values()
 
 
 def _wrong_sums(view: ClusterView, session: SessionView) -> Iterator[Violation]:
@@ -118,9 +118,9 @@ def _wrong_sums(view: ClusterView, session: SessionView) -> Iterator[Violation]:
         if not isinstance(counted, Mapping):
             continue
         queue = str(step.numbers.get("queue") or view.queue_of_group(*step.about))
-        for resource, true, held in _differing(expected.get(queue, {}), counted):
+        for resource, true, amount in _differing(expected.get(queue, {}), counted):
             message = (
-                f"the session counts {format_amount(resource, held)} of {resource} as reserved, "
+                f"the session counts {format_amount(resource, amount)} of {resource} as reserved, "
                 f"its Inqueue PodGroups reserve {format_amount(resource, true)}"
             )
             yield Violation("Queue", queue, message, f"inqueue.{resource}")
@@ -130,9 +130,9 @@ def _differing(
     expected: Amounts, counted: Mapping[str, float]
 ) -> Iterator[tuple[str, float, float]]:
     for resource in sorted({*expected, *counted} - {PODS}):
-        true, held = expected.get(resource, 0.0), counted.get(resource, 0.0)
-        if abs(true - held) >= MIN_RESOURCE:
-            yield resource, true, held
+        true, amount = expected.get(resource, 0.0), counted.get(resource, 0.0)
+        if abs(true - amount) >= MIN_RESOURCE:
+            yield resource, true, amount
 
 
 INVARIANTS = (

@@ -9,7 +9,7 @@ _SHOWN = 3
 
 def names_of(names: Iterable[str], noun: str) -> str:
     """Return a number of things with the first of their names, as in ``2 pods: ns/a, ns/b``."""
-    some = sorted(names)
-    count = f"1 {noun}" if len(some) == 1 else f"{len(some)} {noun}s"
-    more = f" and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
-    return f"{count}: {', '.join(some[:_SHOWN])}{more}" if some else f"no {noun}"
+    ordered = sorted(names)
+    count = f"1 {noun}" if len(ordered) == 1 else f"{len(ordered)} {noun}s"
+    more = f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""
+    return f"{count}: {', '.join(ordered[:_SHOWN])}{more}" if ordered else f"no {noun}"

@@ -122,7 +122,7 @@ class ClusterView:
             ("Queue", {*self.cache.queues, *self.truth.of("Queue")}),
             ("Job", self.owners.jobs),
         )
-        return [(kind, name) for kind, some in names for name in sorted(some)]
+        return [(kind, name) for kind, keys in names for name in sorted(keys)]
 
     def take(
         self,
@@ -134,6 +134,7 @@ class ClusterView:
 
         :param lives_on: returns whether an object has later versions.
         """
+        # The scheduler's cache has no Jobs, so only this view follows them.
         jobs = self.owners.take(event, lives_on)
         if jobs:
             return [unit for job in jobs for unit in self._of_job(job)]
@@ -143,8 +144,8 @@ class ClusterView:
             self._read()
             return self.units()
         if effect is Effect.LISTED:
-            gone = [self._changed(one) for one in self._projector.taken_out]
-            return [unit for some in gone for unit in some]
+            gone = [self._changed(lacked) for lacked in self._projector.taken_out]
+            return [unit for units in gone for unit in units]
         if effect is Effect.DELETED and reference.kind == "PodGroup":
             actor = self._actors.get(position, event.actor)
             self.deleted[key_of(reference)] = PodGroupDeletion(reference.uid, position, actor)
@@ -179,8 +180,8 @@ class ClusterView:
 
     def groups_in(self, queue: str) -> list[PodGroup]:
         """Return the PodGroups of a queue, by name."""
-        found: Mapping[str, PodGroup] = self.truth.of("PodGroup")
-        return [found[key] for key in sorted(self._in_queue.get(queue, ()))]
+        groups: Mapping[str, PodGroup] = self.truth.of("PodGroup")
+        return [groups[key] for key in sorted(self._in_queue.get(queue, ()))]
 
     def queue_of(self, group: PodGroup) -> str:
         """Return the name of a PodGroup's queue."""
@@ -224,6 +225,7 @@ class ClusterView:
             self._note_complete(key)
             self.phases.take(key, group, self.occupied(key))
         for pod, _ in self.pods.all():
+            # Run for what it notes; the keys that it yields are all checked anyway.
             for _job in self.owners.put_pod(None, pod):
                 pass
         for kind in _OUTSIDE:

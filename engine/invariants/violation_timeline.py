@@ -76,24 +76,24 @@ class ViolationTimeline:
         :param seen: where the invariant was last checked, if the log did not know enough since: a
             violation that is gone is known to have lasted until then.
         """
-        now = {one.place: one for one in violations}
+        now = {violation.place: violation for violation in violations}
         before = self._held.pop((invariant.id, unit), {})
         if not now and not before:
             return
         times = dict(zip(now, began or (), strict=False))
-        held: dict[tuple[str, str, str], Breach] = {}
+        holding: dict[tuple[str, str, str], Breach] = {}
         for key, violation in now.items():
             if key in before:
-                held[key] = before[key]
+                holding[key] = before[key]
                 continue
             early = began is not None
             since = times.get(key) if early else place.time
-            held[key] = Breach(invariant, violation, place, None, early, since)
+            holding[key] = Breach(invariant, violation, place, None, early, since)
         for key, breach in before.items():
             if key not in now:
                 self.ended.append(_until(breach, seen or place)._replace(until=place))
-        if held:
-            self._held[invariant.id, unit] = held
+        if holding:
+            self._held[invariant.id, unit] = holding
 
     def units_of(self, invariant: Invariant) -> list[Unit]:
         """Return the units of which an invariant is violated now."""
@@ -106,8 +106,8 @@ class ViolationTimeline:
 
         :param seen: where invariants were last checked of which the log does not know enough since.
         """
-        for (id_, _), held in self._held.items():
-            for breach in held.values():
+        for (id_, _), breaches in self._held.items():
+            for breach in breaches.values():
                 yield _until(breach, seen.get(id_, place))
 
 

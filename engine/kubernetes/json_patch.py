@@ -59,16 +59,16 @@ def fault_of_operations(value: object) -> str:
     return next((fault for fault in map(_fault_of, value) if fault), "")
 
 
-def _fault_of(one: object) -> str:
-    if not isinstance(one, dict) or not _is_path(one.get("path")):
+def _fault_of(operation: object) -> str:
+    if not isinstance(operation, dict) or not _is_path(operation.get("path")):
         return "an operation needs a path that begins with /"
-    op = one.get("op")
+    op = operation.get("op")
     if not isinstance(op, str):
         return "an operation needs a text in op"
     if op in _WITH_VALUE:
-        return "" if "value" in one else f"the operation {op} needs a value"
+        return "" if "value" in operation else f"the operation {op} needs a value"
     if op in _FROM:
-        return "" if _is_path(one.get("from")) else f"the operation {op} needs a path in from"
+        return "" if _is_path(operation.get("from")) else f"the operation {op} needs a path in from"
     return "" if op == "remove" else "there is no such operation: add, remove, replace, …"
 
 
@@ -101,21 +101,22 @@ class _Patching:
         self._own: dict[int, Any] = {id(self.whole): self.whole}
         self._copied = self._shifted = 0
 
-    def apply(self, one: Operation) -> None:
+    def apply(self, operation: Operation) -> None:
         """Carry out one operation.
 
         :raises Invalid: it does not fit.
         """
-        op, path = one["op"], one["path"]
+        op, path = operation["op"], operation["path"]
         if op == "test":
-            if _found(self.whole, path) != one["value"]:
+            if _found(self.whole, path) != operation["value"]:
                 raise Invalid(f"testing value {_shown(path)} failed: test failed")
             return
-        value = one.get("value")
+        value = operation.get("value")
         if op in _FROM:
-            value = _found(self.whole, one["from"])
+            value = _found(self.whole, operation["from"])
             if op == "move":
-                self._write("remove", one["from"], None)
+                # Removed before it is added, so that the other path counts without it.
+                self._write("remove", operation["from"], None)
             else:
                 value = self._copy(value)
             op = "add"
@@ -154,6 +155,7 @@ class _Patching:
             if not isinstance(inner, Mapping | list):
                 what = f"{op} operation does not apply: doc is missing path"
                 raise Invalid(f"{what}: {_shown(path)}")
+            # It may be shared with the stored version: it is copied before it changes.
             if id(inner) not in self._own:
                 inner = list(inner) if isinstance(inner, list) else dict(inner)
                 self._own[id(inner)] = part[key] = inner
@@ -162,6 +164,7 @@ class _Patching:
 
     def _write_in_list(self, part: list[Any], name: str, op: str, path: str, value: Any) -> None:
         last = len(part) if op == "add" else len(part) - 1
+        # A dash is the place after the last element, and exists only for what is added.
         at = len(part) if name == "-" and op == "add" else _place(name, last, path)
         if op == "replace":
             part[at] = value

@@ -45,8 +45,8 @@ class Store:
         """Yield (``namespace/name`` or name, object) of a kind in the order of these keys."""
         named = [
             (f"{namespace}/{name}" if namespace else name, document)
-            for (_, held, namespace, name), document in self._objects.items()
-            if held == kind
+            for (_, stored_kind, namespace, name), document in self._objects.items()
+            if stored_kind == kind
         ]
         return sorted(named, key=lambda pair: pair[0])
 
@@ -70,6 +70,7 @@ class Store:
         if known is None and change == "DELETED" and not metadata.get("uid"):
             raise KeyError(key)
         if known is None:
+            # The deletion of what never existed makes no object, so the next one is the first.
             self._made[key] += change != "DELETED"
             metadata["uid"] = metadata.get("uid") or self._uid(key)
         else:

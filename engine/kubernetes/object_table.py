@@ -36,6 +36,7 @@ class ObjectTable:
         return self._documents[number]
 
     def _number(self, document: Document) -> int:
+        # Sorted, so that equal documents have equal bytes.
         content = msgspec.json.encode(document, order="sorted")
         number = self._by_bytes.setdefault(content, len(self._documents))
         if number == len(self._documents):

@@ -67,15 +67,18 @@ def asked(pod: Mapping[str, Any], which: str) -> Amounts:
     starting: Amounts = {}
     for container in spec.get("initContainers") or ():
         own = _of(container, which)
+        # A sidecar runs beside the containers, and beside what starts after it.
         if container.get("restartPolicy") == "Always":
             add(total, own)
             add(running, own)
             raise_to(starting, running)
         else:
+            # Others run one after the other, each beside the sidecars that started before it.
             add(own, running)
             raise_to(starting, own)
     raise_to(total, starting)
     overhead = amounts(spec.get("overhead"))
+    # Only what is limited gets the overhead: else it would become a limit by itself.
     if which == "limits":
         overhead = {name: more for name, more in overhead.items() if name in total}
     add(total, overhead)

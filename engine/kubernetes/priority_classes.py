@@ -29,16 +29,21 @@ def with_priority(pod: Document, classes: Iterable[Document], *, all_known: bool
     if spec.get("priority") is not None:
         return pod
     name = spec.get("priorityClassName") or ""
-    found = {
-        one["metadata"]["name"]: one.get("value", 0)
-        for one in classes
-        if (one["metadata"]["name"] == name if name else one.get("globalDefault"))
+    values = {
+        priority_class["metadata"]["name"]: priority_class.get("value", 0)
+        for priority_class in classes
+        if (
+            priority_class["metadata"]["name"] == name
+            if name
+            else priority_class.get("globalDefault")
+        )
     }
-    if not found and name in BUILT_IN_CLASSES:
-        found = {name: BUILT_IN_CLASSES[name]}
-    if not found:
+    if not values and name in BUILT_IN_CLASSES:
+        values = {name: BUILT_IN_CLASSES[name]}
+    if not values:
         if name and all_known:
             raise Forbidden(f"no PriorityClass with name {name} was found")
         return pod
-    named, value = min(found.items(), key=lambda one: (one[1], one[0]))
+    # Of several default classes the one with the least value counts.
+    named, value = min(values.items(), key=lambda entry: (entry[1], entry[0]))
     return {**pod, "spec": {**spec, "priorityClassName": named, "priority": value}}

@@ -131,6 +131,7 @@ def _decimal(whole: str, fraction: str, exponent: int) -> Quantity:
 
 def _binary(whole: str, fraction: str, bits: int) -> Quantity:
     number = int(whole + fraction) << bits
+    # Go counts decimal digits roughly here: ten binary digits are three of them.
     short = 15 - len(whole) - int(bits * 3 / 10) - 1 >= 0
     if not fraction and short and number < _HALF:
         return Quantity(number, 0, False)

@@ -42,6 +42,7 @@ class Amount(NamedTuple):
 
     def __str__(self) -> str:
         whole, rest = divmod(self.billionths, _ONE)
+        # Fractions have no binary form.
         if self.style is QuantityFormat.BINARY and not rest:
             return format_binary(whole)
         if self.style is QuantityFormat.EXPONENT:
@@ -79,20 +80,20 @@ def amounts(resources: Mapping[str, Any] | None) -> Amounts:
 
 def add(sums: Amounts, more: Amounts) -> None:
     """Add amounts to sums."""
-    for name, one in more.items():
-        sums[name] = sums[name].plus(one) if name in sums else one
+    for name, part in more.items():
+        sums[name] = sums[name].plus(part) if name in sums else part
 
 
 def raise_to(sums: Amounts, least: Amounts) -> None:
     """Raise what is less than others, or missing, to these."""
-    for name, one in least.items():
-        if name not in sums or one.billionths > sums[name].billionths:
-            sums[name] = one
+    for name, part in least.items():
+        if name not in sums or part.billionths > sums[name].billionths:
+            sums[name] = part
 
 
 def times(each: Amounts, number: int) -> Amounts:
     """Return the sum of so many lists; of none it has no names."""
-    return {name: one.times(number) for name, one in each.items()} if number > 0 else {}
+    return {name: part.times(number) for name, part in each.items()} if number > 0 else {}
 
 
 def written(sums: Amounts) -> dict[str, str]:

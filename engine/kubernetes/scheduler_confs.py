@@ -22,7 +22,8 @@ def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
     data = configmap.get("data")
     if not isinstance(data, dict):
         return []
-    found = []
+    confs = []
+    # The key that the scheduler reads comes first: callers name later ones after their keys.
     for key in sorted(data, key=lambda key: (key != CONF_FILE, key)):
         text = data[key]
         if not (key.endswith(".conf") and isinstance(text, str)):
@@ -32,8 +33,8 @@ def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
         except YamlFault:
             parsed = None
         if key == CONF_FILE or (isinstance(parsed, dict) and "tiers" in parsed):
-            found.append((key, text, parsed))
-    return found
+            confs.append((key, text, parsed))
+    return confs
 
 
 def is_scheduler_conf(parsed: Any) -> bool:

@@ -156,12 +156,14 @@ def parse_time(text: str) -> int:
     if match is None:
         raise ValueError(f"{_short(text)} is not an RFC 3339 time")
     year, month, day, hour, minute, second, fraction, _, zone_hours, zone_minutes = match.groups()
+    # A leap second counts as the one before it.
     moment = datetime(
         int(year), int(month), int(day), int(hour), int(minute), min(int(second), 59), tzinfo=UTC
     )
     micros = int(moment.timestamp()) * SECOND_US + int((fraction or "0").ljust(6, "0")[:6])
     if zone_hours:
         offset = int(zone_hours) * 60
+        # The sign is that of the minutes too: in -00:30 the hours do not show it.
         offset += int(zone_minutes) if offset >= 0 and zone_hours[0] != "-" else -int(zone_minutes)
         micros -= offset * 60 * SECOND_US
     if not FIRST_TIME <= micros <= LAST_TIME:
@@ -182,6 +184,7 @@ def format_time(micros: int) -> str:
     times accepts that, but a log that holds such a time can be shown.
     """
     seconds, fraction = divmod(micros, SECOND_US)
+    # Python has no year above 9999, so whole cycles of the calendar are taken off.
     cycles = 0
     if not FIRST_TIME <= micros <= LAST_TIME:
         cycles = seconds // _CYCLE_SECONDS

@@ -176,7 +176,8 @@ class WorkQueue(Generic[Item]):
         Failures are counted up to :data:`MOST_FAILURES`.
         """
         self._due = {
-            item: due - self.now for item, due in sorted(self._due.items(), key=lambda one: one[1])
+            item: due - self.now
+            for item, due in sorted(self._due.items(), key=lambda waiting: waiting[1])
         }
         self._failures = {item: min(times, MOST_FAILURES) for item, times in self._failures.items()}
         self._spent_until = max(self._spent_until - self.now, -self._bucket)
@@ -223,6 +224,7 @@ class WorkQueue(Generic[Item]):
         """
         due = self.now + self.delay(item)
         self._failures[item] = self._failures.get(item, 0) + 1
+        # Both waits run at the same time: that of the item, and that for a token.
         if self._each:
             self._spent_until += self._each
             due = max(due, self._spent_until)
@@ -251,7 +253,9 @@ class WorkQueue(Generic[Item]):
         """
         assert now >= self.now, "time does not run backwards"
         self.now = now
+        # A full bucket takes no more tokens.
         self._spent_until = max(self._spent_until, now - self._bucket)
+        # What is due at the same time stays in its order.
         for item in sorted(self._due, key=self._due.__getitem__):
             if self._due[item] <= now:
                 self.fire(item)

@@ -135,6 +135,7 @@ class YamlReader:
             line = mark.line + 1 if mark else self._line
             problem = fault.problem or fault.context or "unreadable"
             what = TOO_DEEP if _LIBYAML_TOO_DEEP in problem else f"not YAML: {problem}"
+            # Only a fault at the end of what was read can come from a cut.
             raise YamlFault(
                 what, line, cut=self._guard.ended and line >= self._guard.lines
             ) from None
@@ -170,6 +171,7 @@ class YamlReader:
         else:
             self._go_down(depth + 1)
             built = self._mapping(depth)
+        # Only when the value is complete: an alias within it would be a circle.
         anchor = getattr(event, "anchor", None)
         if anchor:
             height = self._deepest - depth
@@ -203,11 +205,12 @@ class YamlReader:
         while not isinstance(key := self.next(), yaml.MappingEndEvent):
             line = self._line
             if isinstance(key, yaml.ScalarEvent) and key.value == "<<" and key.implicit[0]:
-                for one in self._merge(self.value(self.next(), depth + 1), line):
-                    mapping |= one
-                    merged |= dict.fromkeys(one)
+                for source in self._merge(self.value(self.next(), depth + 1), line):
+                    mapping |= source
+                    merged |= dict.fromkeys(source)
                 continue
             name = self.key(key)
+            # What << brought may be written again: it is overridden.
             again = name in mapping and name not in merged
             if again and self._repeated is None:
                 raise YamlFault(f"the key {name[:60]!r} occurs twice in one mapping", line)
@@ -225,15 +228,15 @@ class YamlReader:
         return mappings[::-1]
 
     def _alias(self, event: yaml.AliasEvent, depth: int) -> Any:
-        found = self._anchors.get(event.anchor or "")
-        if found is None:
+        anchored = self._anchors.get(event.anchor or "")
+        if anchored is None:
             raise YamlFault(f"the anchor {event.anchor!r} is not known", self._line)
-        self._count(found.size, found.bytes)
-        self._repeats += found.size + found.bytes // _TEXT_PER_VALUE
+        self._count(anchored.size, anchored.bytes)
+        self._repeats += anchored.size + anchored.bytes // _TEXT_PER_VALUE
         if self._repeats > MOST_REPEATED:
             raise YamlFault("the aliases of this YAML stand for too much", self._line)
-        self._go_down(depth + found.height)
-        return found.value
+        self._go_down(depth + anchored.height)
+        return anchored.value
 
     def begin_object(self) -> None:
         """Reset the counts of values and texts: the next object begins."""

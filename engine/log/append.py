@@ -147,10 +147,12 @@ def append(
     :raises UsageError: an event's kind is not in the vocabulary.
     """
     head = head_of(database, branch)
+    # Within the transaction that locks the log: nothing comes in between.
     if expected is not None and expected != head.position:
         raise PositionConflict(expected=expected, last=head.position)
     fresh, indices, met, repeated = _select(database, names, events, branch=branch, head=head)
     if fresh.events:
+        # Before they are stored: what the log had until now decides which checkpoints are wrong.
         drop_invalid_checkpoints(
             database, names, fresh.events, fresh.effects, derived, branch=branch, head=head
         )
@@ -205,8 +207,10 @@ def _select(
             (met if before.position else repeated)[place] = before.position or before.place
         news = _news(event, effect, known[key])
         if news is not None and news.kind == _TIMED:
+            # Whether the log has this time already is looked up once for all of them.
             timed.append((len(fresh.events), news))
         elif news is not None and event.revision is not None:
+            # From here on this batch has an actor for it, so another one brings nothing new.
             known[key] = known[key]._replace(actor=True)
             news_key = VersionKey(event.revision, object_id, int(KINDS[news.kind].effect))
             if news_key not in known:
@@ -238,16 +242,16 @@ def _with_times(
         for (_, event), number in zip(timed, objects, strict=True)
     ]
     known = dict.fromkeys(_known(database, names, keys, branch=branch, head=head))
-    found, done = Fresh([], [], [], []), 0
+    merged, done = Fresh([], [], [], []), 0
     for (place, event), number, key in zip(timed, objects, keys, strict=True):
         if key in known:
             continue
         known[key] = None
-        found.add_part(fresh, done, place)
-        found.add(event, key.effect, number, key)
+        merged.add_part(fresh, done, place)
+        merged.add(event, key.effect, number, key)
         done = place
-    found.add_part(fresh, done, None)
-    return found
+    merged.add_part(fresh, done, None)
+    return merged
 
 
 def _effects(events: Sequence[Event]) -> list[int]:
@@ -303,6 +307,7 @@ def _known(
                 known[VersionKey(*identifiers)] = _Known(
                     actor is not None, earliest, latest, kinds.get(kind, ""), position
                 )
+            # Equal in all that identifies them, so nothing new can come with them.
             for effect, identity in database.identities(part.branch_id, part.last, contents):
                 known[ContentKey(effect, bytes(identity))] = _Known(True, None, None, "")
     return known
@@ -349,6 +354,7 @@ def _store(
     """Insert a batch: its events and payloads, its row with their hash, and the new head."""
     first, last = head.position + 1, head.position + len(fresh.events)
     batch = _Batch(names, packer, fresh, branch=branch, head=head)
+    # The database stores rows while this process hashes and compresses.
     with database.inserting("event", batch.event_rows()):
         batch.hash_and_pack()
     database.insert("payload_block", batch.block_rows)
@@ -443,6 +449,7 @@ class _Batch:
         """Return the rows of ``event``."""
         columns, symbols, fresh = self._columns, self._symbols, self._fresh
         count = len(fresh.events)
+        # No actor is stored as null, not by the id of an empty text.
         actors = {**symbols, "": None}
         return zip(
             *(repeat(self._branch_id, count), fresh.effects, columns.schema),
@@ -461,19 +468,19 @@ class _Batch:
         payloads = self._columns.payload
         sizes = list(map(len, payloads))
         headers = self._headers(sizes)
-        found: list[int] = []
+        batch_marks: list[int] = []
         begin = 0
         for end in block_ends(sizes):
             # Each block is hashed and packed while the caches of the processor hold it.
-            some, some_headers = payloads[begin:end], headers[begin:end]
-            joined = b"".join(some)
-            found += marks(some_headers, some)
-            self.leaves.append(leaf_hash(b"".join(some_headers), joined))
+            block_payloads, block_headers = payloads[begin:end], headers[begin:end]
+            joined = b"".join(block_payloads)
+            batch_marks += marks(block_headers, block_payloads)
+            self.leaves.append(leaf_hash(b"".join(block_headers), joined))
             block = self._packer.pack(self._first + begin, sizes[begin:end], joined)
             self.block_rows.append((self._branch_id, *msgspec.structs.astuple(block)))
             begin = end
         assert begin == len(payloads), "every payload of a batch is in one of its blocks"
-        self.marks = packed_marks(found)
+        self.marks = packed_marks(batch_marks)
 
     def _headers(self, sizes: Sequence[int]) -> list[bytes]:
         columns, count = self._columns, len(sizes)

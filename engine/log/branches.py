@@ -57,6 +57,7 @@ def head_of(database: Database, name: str) -> Head:
         raise _no_branch(database, name)
     _, fork, genesis, number, last, digest = rows[0][6:]
     head = _head(database, name, rows[0])
+    # A branch without a batch ends where it begins.
     end = (fork, 0, bytes(genesis)) if number is None else (last, number, bytes(digest))
     if (head.position, head.batch, bytes(head.hash)) != end:
         raise damaged(
@@ -124,6 +125,7 @@ def lineage(
             segments.append(Segment(branch_id=number, branch=branch, first=first, last=last))
         if parent is None:
             break
+        # Of the parent, only what is before the fork belongs to the lineage.
         last = min(last, fork)
         rows = database.rows("SELECT id, name, parent_id, fork FROM branch WHERE id = ?", (parent,))
         if not rows or parent >= number:  # A parent has a smaller id, so this loop ends.
@@ -185,6 +187,7 @@ def create_branch(database: Database, name: str, *, parent: str, fork: int | Non
             now=f"fork at a position between 0 and {head.position}",
         )
     genesis = genesis_hash(name=name, parent=hash_at(database, parent, fork), fork=fork)
+    # Rising, as a parent must have a smaller id than its branches.
     number = int(database.rows("SELECT max(id) + 1 FROM branch")[0][0])
     database.run(
         "INSERT INTO branch (id, name, parent_id, fork, genesis) VALUES (?, ?, ?, ?, ?)",

@@ -74,7 +74,7 @@ def last_noted(
     cluster_id = names.find_cluster(cluster)
     if cluster_id is None:
         return None
-    found = [
+    times = [
         row[0]
         for part in lineage(database, branch, until=known)
         for row in database.rows(
@@ -85,24 +85,25 @@ def last_noted(
         )
         if row[0] is not None
     ]
-    if not all(isinstance(time, int) for time in found):
+    if not all(isinstance(time, int) for time in times):
         raise LogCorrupt("the time of an event is no number", position=1)
-    return max(found, default=None)
+    return max(times, default=None)
 
 
 def revision_after(database: Database, window: FoldWindow, events: int) -> int | None:
     """Return the revision after this many events with a revision; None if there are fewer."""
     condition, bounds = ("", []) if window.until is None else (" AND revision < ?", [window.until])
-    found = [
+    revisions = [
         row[0]
         for part in lineage(database, window.branch, until=window.known)
+        # In the order of the index, so that the database can stop at the row.
         for row in database.rows(
             "SELECT revision FROM event WHERE branch_id = ? AND revision > ?"
             f"{condition} ORDER BY branch_id, revision LIMIT 1 OFFSET {events - 1}",
             (part.branch_id, window.after, *bounds),
         )
     ]
-    return min(found, default=None)
+    return min(revisions, default=None)
 
 
 def least_list(
@@ -112,10 +113,11 @@ def least_list(
     cluster_id = names.find_cluster(cluster)
     # The object of a list has neither name nor uid. Few such objects exist, so this is cheap.
     low, high = names.range_of_name("")
-    found = [
+    revisions = [
         row[0]
         for part in lineage(database, branch, until=known)
         for row in database.rows(
+            # Effect 4 is that of a complete list.
             "SELECT min(e.revision) FROM object o JOIN event e ON e.object_id = o.id"
             " WHERE o.key BETWEEN ? AND ? AND o.cluster_id = ? AND e.branch_id = ?"
             " AND e.position <= ? AND e.effect = 4",
@@ -123,7 +125,7 @@ def least_list(
         )
         if row[0] is not None
     ]
-    return min(found, default=None)
+    return min(revisions, default=None)
 
 
 def _only(names: Names, cluster_id: int) -> str:
@@ -161,6 +163,7 @@ def _dense_pages(
         f" AND e.position <= ? AND e.effect > 0{condition}{only}"
         f" ORDER BY e.position LIMIT {CHUNK_ROWS}"
     )
+    # Each page begins after the last one: an OFFSET would read all rows before it again.
     after = part.first - 1
     while rows := database.rows(sql, (part.branch_id, after, part.last, *bounds)):
         yield rows
@@ -178,19 +181,21 @@ def _sparse_pages(
     condition, bounds = (
         ("", []) if window.until is None else (" AND e.revision <= ?", [window.until])
     )
-    found = database.rows(
+    rows = database.rows(
         "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.revision > ?"
         f"{condition}{within} AND e.effect > 0{only}",
         (part.branch_id, window.after, *bounds, part.first, part.last),
     )
     if window.loose is None:
-        found += database.rows(
+        rows += database.rows(
             "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.effect > 0"
             f" AND e.identity IS NOT NULL{within}{only}",
             (part.branch_id, part.first, part.last),
         )
-    positions = [row[0] for row in found]
-    positions += [one for one in window.loose or () if part.first <= one <= part.last]
+    positions = [row[0] for row in rows]
+    positions += [
+        position for position in window.loose or () if part.first <= position <= part.last
+    ]
     positions.sort()
     for start in range(0, len(positions), CHUNK_ROWS):
         yield database.rows(

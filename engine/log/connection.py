@@ -51,6 +51,7 @@ class SharedConnection(ABC):
                 self._begin(writing=writing)
                 yield
                 self._commit()
+            # Any exception, or an interrupted append would keep the lock.
             except BaseException:
                 self._roll_back()
                 raise

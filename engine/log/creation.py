@@ -65,7 +65,7 @@ def tables_text(location: Location) -> str:
     It includes statistics of the tables, for the planner of SQLite.
     """
     with closing(SqliteDatabase(location, read_only=True)) as database:
-        made = database.rows(
+        statements = database.rows(
             "SELECT sql FROM sqlite_master"
             " WHERE sql IS NOT NULL AND name != 'sqlite_stat1' ORDER BY rowid"
         )
@@ -73,7 +73,7 @@ def tables_text(location: Location) -> str:
             "SELECT printf('INSERT INTO sqlite_stat1 VALUES (%Q, %Q, %Q)', tbl, idx, stat)"
             " FROM sqlite_stat1 ORDER BY tbl, idx"
         )
-    return as_text(str(row[0]).strip() for row in (*made, ("ANALYZE",), *counts))
+    return as_text(str(row[0]).strip() for row in (*statements, ("ANALYZE",), *counts))
 
 
 def first_rows() -> dict[str, dict[str, object]]:
@@ -97,6 +97,7 @@ def first_rows() -> dict[str, dict[str, object]]:
 def _fill_file(location: Location) -> bool:
     """Create the tables of a file that has none; say whether it had none."""
     with closing(SqliteDatabase(location)) as database, database.writing():
+        # Another process may have been faster.
         if database.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             return False
         for statement in shipped_tables("sqlite"):
@@ -163,11 +164,11 @@ def _make_private(path: str) -> None:
     An existing file is not changed.
     """
     with suppress(FileExistsError):
-        made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
         try:
-            os.fchmod(made, PRIVATE)  # The umask may have removed more bits.
+            os.fchmod(descriptor, PRIVATE)  # The umask may have removed more bits.
         finally:
-            os.close(made)
+            os.close(descriptor)
 
 
 def _set_up(path: str) -> None:

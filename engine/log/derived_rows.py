@@ -60,6 +60,7 @@ class Derived:
     def put_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Store a checkpoint, replacing one at the same place; within ``writing``."""
         place = self._own(checkpoint.branch, checkpoint.cluster, checkpoint.version)
+        # Damaged rows go first: a new seal would cover them as if they were sound.
         self._sound(CHECKPOINTS, place)
         self._database.run(
             f"DELETE FROM checkpoint WHERE {MINE} AND revision = ?",
@@ -99,6 +100,7 @@ class Derived:
         """
         limit = LAST_REVISION if window.until is None else window.until
         parts = lineage(self._database, window.branch, until=window.known)
+        # The newest part first: its checkpoints are the nearest.
         for part in reversed(parts):
             place = self._place(part, window.cluster, version)
             for row in reversed(self._listed(CHECKPOINTS, place)):
@@ -122,6 +124,7 @@ class Derived:
     ) -> None:
         """Store a clock, replacing the one that the branch has; within ``writing``."""
         place = self._own(branch, cluster, version)
+        # Of any version: a branch has one clock.
         self._database.run(
             "DELETE FROM clock_block WHERE branch_id = ? AND cluster_id = ?", place.key[:2]
         )
@@ -166,6 +169,7 @@ class Derived:
             return
         if there and blocks[0].first != there[-1][_LAST] + 1:
             reached = self.facts_until(cluster=cluster, branch=branch, version=version)
+            # Another process added blocks meanwhile, and these would leave a gap or overlap.
             if blocks[0].first != reached + 1:
                 return
             drop_rows(self._database, FACTS, place)  # The blocks before them no longer exist.
@@ -182,6 +186,7 @@ class Derived:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(*place.key, *row, block.data) for row, block in zip(rows, blocks, strict=True)],
         )
+        # As they are read back: seals cover truth values as numbers.
         listed = [(*row[:_UNREVISIONED], int(row[_UNREVISIONED]), row[-1]) for row in rows]
         seal = stored_seal(self._database, FACTS, place)
         if seal is None:
@@ -202,6 +207,7 @@ class Derived:
         """
         until = LAST_REVISION if window.until is None else window.until
         for place, rows in self._runs(window.branch, window.cluster, version):
+            # An event without a revision may belong anywhere, so its block is always read.
             wanted = [
                 row
                 for row in rows
@@ -217,16 +223,16 @@ class Derived:
         They are of the version that reaches furthest, without gaps.
         """
         versions = self._database.rows("SELECT DISTINCT version FROM seal WHERE part = 1")
-        found: list[Row] = []
+        furthest: list[Row] = []
         for (version,) in sorted(versions, key=repr):  # Damaged values may have several types.
             rows = [
                 row[:_UNREVISIONED]
                 for row in self._listed(FACTS, self._place(part, cluster, version))
                 if row[_FIRST] >= part.first and row[_LAST] <= part.last
             ]
-            if rows and (not found or rows[-1][_LAST] > found[-1][_LAST]):
-                found = rows
-        return found
+            if rows and (not furthest or rows[-1][_LAST] > furthest[-1][_LAST]):
+                furthest = rows
+        return furthest
 
     def drop(self, *, checkpoints: bool, facts: bool, clock: bool) -> None:
         """Delete the chosen rows, for all branches and clusters; within ``writing``."""
@@ -282,8 +288,8 @@ class Derived:
         )
         data: dict[int, object] = dict(rows)
         for row in wanted:
-            some = whole_data(data.get(row[_FIRST]), row[-1])
-            if some is None:
+            block_data = whole_data(data.get(row[_FIRST]), row[-1])
+            if block_data is None:
                 raise self._cut_off(FACTS, place, row)
             yield FactBlock(
                 first=row[_FIRST],
@@ -291,7 +297,7 @@ class Derived:
                 low_revision=row[_LOW],
                 high_revision=row[_HIGH],
                 unrevisioned=bool(row[_UNREVISIONED]),
-                data=some,
+                data=block_data,
             )
 
     def _data(self, kind: DerivedTable, place: SealKey, row: Row) -> bytes | None:
@@ -319,16 +325,18 @@ class Derived:
     def _listed(self, kind: DerivedTable, place: SealKey) -> list[Row]:
         """Return the undamaged rows of a place, without their data, in order."""
         seal = stored_seal(self._database, kind, place)
-        found = self._known.get((kind, place))
-        if found is None or seal is None or found[0] != seal:
+        known = self._known.get((kind, place))
+        # A changed seal shows that another process wrote here.
+        if known is None or seal is None or known[0] != seal:
             self._cuts.pop((kind, place), None)
             rows = self._checked(kind, place, seal)
             if rows is None:
                 self.leave_out(kind, place, "all")
-            found = (seal or Seal(b"", b""), rows or [])
-            self._known[kind, place] = found
+            known = (seal or Seal(b"", b""), rows or [])
+            self._known[kind, place] = known
+        # The rows after a damaged one are ignored with it, as fact blocks may have no gap.
         cut = self._cuts.get((kind, place))
-        return found[1] if cut is None else found[1][: found[1].index(cut)]
+        return known[1] if cut is None else known[1][: known[1].index(cut)]
 
     def _checked(self, kind: DerivedTable, place: SealKey, seal: Seal | None) -> list[Row] | None:
         """Return the rows of a place as they are stored; None if they are damaged."""
@@ -386,7 +394,7 @@ def checkpoints(database: Database) -> list[tuple[str, str, int, int, int, int]]
 def follow(kind: DerivedTable, rows: Sequence[Row]) -> bool:
     """Say whether rows follow each other without gaps, as fact blocks must."""
     return kind is not FACTS or all(
-        one[_LAST] + 1 == other[_FIRST] for one, other in pairwise(rows)
+        before[_LAST] + 1 == after[_FIRST] for before, after in pairwise(rows)
     )
 
 

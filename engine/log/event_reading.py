@@ -88,36 +88,36 @@ class EventReader:
 
     def payloads(self, positions: Sequence[int], branch: str) -> Mapping[int, bytes]:
         """Return the payloads at the given positions, in the newest schema of their kinds."""
-        found: dict[int, bytes] = {}
+        lifted: dict[int, bytes] = {}
         for part in lineage(self._database, branch):
             mine = sorted(p for p in positions if part.first <= p <= part.last)
             if len(mine) == 1:
                 payloads = [self._stored.one(part.branch_id, mine[0])]
-                found |= self._lifted(part, mine, payloads)
+                lifted |= self._lifted(part, mine, payloads)
                 continue
             for start in range(0, len(mine), PAGE):
-                some = mine[start : start + PAGE]
-                found |= self._lifted(part, some, self._stored.at(part.branch_id, some))
-        missing = min(set(positions) - found.keys(), default=None)
+                page = mine[start : start + PAGE]
+                lifted |= self._lifted(part, page, self._stored.at(part.branch_id, page))
+        missing = min(set(positions) - lifted.keys(), default=None)
         if missing is not None:
             raise LogCorrupt("the log has no event here", position=missing)
-        return found
+        return lifted
 
     def _lifted(
         self, part: Segment, positions: Sequence[int], payloads: Iterable[bytes]
     ) -> dict[int, bytes]:
         headers = self._schemas(part, positions)
         newest = {header for header in frozenset(headers.values()) if self._is_newest(*header)}
-        found: dict[int, bytes] = {}
+        lifted: dict[int, bytes] = {}
         for position, payload in zip(positions, payloads, strict=True):
             header = headers.get(position)
             if header in newest:
-                found[position] = payload
+                lifted[position] = payload
             elif header is not None:
                 kind, schema = header
                 event = Event(kind=kind, reference=_NOTHING, payload=payload, schema=schema)
-                found[position] = self._upcast(event).payload
-        return found
+                lifted[position] = self._upcast(event).payload
+        return lifted
 
     def _schemas(self, part: Segment, positions: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return kind and schema at some rising positions, and perhaps at others in between."""
@@ -147,6 +147,7 @@ class EventReader:
             yield from self._walk(part, query, filters)
             return
         positions.sort(reverse=query.newest_first)
+        # All of these match, so the limit counts before their rows are read.
         if query.limit is not None:
             positions = positions[: query.limit]
         for start in range(0, len(positions), PAGE):
@@ -182,6 +183,7 @@ class EventReader:
             if len(objects) <= most:
                 conditions = f" AND {self._database.any_of('e.object_id')}"
                 parameters = [self._database.listed(objects)]
+        # Too many objects for their index: that of revisions may do.
         if not conditions and low is not None and high is not None:
             conditions = " AND e.revision BETWEEN ? AND ?"
             parameters = [low, high]
@@ -269,6 +271,7 @@ class EventReader:
             self._add_ids(terms, "o.namespace_id", self._names.symbols_of(query.namespace))
         if query.cluster is not None:
             number = self._names.find_cluster(query.cluster)
+            # No row has the number -1, so an unknown cluster matches nothing.
             terms.add("o.cluster_id = ?", -1 if number is None else number)
         if query.objects:
             pairs = [
@@ -277,6 +280,7 @@ class EventReader:
                 for g in self._names.symbols_of(group)
                 for k in self._names.symbols_of(kind)
             ]
+            # An OR of nothing is no SQL, and must match nothing.
             either = " OR ".join(["(o.group_id = ? AND o.kind_id = ?)"] * len(pairs)) or "1 = 0"
             terms.add(f"({either})", *(number for pair in pairs for number in pair))
         return terms.sql(), terms.parameters

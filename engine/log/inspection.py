@@ -64,12 +64,12 @@ def damages(database: Database) -> Iterator[Damage]:
 
 def mended(database: Database, derived: Derived) -> list[str]:
     """Delete damaged rows; return one sentence for each; within ``writing``."""
-    found = list(damages(database))
-    for damage in found:
+    damaged = list(damages(database))
+    for damage in damaged:
         drop_rows(database, damage.kind, damage.place)
-    if found:
+    if damaged:
         derived.forget()
-    return [f"{damage.what}, and were deleted" for damage in found]
+    return [f"{damage.what}, and were deleted" for damage in damaged]
 
 
 def _places(database: Database, kind: DerivedTable) -> list[Row]:
@@ -100,4 +100,6 @@ def _has_data(database: Database, kind: DerivedTable, place: SealKey, rows: Sequ
         f" AND ({', '.join(keys)}) IN (VALUES {', '.join([marks] * len(rows))})",
         (*place.key, *(value for row in rows for value in row[: kind.keys])),
     )
-    return len(data) == len(rows) and all(whole_data(some, own) is not None for own, some in data)
+    return len(data) == len(rows) and all(
+        whole_data(content, digest) is not None for digest, content in data
+    )

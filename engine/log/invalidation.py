@@ -94,10 +94,10 @@ def _least_list(
     head: Head,
     cluster: str,
 ) -> int | None:
-    held = least_list(database, names, branch=branch, cluster=cluster, known=head.position)
-    found = [] if held is None else [held]
+    stored = least_list(database, names, branch=branch, cluster=cluster, known=head.position)
+    revisions = [] if stored is None else [stored]
     for event, effect in news:
         if effect == Effect.LISTED and event.revision is not None:
             exact = msgspec.json.decode(event.payload).get("exact", True)
-            found += [] if exact else [event.revision]
-    return min(found, default=None)
+            revisions += [] if exact else [event.revision]
+    return min(revisions, default=None)

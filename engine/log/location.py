@@ -42,6 +42,7 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
 
     def without_secrets(self, text: str) -> str:
         """Return a text without the passwords of the URL: libpq can quote parts of it."""
+        # The longest first: a shorter one may be a part of it.
         for secret in sorted(_secrets(self.conninfo), key=len, reverse=True):
             text = text.replace(secret, "…")
         return text
@@ -133,7 +134,7 @@ def _without_password(place: str) -> str:
 def _without_options(text: str) -> str:
     """Return the end of a URL without the options that are secret."""
     before, mark, query = text.partition("?")
-    left = [one for one in query.split("&") if not _is_secret(one)]
+    left = [option for option in query.split("&") if not _is_secret(option)]
     return f"{before}{mark}{'&'.join(left)}"
 
 
@@ -145,6 +146,6 @@ def _secrets(place: str) -> set[str]:
     """Return the passwords in a URL, as they are written and as they are meant."""
     _, _, rest = place.partition("://")
     before, _, query = rest.partition("?")
-    found = {before.rpartition("@")[0].partition(":")[2]}
-    found |= {one.partition("=")[2] for one in query.split("&") if _is_secret(one)}
-    return {form for one in found for form in (one, unquote(one)) if form}
+    passwords = {before.rpartition("@")[0].partition(":")[2]}
+    passwords |= {option.partition("=")[2] for option in query.split("&") if _is_secret(option)}
+    return {form for password in passwords for form in (password, unquote(password)) if form}

@@ -67,19 +67,19 @@ class Names:
         """Return the ids of texts, creating new ones; within an append only."""
         wanted = dict.fromkeys(texts)
         self._shrink(self._symbols)
-        found = {text: self._symbols[text] for text in wanted if text in self._symbols}
-        if len(found) < len(wanted):
-            missing = sorted(text for text in wanted if text not in found)
+        ids = {text: self._symbols[text] for text in wanted if text in self._symbols}
+        if len(ids) < len(wanted):
+            missing = sorted(text for text in wanted if text not in ids)
             for text in missing:
                 _hold(fault_of_text(text), text)
-            found |= self._database.ids_of("symbol", "text", missing)
-        fresh = sorted(text for text in wanted if text not in found)
+            ids |= self._database.ids_of("symbol", "text", missing)
+        fresh = sorted(text for text in wanted if text not in ids)
         if fresh:
             first = self._next_id("symbol")
-            found |= {text: first + index for index, text in enumerate(fresh)}
-            self._database.insert("symbol", [(found[text], text) for text in fresh])
-        self._symbols |= found
-        return found
+            ids |= {text: first + index for index, text in enumerate(fresh)}
+            self._database.insert("symbol", [(ids[text], text) for text in fresh])
+        self._symbols |= ids
+        return ids
 
     def cluster_id(self, name: str) -> int:
         """Return the id of a cluster, creating a new one; within an append only."""
@@ -95,6 +95,7 @@ class Names:
     def find_cluster(self, name: str) -> int | None:
         """Return the id of a cluster, None if the log has no events of it."""
         if name not in self._clusters:
+            # Another process may have added some since.
             self._clusters |= dict(self._database.rows("SELECT name, id FROM cluster"))
         return self._clusters.get(name)
 
@@ -106,6 +107,7 @@ class Names:
         """Return the ids of (cluster, object), creating new ones; within an append only."""
         if len(self._objects) > CACHED:
             self._objects.clear()
+            # What was cleared is no longer known to be all objects.
             self._all_objects = 0
         numbers = list(map(self._objects.get, keys))
         # Hashing a key costs most of this, so each known key is looked up once.
@@ -129,15 +131,15 @@ class Names:
         first = self._next_id("object")
         # If only this process wrote the log, and began with an empty one, it knows all objects.
         every = self._all_objects == first - 1
-        found = {} if every else self._database.ids_of("object", "key", digests)
-        fresh = [row for row, digest in enumerate(digests) if digest not in found]
-        found.update(zip((digests[row] for row in fresh), count(first)))
+        ids = {} if every else self._database.ids_of("object", "key", digests)
+        fresh = [row for row, digest in enumerate(digests) if digest not in ids]
+        ids.update(zip((digests[row] for row in fresh), count(first)))
         if fresh:
-            self._add_objects({digests[row]: keys[row] for row in fresh}, found)
+            self._add_objects({digests[row]: keys[row] for row in fresh}, ids)
         if every:
             self._all_objects += len(fresh)
         for key, packed, digest in zip(keys, packs, digests, strict=True):
-            number = found[digest]
+            number = ids[digest]
             self._objects[key] = number
             self._packed[number] = packed
 
@@ -185,12 +187,12 @@ class Names:
     def _checked(self, numbers: Sequence[int]) -> dict[int, msgspec.Raw]:
         """Return objects, packed, whose stored keys match their fields."""
         keys: dict[int, bytes] = {}
-        found: dict[int, msgspec.Raw] = {}
+        packs: dict[int, msgspec.Raw] = {}
         for number, fields in self._fields(numbers, keys):
             packed = packed_fields(fields)
             if object_key(fields[4], packed) == keys[number]:
-                found[number] = packed
-        return found
+                packs[number] = packed
+        return packs
 
     def has_objects_until(self, number: int) -> bool:
         """Say whether an object has this id, or a greater one."""
@@ -201,29 +203,29 @@ class Names:
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of symbol ids; ids that are not in the log are left out."""
         wanted = dict.fromkeys(numbers)
-        found = {n: text for n in wanted if (text := self._texts.get(n)) is not None}
+        texts = {n: text for n in wanted if (text := self._texts.get(n)) is not None}
         # A damaged row may have none.
-        missing = sorted(n for n in wanted if n not in found and isinstance(n, int))
+        missing = sorted(n for n in wanted if n not in texts and isinstance(n, int))
         for start in range(0, len(missing), 10_000):
-            found |= dict(
+            texts |= dict(
                 self._database.rows(
                     f"SELECT id, text FROM symbol WHERE {self._database.any_of('id')}",
                     (self._database.listed(missing[start : start + 10_000]),),
                 )
             )
         self._shrink(self._texts)
-        self._texts |= found
-        return found
+        self._texts |= texts
+        return texts
 
     def objects(self, numbers: Iterable[int]) -> dict[int, tuple[str, Reference]]:
         """Return (cluster, reference) of object ids; ids that are not in the log are left out."""
         wanted = dict.fromkeys(numbers)
-        found = {n: named for n in wanted if (named := self._references.get(n)) is not None}
-        found |= self._looked_up(sorted(n for n in wanted if n not in found))
+        references = {n: named for n in wanted if (named := self._references.get(n)) is not None}
+        references |= self._looked_up(sorted(n for n in wanted if n not in references))
         if len(self._references) > READ:
             self._references.clear()
-        self._references |= found
-        return found
+        self._references |= references
+        return references
 
     def _looked_up(self, numbers: Sequence[int]) -> dict[int, tuple[str, Reference]]:
         """Return (cluster, reference) of some objects, with their ids in rising order."""
@@ -283,16 +285,16 @@ class Names:
         :raises LogCorrupt: one of them is not in the log.
         """
         wanted = list(numbers)
-        found = self.objects(wanted)
+        objects = self.objects(wanted)
         for number in wanted:
-            if number not in found:
+            if number not in objects:
                 raise LogCorrupt(
                     f"object {number} is not in the log",
                     position=0,
                     where=self._database.location.shown,
                     now="run plinian verify to see which events are affected",
                 )
-        return {number: reference for number, (_, reference) in found.items()}
+        return {number: reference for number, (_, reference) in objects.items()}
 
     def objects_of(self, cluster: str, group: str, kind: str) -> list[Reference]:
         """Return every object of a kind that the log knows, by namespace, name and uid."""
@@ -317,6 +319,7 @@ class Names:
             "SELECT id, text FROM symbol WHERE substr(text, length(text) - ? + 1) = ?",
             (len(component), component),
         )
+        # A component follows a slash of a folder, or the mark after the name of an archive.
         return [
             number
             for number, text in rows

@@ -98,13 +98,13 @@ def migrate(connection: Connection, revision: str = "head") -> None:
 
 def has_tables(connection: Connection) -> bool:
     """Say whether anything is in the Postgres schema of a connection."""
-    found = connection.scalar(
+    table = connection.scalar(
         text(
             "SELECT 1 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace"
             " WHERE nspname = current_schema() LIMIT 1"
         )
     )
-    return found is not None
+    return table is not None
 
 
 def run_together(connection: Connection, statements: Iterable[str]) -> None:
@@ -154,17 +154,18 @@ def _sqlalchemy_url(location: Location) -> URL:
 
 
 def _enter_schema(connection: Connection, location: Location, *, create: bool) -> None:
+    # Two processes may create a schema at the same time, and there is no row to lock yet.
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_LOCK})
-    found = connection.scalar(
+    schema = connection.scalar(
         text("SELECT 1 FROM pg_namespace WHERE nspname = :name"), {"name": location.schema}
     )
-    if not found and not create:
+    if not schema and not create:
         raise LogNotFound(
             f"the database has no schema {location.schema!r}",
             where=location.shown,
             now="check ?schema=… of the URL, or create a log with: plinian ingest --log URL …",
         )
-    if not found:
+    if not schema:
         connection.execute(text(f"CREATE SCHEMA {location.quoted_schema}"))
     connection.execute(text(f"SET LOCAL search_path TO {location.quoted_schema}"))
 
@@ -181,6 +182,7 @@ def _begin_immediate(connection: Connection) -> None:
 
 def _config() -> Config:
     config = Config()
+    # The parser of the configuration would read a percent sign as a reference.
     config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config

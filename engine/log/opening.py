@@ -109,6 +109,7 @@ def _check_age(database: Database) -> None:
             now=f"run: plinian db upgrade --log {where}",
         )
     algorithm = database.rows("SELECT hash_algorithm FROM log")
+    # A log with a branch was created completely, so its row was lost since.
     if not algorithm and database.rows("SELECT 1 FROM branch LIMIT 1"):
         raise damaged(database, "the row of table log is missing", 0)
     if not algorithm:

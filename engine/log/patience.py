@@ -61,9 +61,9 @@ def lasting(begin: Callable[[], Iterator[T]]) -> Iterator[T]:
     patience = Patience()
     while True:
         try:
-            for one in begin():
+            for item in begin():
                 patience.renew()
-                yield one
+                yield item
         except ConnectionLost as fault:
             patience.wait(fault)
         else:

@@ -68,6 +68,7 @@ class Payloads:
                 self._kept.move_to_end((branch, first))
                 return block.payload(position)
         block = self.opened(self.blocks(branch_id, [position]), position)
+        # A block of one large payload would keep too much memory.
         if len(block.payloads) <= 2 * BLOCK_BYTES:
             self._kept[branch_id, block.first] = block
             if len(self._kept) > _KEPT:
@@ -137,8 +138,11 @@ class PayloadsAt:
         if not self._open.first <= position <= self._open.last:
             page = index // AT_ONCE
             if page != self._page:
-                some = sorted(self._positions[page * AT_ONCE : (page + 1) * AT_ONCE])
-                self._page, self._rows = page, self._payloads.blocks(self._branch_id, some)
+                page_positions = sorted(self._positions[page * AT_ONCE : (page + 1) * AT_ONCE])
+                self._page, self._rows = (
+                    page,
+                    self._payloads.blocks(self._branch_id, page_positions),
+                )
             self._open = self._payloads.opened(self._rows, position)
         return self._open.payload(position)
 

@@ -124,6 +124,7 @@ class PostgresDatabase(SharedConnection):
         with self._guard(), self._connection.cursor() as cursor, ExitStack() as copying:
             _write(copying.enter_context(cursor.copy(_copy(table))), table, rows)
             with ThreadPoolExecutor(1) as waiting:
+                # The end of COPY waits for the server, so it runs beside the body.
                 done = waiting.submit(copying.pop_all().close)
                 yield
                 done.result()
@@ -212,13 +213,13 @@ class PostgresDatabase(SharedConnection):
 
     def _entered(self) -> psycopg.Connection[Row]:
         """Return a new connection to the schema."""
-        made = self._connect()
+        connection = self._connect()
         try:
-            self._enter(made)
+            self._enter(connection)
         except BaseException:
-            made.close()
+            connection.close()
             raise
-        return made
+        return connection
 
     def _again(self, job: Callable[[], _R]) -> _R:
         """Do what is safe to do twice; if the connection is lost, do it with another one.
@@ -273,6 +274,7 @@ class PostgresDatabase(SharedConnection):
             return cursor.execute(sql, (list(left), list(right), branch, until)).fetchall()
 
     def _channel(self) -> str:
+        # Postgres cuts names after 63 bytes.
         return f"plinian:{self.location.schema}"[:63]
 
     def _begin(self, *, writing: bool) -> None:
@@ -314,6 +316,7 @@ class PostgresDatabase(SharedConnection):
 
     def _is_lost(self, fault: psycopg.OperationalError) -> bool:
         """Return whether the server went away, or does not answer (yet)."""
+        # While the first connection is opened there is none yet.
         connection = getattr(self, "_connection", None)
         gone = connection is None or connection.closed or fault.sqlstate is None
         return gone or isinstance(fault, errors.AdminShutdown | errors.CannotConnectNow)

@@ -66,9 +66,10 @@ def checking(
     :param connect: gives a connection that has entered the schema.
     """
     with connect() as connection, ThreadPoolExecutor(1) as thread:
-        found = thread.submit(_faults, connection)
+        faults = thread.submit(_faults, connection)
         try:
-            yield found.result
+            yield faults.result
+        # If the body failed, what is left of the check is not needed.
         finally:
             connection.cancel()
 
@@ -117,9 +118,9 @@ def _answered_otherwise(connection: psycopg.Connection[Row], index: _Index) -> s
         plan = connection.execute(f"EXPLAIN {walk}").fetchall()
         if not any(index.name in str(row[0]) for row in plan):
             return ""  # The server does not use the index for this, so no answer comes from it.
-        found = connection.execute(walk).fetchone()
+        walked = connection.execute(walk).fetchone()
     assert expected is not None
-    assert found is not None
-    if tuple(found[:2]) != tuple(expected):
+    assert walked is not None
+    if tuple(walked[:2]) != tuple(expected):
         return f"index {index.name} does not have the rows of table {index.table}"
-    return f"index {index.name} is out of order" if found[2] else ""
+    return f"index {index.name} is out of order" if walked[2] else ""

@@ -64,6 +64,7 @@ class RestCheck:
         if roots != [MAIN]:
             raise self._fault(f"table branch has other roots than {MAIN!r}: {roots!r}")
         for table in _PER_BRANCH:
+            # Branches are numbered without gaps, so it is enough to look at both bounds.
             bounds = self._database.rows(f"SELECT min(branch_id), max(branch_id) FROM {table}")[0]
             for number in bounds:
                 if number is not None and number not in numbers:

@@ -88,5 +88,5 @@ def read_past_writer(read: Callable[[], _T]) -> _T:
 
 
 def _stamp(path: Path) -> Stamp:
-    found = path.stat()
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    status = path.stat()
+    return Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

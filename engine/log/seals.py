@@ -114,10 +114,11 @@ def stored_seal(database: Database, kind: DerivedTable, place: SealKey) -> Seal 
 
 def listing(database: Database, kind: DerivedTable, place: SealKey) -> list[Row]:
     """Return what a seal covers of each row, in order."""
-    found = database.rows(
+    rows = database.rows(
         f"SELECT {kind.listed} FROM {kind.table} WHERE {MINE} ORDER BY {kind.order}", place.key
     )
-    return [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in found]
+    # Postgres returns truth values, SQLite numbers: both must have one hash.
+    return [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in rows]
 
 
 def is_whole(

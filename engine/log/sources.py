@@ -17,7 +17,7 @@ def sources(
     only = len(database.rows("SELECT id FROM cluster")) <= 1
     join = "" if only else " JOIN object o ON o.id = e.object_id AND o.cluster_id = ?"
     parameters = () if only else (-1 if number is None else number,)
-    found: dict[int, dict[int, int]] = {}
+    counts: dict[int, dict[int, int]] = {}
     reach: dict[int, tuple[int | None, int | None]] = {}
     for part in lineage(database, branch, until=known):
         for source, kind, count, low, high in database.rows(
@@ -26,13 +26,13 @@ def sources(
             " GROUP BY e.source_id, e.kind_id",
             (*parameters, part.branch_id, part.first, part.last),
         ):
-            kinds = found.setdefault(source, {})
+            kinds = counts.setdefault(source, {})
             kinds[kind] = kinds.get(kind, 0) + count
             first, last = reach.get(source, (None, None))
             lows = [each for each in (first, low) if each is not None]
             highs = [each for each in (last, high) if each is not None]
             reach[source] = (min(lows, default=None), max(highs, default=None))
-    texts = names.texts([*found, *(kind for kinds in found.values() for kind in kinds)])
+    texts = names.texts([*counts, *(kind for kinds in counts.values() for kind in kinds)])
     sources = [
         SourceInfo(
             source=texts[source],
@@ -41,6 +41,6 @@ def sources(
             first_revision=reach[source][0],
             last_revision=reach[source][1],
         )
-        for source, kinds in found.items()
+        for source, kinds in counts.items()
     ]
     return sorted(sources, key=lambda source_info: source_info.source)

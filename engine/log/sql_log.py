@@ -134,6 +134,7 @@ class SqlLog:
 
         for recorded in lasting(begin):
             yield recorded
+            # After a lost connection it goes on behind this event.
             left = None if rest.limit is None else rest.limit - 1
             rest = msgspec.structs.replace(rest, after=recorded.position, limit=left)
 
@@ -350,7 +351,7 @@ class SqlLog:
         branch_infos = self.branches()
         database = self._database
 
-        def one(sql: str) -> int:
+        def number(sql: str) -> int:
             return int(database.rows(sql)[0][0])
 
         return LogInfo(
@@ -360,10 +361,10 @@ class SqlLog:
             plinian=str(database.rows("SELECT plinian FROM log")[0][0]),
             last=branch_infos[0].last,
             events=sum(info.last - info.fork for info in branch_infos),
-            objects=one("SELECT coalesce(max(id), 0) FROM object"),
-            batches=one("SELECT sum(batch) FROM head"),
-            checkpoints=one("SELECT count(*) FROM checkpoint"),
-            fact_blocks=one("SELECT count(*) FROM fact_block"),
+            objects=number("SELECT coalesce(max(id), 0) FROM object"),
+            batches=number("SELECT sum(batch) FROM head"),
+            checkpoints=number("SELECT count(*) FROM checkpoint"),
+            fact_blocks=number("SELECT count(*) FROM fact_block"),
             bytes_stored=database.size(),
             clusters=tuple(self.clusters()),
             branches=tuple(branch_infos),

@@ -81,6 +81,7 @@ class SqliteDatabase(SharedConnection):
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
         with self._lock, self._guard():
+            # Nothing locks a file that is opened as immutable, so each query is checked afterwards.
             if self._stamp is not None:
                 return self._sealed_rows(sql, parameters, self._stamp)
             return read_past_writer(lambda: self._connection.execute(sql, parameters).fetchall())
@@ -112,9 +113,9 @@ class SqliteDatabase(SharedConnection):
         """Insert rows of a table, many with one statement, which is a quarter cheaper."""
         rest = iter(rows)
         with self._guard():
-            while len(some := list(islice(rest, _AT_ONCE))) == _AT_ONCE:
-                self._connection.execute(_insert(table, _AT_ONCE), list(chain.from_iterable(some)))
-            self._connection.executemany(_insert(table, 1), some)
+            while len(chunk := list(islice(rest, _AT_ONCE))) == _AT_ONCE:
+                self._connection.execute(_insert(table, _AT_ONCE), list(chain.from_iterable(chunk)))
+            self._connection.executemany(_insert(table, 1), chunk)
 
     @contextmanager
     def inserting(self, table: str, rows: Iterable[Row]) -> Iterator[None]:
@@ -124,32 +125,32 @@ class SqliteDatabase(SharedConnection):
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
         """Return the columns of events with these keys."""
-        found: list[Row] = []
+        rows: list[Row] = []
         with self._guard():
             for revision, object_id in keys:
-                found += self._connection.execute(_VERSION, (branch, revision, object_id, until))
-        return found
+                rows += self._connection.execute(_VERSION, (branch, revision, object_id, until))
+        return rows
 
     def identities(self, branch: int, until: int, keys: Sequence[tuple[int, bytes]]) -> list[Row]:
         """Return (effect, identity) of the events with these keys."""
-        found: list[Row] = []
+        rows: list[Row] = []
         with self._guard():
             for effect, identity in keys:
-                found += self._connection.execute(_IDENTITY, (branch, effect, identity, until))
-        return found
+                rows += self._connection.execute(_IDENTITY, (branch, effect, identity, until))
+        return rows
 
     def ids_of(self, table: str, column: str, values: Sequence[_V]) -> dict[_V, int]:
         """Return the ids of those rows whose column has one of these values."""
         marks = ", ".join("?" * _AT_ONCE)
         sql = f"SELECT {column}, id FROM {table} WHERE {column} IN ({marks})"
-        found: dict[_V, int] = {}
+        ids: dict[_V, int] = {}
         with self._guard():
             for first in range(0, len(values), _AT_ONCE):
                 wanted = list(values[first : first + _AT_ONCE])
                 # Filled up with a repeated value, so that one prepared statement serves.
                 wanted += wanted[:1] * (_AT_ONCE - len(wanted))
-                found.update(self._connection.execute(sql, wanted))
-        return found
+                ids.update(self._connection.execute(sql, wanted))
+        return ids
 
     def any_of(self, column: str) -> str:
         """Return SQL that holds if a column is in the list bound to one placeholder."""
@@ -187,13 +188,14 @@ class SqliteDatabase(SharedConnection):
                 self._uri,
                 uri=True,
                 isolation_level=None,
+                # Threads share it, one at a time: the lock of SharedConnection sees to that.
                 check_same_thread=False,
                 timeout=self._busy_seconds,
             )
             try:
                 self._connection.execute("PRAGMA synchronous = NORMAL")
-                kept = _READ_KIB if self.read_only else _WRITTEN_KIB
-                self._connection.execute(f"PRAGMA cache_size = -{kept}")
+                cache_kib = _READ_KIB if self.read_only else _WRITTEN_KIB
+                self._connection.execute(f"PRAGMA cache_size = -{cache_kib}")
                 self._connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
                 if self.read_only and not os.access(self._path.parent, os.W_OK):
                     # The -wal and -shm files may come and go until the first query opens them.
@@ -217,13 +219,14 @@ class SqliteDatabase(SharedConnection):
     def _sealed_rows(self, sql: str, parameters: Sequence[object], stamp: Stamp) -> list[Row]:
         """Return all rows of a query; the file must not change meanwhile."""
         try:
-            found = self._connection.execute(sql, parameters).fetchall()
+            rows = self._connection.execute(sql, parameters).fetchall()
+        # Pages that a writer changes meanwhile may look damaged.
         except (sqlite3.Error, UnicodeDecodeError):
             if is_unchanged(self._path, stamp):
                 raise
         else:
             if is_unchanged(self._path, stamp):
-                return found
+                return rows
         if self._connection.in_transaction:
             raise LogUnavailable(
                 "another process writes to the log, and its folder may not be written to: what was"

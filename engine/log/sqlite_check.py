@@ -37,9 +37,9 @@ def checking(uri: str, busy_seconds: float) -> Iterator[Callable[[], list[str]]]
         ) as connection,
         ThreadPoolExecutor(1) as thread,
     ):
-        found = thread.submit(_faults, connection)
+        faults = thread.submit(_faults, connection)
         try:
-            yield found.result
+            yield faults.result
         finally:
             connection.interrupt()
 
@@ -113,7 +113,7 @@ def _columns_of(table: Table) -> list[tuple[object, ...]]:
 
 
 def _indexes(connection: sqlite3.Connection, table: str) -> set[tuple[object, ...]]:
-    found: set[tuple[object, ...]] = set()
+    indexes: set[tuple[object, ...]] = set()
     for name, unique, origin, partial in connection.execute(
         'SELECT name, "unique", origin, partial FROM pragma_index_list(?)', (table,)
     ).fetchall():
@@ -125,15 +125,16 @@ def _indexes(connection: sqlite3.Connection, table: str) -> set[tuple[object, ..
         where = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,))
         condition = _condition((where.fetchone() or [None])[0]) if partial else ""
         names = tuple(row[0] for row in columns)
+        # A plain primary key was compared with the columns.
         if origin != "pk" or not plain:
-            found.add((named, unique, names, condition, plain))
-    return found
+            indexes.add((named, unique, names, condition, plain))
+    return indexes
 
 
 def _indexes_of(table: Table) -> set[tuple[object, ...]]:
     from sqlalchemy import UniqueConstraint  # noqa: PLC0415
 
-    found: set[tuple[object, ...]] = {
+    indexes: set[tuple[object, ...]] = {
         ("", 1, tuple(column.name for column in constraint.columns), "", True)
         for constraint in table.constraints
         if isinstance(constraint, UniqueConstraint)
@@ -142,8 +143,8 @@ def _indexes_of(table: Table) -> set[tuple[object, ...]]:
         where = index.dialect_options["sqlite"]["where"]
         names = tuple(column.name for column in index.columns)
         condition = "" if where is None else str(where).lower()
-        found.add((str(index.name), int(index.unique), names, condition, True))
-    return found
+        indexes.add((str(index.name), int(index.unique), names, condition, True))
+    return indexes
 
 
 def _condition(sql: str | None) -> str:

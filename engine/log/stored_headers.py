@@ -142,6 +142,7 @@ class StoredHeaders:
     ) -> Iterator[Header]:
         there = frozenset(filter(None, page.actors))
         symbols = sorted(frozenset(page.kinds) | frozenset(page.sources) | there)
+        # The header of an event without an actor has an empty one.
         texts: dict[int | None, str] = {None: ""}
         texts.update(self._names.texts(symbols).items())
         packed = self._names.packed(page.objects)
@@ -180,7 +181,7 @@ def _identified(
     payloads: Sequence[bytes],
 ) -> list[str | None]:
     """Return the kinds of events, None if the identity does not match the other fields."""
-    found: list[str | None] = []
+    kinds: list[str | None] = []
     for index, (identity, name) in enumerate(zip(page.identities, names, strict=True)):
         about = packed.get(page.objects[index])
         if name is None or about is None or page.revisions[index] is not None:
@@ -189,8 +190,8 @@ def _identified(
             actor = texts.get(page.actors[index]) or ""
             time = page.earliest[index] if page.latest[index] is None else page.latest[index]
             own = event_identity(name, about, time, actor, payloads[index])
-        found.append(name if own == identity else None)
-    return found
+        kinds.append(name if own == identity else None)
+    return kinds
 
 
 def _fits(kind: str | None, effect: int) -> bool:

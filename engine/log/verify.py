@@ -89,13 +89,13 @@ def verify(
     total = sum(info.last - info.fork for info in chosen)
     rest = RestCheck(database, names)
     events, batches, head = 0, 0, b""
-    held: dict[bytes, HeldHead] = {}
+    held_heads: dict[bytes, HeldHead] = {}
     for info in chosen:
         check = _BranchCheck(database, names, packer, info, rest)
         try:
             for done in check.run():
                 if check.hash in wanted:
-                    held.setdefault(check.hash, check.held())
+                    held_heads.setdefault(check.hash, check.held())
                 if progress is not None:
                     progress(events + done, total)
         except (TypeError, ValueError, OverflowError, AttributeError) as fault:
@@ -106,17 +106,17 @@ def verify(
         if info.name == (branch or "main"):
             head = check.hash
     rest.check(whole=branch is None)
-    found = faults()
+    complaints = faults()
     database.rows("SELECT 1 FROM log")  # Raises if the file changed during the check.
-    _complain_of(database, found)
+    _complain_of(database, complaints)
     for digest in wanted:
-        if digest not in held:
+        if digest not in held_heads:
             raise HeadMissing(digest.hex(), where=database.location.shown)
     return VerifyReport(
         events=events,
         batches=batches,
         head=head.hex(),
-        held=tuple(held[digest] for digest in wanted),
+        held=tuple(held_heads[digest] for digest in wanted),
         damaged=tuple(damage.text for damage in damages(database)),
     )
 
@@ -126,7 +126,7 @@ def _digests(heads: Sequence[str]) -> list[bytes]:
 
     :raises UsageError: one of them is not a hash.
     """
-    found = []
+    digests = []
     for head in heads:
         try:
             digest = bytes.fromhex(head)
@@ -137,8 +137,8 @@ def _digests(heads: Sequence[str]) -> list[bytes]:
                 f"{head[:80]!r} is not the hash of a batch, which has 64 hexadecimal digits",
                 now="give one that plinian head or plinian verify printed",
             )
-        found.append(digest)
-    return list(dict.fromkeys(found))
+        digests.append(digest)
+    return list(dict.fromkeys(digests))
 
 
 def _complain_of(database: Database, faults: Sequence[str]) -> None:
@@ -298,9 +298,9 @@ class _BranchCheck:
         for table, column in (("event", "position"), ("payload_block", "first")):
             for sign, bound in ((">", last), ("<=", fork)):
                 sql = f"SELECT min({column}) FROM {table} WHERE branch_id = ? AND {column} {sign} ?"
-                found = self._database.rows(sql, (self._head.branch_id, bound))[0][0]
-                if found is not None:
-                    raise self.fault(f"a row of {table} belongs to no batch", max(found, fork + 1))
+                stray = self._database.rows(sql, (self._head.branch_id, bound))[0][0]
+                if stray is not None:
+                    raise self.fault(f"a row of {table} belongs to no batch", max(stray, fork + 1))
 
     def _is_time(self, recorded_at: int) -> bool:
         """Return whether a batch has a time, as the one that a branch begins with."""
@@ -341,6 +341,7 @@ class _BranchCheck:
                 plain.append(self._packer.unpack(block_of(row)))
             except ValueError:
                 plain.append(None)
+        # Only of blocks that could be unpacked: a damaged one may claim any positions.
         last = max((row[1] for row, there in zip(blocks, plain, strict=True) if there), default=0)
         page = self._headers.page(blocks[0][0], last)
         positions, count, identified = page.positions, len(page.positions), page.identified

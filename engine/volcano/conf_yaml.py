@@ -115,10 +115,12 @@ class Decoder:
 
     def _scalar(self, node: yaml.ScalarNode, shape: Type) -> Any:
         value = meaning(node)
+        # yaml.v2 takes any scalar as a text, as it is written.
         if shape is FieldType.TEXT:
             return value if isinstance(value, str) else node.value
         if value is None:
             return zero(shape)
+        # Before numbers, as booleans are integers in Python.
         if isinstance(value, bool):
             return value if shape is FieldType.BOOL else self._fault(node, shape)
         if isinstance(value, int | float) and _holds(shape, value):

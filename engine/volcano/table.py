@@ -76,6 +76,7 @@ def part_of(behaviour: str) -> Part:
 @lru_cache(maxsize=RECORDS_KEPT * len(Part))
 def rows_in(part: Part, release: Release | PreRelease) -> Mapping[str, Row]:
     """Return, by behaviour, the row of a part that holds for a release."""
+    # Later rows of a behaviour replace earlier ones, as they are in the order of landing.
     return MappingProxyType({row.behaviour: row for row in TABLE[part] if row.is_in(release)})
 
 

@@ -96,6 +96,7 @@ class _Reader:
                 yield from self._step(step, number, path)
             else:
                 self._context.reject("expected an object", line=number, path=path)
+        # With a record that was skipped, the history is not all that the scenario says.
         if not self._context.skipped.get("malformed"):
             declared = ScenarioDeclared(until=self._store.next_revision() - 1)
             self._context.span(0, Reference(kind="Scenario"), declared)

@@ -38,6 +38,7 @@ def parse_selector(text: str) -> Selector:
     place = 0
     while place < len(text):
         match = _CONDITION.match(text, place)
+        # An empty match would get no further.
         if match is None or match.end() == place:
             raise _invalid(text, text[place:])
         conditions.append(match[1].strip())

@@ -91,17 +91,17 @@ def matcher(selector: Selector) -> Callable[[Mapping[str, str]], bool]:
     A condition may list thousands of values; here each takes one look, not one for each value.
     """
     listed = tuple(
-        (one, frozenset(one.values) if one.operator in (IN, NOT_IN) else None)
-        for one in selector.requirements
+        (condition, frozenset(condition.values) if condition.operator in (IN, NOT_IN) else None)
+        for condition in selector.requirements
     )
 
     def matches(labels: Mapping[str, str]) -> bool:
-        for one, values in listed:
-            value = labels.get(one.key)
+        for condition, values in listed:
+            value = labels.get(condition.key)
             if values is None:
-                if not one.holds(value):
+                if not condition.holds(value):
                     return False
-            elif (value is not None and value in values) is not (one.operator == IN):
+            elif (value is not None and value in values) is not (condition.operator == IN):
                 return False
         return not selector.nothing
 
@@ -149,6 +149,7 @@ def requirement(key: str, operator: str, values: tuple[str, ...]) -> LabelRequir
     faults += [
         f"values[{place}][{key}]: Invalid value: {_quoted(value)}: must be a valid label value"
         for place, value in enumerate(values)
+        # An empty text is a valid value of a label.
         if value and (len(value) > 63 or _NAME.fullmatch(value) is None)
     ]
     if faults:

@@ -36,8 +36,8 @@ O = TypeVar("O", bound=Object)  # noqa: E741 - the field's letter for an object
 
 KINDS: MappingProxyType[str, type[Object]] = MappingProxyType(
     {
-        made.__name__: made
-        for made in (
+        kind.__name__: kind
+        for kind in (
             *(Pod, Node, PodGroup, Queue, PriorityClass, Namespace, ResourceQuota),
             *(PodDisruptionBudget, Service, ReplicaSet, ReplicationController, StatefulSet),
             *(PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode),
@@ -83,6 +83,7 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
             try:
                 parse(quantity)
             except ValueError as fault:
+                # Where the value stands is looked for only now: nearly all objects are fine.
                 misfit = _malformed_amount(_document(payload), listed, name)
                 raise Undecodable(kind, misfit, item.key) from fault
     for moment in _times(item):
@@ -107,6 +108,7 @@ def decode_known(kind: type[O], payload: bytes | dict[str, Any]) -> O:
         else:
             item = msgspec.convert(payload, kind)
     except msgspec.ValidationError:
+        # Nulls are rare, so only an object that does not decode with them is copied without.
         item = _decode_without_nulls(kind, payload)
     share(item)
     return item
@@ -116,12 +118,12 @@ def _resource_lists(item: Object) -> Iterable[ResourceList]:
     """Return the resource lists of an object."""
     if isinstance(item, Pod):
         spec = item.spec
-        found = [spec.overhead]
+        lists = [spec.overhead]
         for container in (*spec.containers, *spec.init_containers):
-            found += (container.resources.requests, container.resources.limits)
+            lists += (container.resources.requests, container.resources.limits)
         if spec.resources is not None:
-            found += (spec.resources.requests, spec.resources.limits)
-        return found
+            lists += (spec.resources.requests, spec.resources.limits)
+        return lists
     return _other_lists(item)
 
 
@@ -151,13 +153,13 @@ def _amounts_of(device: Device) -> ResourceList:
 def _times(item: Object) -> list[str | None]:
     """Return the times of an object."""
     metadata = item.metadata
-    found = [metadata.creation_timestamp, metadata.deletion_timestamp]
+    times = [metadata.creation_timestamp, metadata.deletion_timestamp]
     if isinstance(item, Pod):
-        found += [condition.last_transition_time for condition in item.status.conditions]
-        found.append(item.status.start_time)
+        times += [condition.last_transition_time for condition in item.status.conditions]
+        times.append(item.status.start_time)
     elif isinstance(item, PodGroup):
-        found += [condition.last_transition_time for condition in item.status.conditions]
-    return found
+        times += [condition.last_transition_time for condition in item.status.conditions]
+    return times
 
 
 def _document(payload: bytes | dict[str, Any]) -> Any:

@@ -68,10 +68,11 @@ def misfit_of(fault: msgspec.ValidationError, document: Any) -> Misfit | None:
     if bound:
         says = f"{_BOUNDS[bound]} {limit}"
     steps = [
-        _ANY if one[3] else int(one[2]) if one[2] else one[1] for one in _STEP.finditer(path or "")
+        _ANY if step[3] else int(step[2]) if step[2] else step[1]
+        for step in _STEP.finditer(path or "")
     ]
-    found = next(_along(document, steps, _TYPES.get(got or "", (object,))), None)
-    return None if found is None else Misfit(*found, says)
+    placed = next(_along(document, steps, _TYPES.get(got or "", (object,))), None)
+    return None if placed is None else Misfit(*placed, says)
 
 
 def words_of(fault: msgspec.ValidationError, document: Any) -> str:
@@ -115,6 +116,7 @@ def _along(
 ) -> Iterator[tuple[Steps, Any]]:
     """Yield the values at the end of a path that have a type, with their places."""
     if not steps:
+        # In Python a bool is an int; in JSON it is not.
         plain = not isinstance(value, bool) or bool in types or object in types
         if isinstance(value, types) and plain:
             yield (), value
@@ -125,16 +127,16 @@ def _along(
     else:
         keys = [step]
     for key in keys:
-        for place, found in _along(value[key], rest, types):
-            yield (key, *place), found
+        for place, inner in _along(value[key], rest, types):
+            yield (key, *place), inner
 
 
 def path_text(place: Sequence[str | int]) -> str:
     """Return a place as a path: a key with dots or slashes is in brackets."""
-    found = ""
+    text = ""
     for step in place:
         if isinstance(step, int) or "." in step or "/" in step:
-            found += f"[{step}]"
+            text += f"[{step}]"
         else:
-            found += f".{step}" if found else step
-    return found or "the whole of it"
+            text += f".{step}" if text else step
+    return text or "the whole of it"

@@ -34,11 +34,11 @@ _OF_OWNERS = ("kind", "name", "uid", "api_version")
 
 def forget_shared() -> None:
     """Let go of the parts that are kept for further objects; those decoded so far keep theirs."""
-    for kept in (
+    for cached in (
         *(_containers, _tolerations, _volumes, _container_statuses, _pod_conditions, _status),
         *(_node_conditions, _owners, _amounts, _texts),
     ):
-        kept.cache_clear()
+        cached.cache_clear()
 
 
 def share(item: Object) -> None:
@@ -114,8 +114,8 @@ def _volumes(data: bytes) -> tuple[Volume, ...]:
 
 @lru_cache(_KEPT)
 def _container_statuses(data: bytes) -> tuple[ContainerStatus, ...]:
-    found: tuple[ContainerStatus, ...] = _decoder(tuple[ContainerStatus, ...]).decode(data)
-    return found
+    statuses: tuple[ContainerStatus, ...] = _decoder(tuple[ContainerStatus, ...]).decode(data)
+    return statuses
 
 
 @lru_cache(_KEPT)
@@ -154,14 +154,14 @@ def _owners(data: bytes) -> tuple[OwnerReference, ...]:
 
 @lru_cache(_KEPT)
 def _amounts(data: bytes) -> ResourceList:
-    found: ResourceList = _decoder(ResourceList).decode(data)
+    amounts: ResourceList = _decoder(ResourceList).decode(data)
     return {
         intern(name): intern(amount) if isinstance(amount, str) else amount
-        for name, amount in found.items()
+        for name, amount in amounts.items()
     }
 
 
 @lru_cache(_KEPT)
 def _texts(data: bytes) -> dict[str, str]:
-    found: dict[str, str] = _decoder(dict[str, str]).decode(data)
-    return found
+    texts: dict[str, str] = _decoder(dict[str, str]).decode(data)
+    return texts

@@ -50,8 +50,8 @@ def key_of(row: Row) -> tuple[str, str]:
 
 def proof_of(row: Row) -> Proof | None:
     """Return the proof of a row; None if there is none."""
-    found = _proofs(part_of(row.behaviour)).get(key_of(row))
-    return None if found is None else Proof(*found)
+    names = _proofs(part_of(row.behaviour)).get(key_of(row))
+    return None if names is None else Proof(*names)
 
 
 def is_claim(row: Row) -> bool:
@@ -72,8 +72,8 @@ def unproven(*parts: Part) -> list[Row]:
 def holds_in(row: Row) -> list[Release]:
     """Return the releases for which a row holds."""
     part = part_of(row.behaviour)
-    held = ((release, rows_in(part, release)[row.behaviour]) for release in SUPPORTED)
-    return [release for release, of_it in held if of_it is row]
+    in_force = ((release, rows_in(part, release)[row.behaviour]) for release in SUPPORTED)
+    return [release for release, of_it in in_force if of_it is row]
 
 
 def lack(row: Row) -> str:
@@ -98,7 +98,7 @@ def reverted(row: Row) -> Any:
 
     :raises LookupError: the behaviour never had another value.
     """
-    rows = [other for other in TABLE[part_of(row.behaviour)] if other.behaviour == row.behaviour]
+    rows = [entry for entry in TABLE[part_of(row.behaviour)] if entry.behaviour == row.behaviour]
     place = rows.index(row)
     return rows[place - 1 if place else 1].value
 

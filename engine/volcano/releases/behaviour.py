@@ -67,8 +67,8 @@ def behaviour(effect: str, *history: Since[V], source: str = "") -> V:
     :param history: its values, oldest first.
     :param source: that of all values that name no other one.
     """
-    made: V = dataclasses.field(metadata={"declared": _Declared(effect, history, source)})
-    return made
+    field: V = dataclasses.field(metadata={"declared": _Declared(effect, history, source)})
+    return field
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(behaviour,))
@@ -89,9 +89,9 @@ def history_of(record: type) -> tuple[Row, ...]:
 
 def _rows(kind: type) -> Iterator[Row]:
     for name, declared in _declared(kind):
-        for one in declared.history:
-            source = one.source or declared.source
-            yield Row(name, one.value, one.change, source, one.why, one.pull, one.fault)
+        for dated in declared.history:
+            source = dated.source or declared.source
+            yield Row(name, dated.value, dated.change, source, dated.why, dated.pull, dated.fault)
 
 
 def _declared(kind: type) -> Iterator[tuple[str, _Declared]]:

@@ -101,6 +101,7 @@ def nearest_release(text: str) -> Release | None:
     if not of_line:
         return max((release for release in _VOLCANO if release.line < line), default=_VOLCANO[0])
     patch = of_line[-1].patch if match[3] is None else int(match[3])
+    # Of two patches that are equally near, the newer one.
     return min(reversed(of_line), key=lambda release: abs(release.patch - patch))
 
 
