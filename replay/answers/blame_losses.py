@@ -127,6 +127,7 @@ def _told(
         if effect is Effect.VERSION:
             fact = extract_fact(*summed.pair, recorded.event.payload)
             now = summed.amount(reference.namespace, fact)
+        # The last one counts, so each replaces the one before it.
         if now < was:
             last_taken = recorded, was - now
         amounts[reference] = now

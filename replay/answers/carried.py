@@ -80,6 +80,7 @@ def carried(run: Run, finding: SessionFinding, target: Target) -> SessionFinding
     known = tuple(link for link in finding.chain if not link.blocks)
     recorded = next((link for link in known if isinstance(link, Recorded)), None)
     asked = f"why {target.title} waits"
+    # A node or a queue does not wait itself.
     if target.pair in {NODE, QUEUE}:
         asked = f"what waits for {target.title}"
     sentence = f"it is not known {asked}: the log holds no {kinds}"

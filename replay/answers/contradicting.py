@@ -140,6 +140,7 @@ def _contradicts(
     :param messages: what the session writes.
     """
     (pair, key), says = event.about, event.says
+    # What is recorded of a whole gang or job says nothing of one of its pods.
     of_others = target.pair == POD and pair != POD
     if finding.waits is None:
         return not of_others

@@ -255,6 +255,7 @@ def _spared(run: Run, asked: EvictingAction) -> str:
     """Return why none of the candidates goes, or why those that may go free too little."""
     votes, trials = _votes_of(run, asked), _trials(run, asked)
     evicted = trials.nearest.get(VictimTrial.EVICTED)
+    # What the action does evict says more than which pods could go.
     if evicted is not None:
         pods = counted(evicted.victims, "pod")
         short = joined(short_words(evicted))

@@ -71,6 +71,7 @@ def job_finding(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
     group, about = run.group(key), (PODGROUP, key)
     if group is None:
         return missing_group(run, key).finding(subject.because, verb="")
+    # The panic ends the session for all jobs, so it is the reason whatever else holds.
     crash = panics(run)
     if crash is not None:
         return crash.finding(subject.because, verb="").after(_head(run, key, group), about)
@@ -264,6 +265,7 @@ def _still_pending(run: Run, key: str, *, enqueued: bool) -> Blocked | None:
     refused = None if enqueued else not_enqueued(run, key)
     if refused is not None:
         return refused
+    # Without the action enqueue, allocate itself makes Pending jobs Inqueue, and goes on with them.
     if enqueued or "enqueue" not in run.conf.actions:
         return _not_running(run, key, run.cache.jobs[key])
     text = "the session does not come to it: its PodGroup stays Pending"

@@ -317,6 +317,7 @@ def _further(name: str, reasons: Sequence[Objection], own: Demands) -> list[Obje
     """Return all reasons of a node: some, and those for which it is closed to the pod besides."""
     closed = own.closed.get(name, ())
     tainted = any(map(_is_taint, closed))
+    # A taint that the release does not name is one of those that the node itself shows.
     shown = [reason for reason in reasons if not _is_taint(reason) or reason.subject or not tainted]
     return list(dict.fromkeys((*shown, *closed)))
 

@@ -74,6 +74,7 @@ def not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
 
 
 def _not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
+    # In the order of allocate: the queue is asked before any node is.
     by_queue = _queue_refuses(run, pod, queue, own)
     if by_queue is not None:
         return by_queue

@@ -115,6 +115,7 @@ def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> EarlierMo
     first = _near(log, moment, began, now)
     begins = beginning_of(log, moment).revision
     listed = is_only_seen(versions[0].event.kind)  # Then it may be older.
+    # Only then no moment before these is left out.
     whole = begins is not None and first == began >= begins and not listed
     places = [
         revision for revision in session_revisions(log, moment, since=first) if revision < now

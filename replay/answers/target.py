@@ -130,6 +130,7 @@ def _may_wait(log: Log, group: str, phase: str, moment: Moment) -> bool:
     """Return whether a PodGroup may have anything that waits."""
     if phase not in _SETTLED:
         return True
+    # A gang that runs may have more pods than it needs, and some of these may wait.
     place, _, name = group.partition("/")
     pods = log.truth(moment).of(*POD, place)
     facts = (pod.fact for pod in pods)

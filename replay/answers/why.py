@@ -144,6 +144,7 @@ def whys_at(
             target_of(log, object_name, object_name.place(namespace) or "default", moment),
         )
     ]
+    # Questions with a moment in common share the cache at it.
     earlier = {then.revision or 0: then for each in asking for _, then in each.plan.moments}
     done, total = 0, sum(len(each.plan.moments) + 1 for each in asking)
     moments = [earlier[revision] for revision in sorted(earlier)]
@@ -301,6 +302,7 @@ def finding_of(run: Run, target: Target) -> SessionFinding | None:
     settled = _settled(target)
     if settled is not None:
         return settled
+    # No store of the cache has it, so further down it would look as if it did not exist.
     undecoded = undecoded_finding(run, target)
     if undecoded is not None:
         return undecoded

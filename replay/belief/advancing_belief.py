@@ -116,6 +116,7 @@ class Advancing:
 
     def _skipped(self, projector: Projector, moment: Moment, until: int) -> Projector:
         """Continue from the last stored belief up to a moment, if that saves enough events."""
+        # If the moment itself is near, no belief before it can save much.
         if not self._saves(projector, until):
             return projector
         # The cheap question first: to decode a belief takes as long as many events.

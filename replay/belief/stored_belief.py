@@ -133,6 +133,7 @@ _DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
 
 def version_of(behaviours: Behaviours) -> int:
     """Return the version of checkpoints of a release's cache."""
+    # Releases whose caches behave alike have one version, so they share what is stored.
     identity = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
     return FIRST_VERSION | int.from_bytes(blake3(identity).digest()[:4]) % FIRST_VERSION
 
@@ -197,6 +198,7 @@ def _candidates(
         if checkpoint is None or checkpoint.revision <= NO_REVISION:
             return
         stored = _opened(checkpoint)
+        # A damaged one hides no other: the one before it may be whole.
         if stored is None:
             until = checkpoint.revision - 1
             continue
@@ -346,6 +348,7 @@ def build_beliefs(
     if until is not None and until > start.revision:
         stop = msgspec.structs.replace(end, revision=until)
         _play_on(store, stop, start, place, progress)
+    # It is at no revision: it says up to which event later ones were looked at.
     _put(store, place, NO_REVISION, last, _ENCODE(_Checked(objects)))
 
 

@@ -162,6 +162,7 @@ class Search:
             if known.violation == faulty_state.violation:
                 self.anomalies[at] = min(known, self._anomaly(faulty_state), key=_length)
                 return
+        # To shrink an order is to run it many times, so what is beyond these is only counted.
         if len(self.anomalies) >= MOST_ANOMALIES:
             self._more += 1
             return

@@ -87,6 +87,7 @@ class _Events:
         yield self._event("scenario.declared", Reference(kind="Scenario"), canonical_json(declared))
 
     def _write(self, write: StoryWrite, actor: str, number: int) -> Iterator[Event]:
+        # One step replaced an object by another of its name: a log has that as two events.
         if write.before is not None and write.before["metadata"]["uid"] != _uid(write.after):
             yield self._version(write.before, "deleted", actor, number)
             yield self._version(write.after, "created", actor, number)

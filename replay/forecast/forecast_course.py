@@ -141,6 +141,7 @@ class Recorder:
         work = self._work(pod)
         self.usage.pod(at, change.key, None if gone else pod, work.queue)
         node = pod["spec"].get("nodeName")
+        # A pod that comes with a node was bound elsewhere, as those of other schedulers are.
         if node and before is not None and not before["spec"].get("nodeName"):
             work.placed += 1
             like = alike(change.key, template_of(pod))

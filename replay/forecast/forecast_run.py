@@ -180,6 +180,7 @@ class Loops:
                 now="ingest inputs with times, as an audit log, or give another moment",
             )
         self._end = log.on_branch_of(moment).moment()
+        # Shortly after the last event the state is taken to be the same.
         if self.begin > self.recorded_until + GRACE_US:
             raise NotKnown(
                 f"the log ends at {format_time(self.recorded_until)}: what there is at "

@@ -121,6 +121,7 @@ def recorded_lives(log: Log, end: Moment) -> Mapping[str, PodLife]:
             case Effect.BOUND if uid in lives:
                 life = lives[uid]
                 node = msgspec.json.decode(event.payload, type=PodBound).node
+                # The first word counts: the same binding may come as a request and as a version.
                 if life.bound is None and node:
                     life.bound, life.node = time, node
             case Effect.DELETED if uid in lives:

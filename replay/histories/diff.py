@@ -393,6 +393,8 @@ def _compared(
     olds, news = _payloads(store, pairs, branches)
     for old, new, nodes in pairs:
         before, after = olds[old.position], news[new.position]
+        # No version shows these nodes, so they are put into both documents before these are
+        # compared.
         if any(nodes):
             documents = bound_document(before, nodes[0]), bound_document(after, nodes[1])
             fields = changes(*documents, ignore=ignore)

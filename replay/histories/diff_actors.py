@@ -240,6 +240,7 @@ class _Events:
             for request in self._asked[reference]
             if _may_write(request.event, path) and _meets(request.event, low, high)
         ]
+        # Of several requests any may be the one that counts.
         if len(inside) != 1 or not inside[0].event.actor:
             return maker
         (event,) = inside

@@ -138,6 +138,7 @@ class Life:
                 version=event.shown_at, exists=True, uid=uid, status=status, node=node
             )
             return _Folded(state, shows_node=bool(node))
+        # A list lacks one certain object, and another one may have the name by then.
         if event.effect is Effect.DELETED or (
             event.effect is Effect.LISTED and uid == name_state.uid
         ):

@@ -178,6 +178,7 @@ def _owners(
     for recorded in store.read(query):
         reference = recorded.event.reference
         if reference in wanted and b'"ownerReferences"' in recorded.event.payload:
+            # Owners are set when an object is made, so one version that has some is enough.
             wanted.discard(reference)
             yield reference, _owner_references(recorded.event.payload)
             if not wanted:

@@ -149,6 +149,7 @@ class _Check:
         breaches = [
             self._until_silence(breach) for breach in walk.timeline.holding(last, walk.seen)
         ]
+        # At a single moment, neither what has ended nor a range matters.
         if not task.single:
             ranges = Ranges(self._log, end, self._clock, task.behaviours.release)
             breaches += [*walk.timeline.ended, *ranges.breaches(self._checked)]

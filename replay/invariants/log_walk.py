@@ -125,6 +125,7 @@ class LogWalk:
             touched[QUEUES, ""] = None
         touched[EVICTIONS, ""] = None
         for invariant in self._all:
+            # Sessions are checked where they are run, between revisions.
             if invariant.unit == SESSION:
                 continue
             if not self._knowledge.at(invariant.kinds, revision):

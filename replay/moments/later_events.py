@@ -15,6 +15,7 @@ def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bo
 
     Only events up to the moment's position count.
     """
+    # Such a moment has all that is known by its position, and nothing is later.
     if moment.revision is None:
         return False
     query = Query(

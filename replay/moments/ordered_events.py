@@ -152,6 +152,7 @@ def _steering(
 def _place(event: Event, clock: Clock) -> int:
     if event.revision is not None:
         return event.revision * 2
+    # Nothing says when it was, so it comes before all that has a place.
     if event.observed_at is None:
         return 0
     return clock.revision_at(event.observed_at) * 2 + 1
@@ -241,6 +242,8 @@ class _Stretch:
                 strict=True,
             )
             for row, key, own, number, effect, revision in steps:
+                # Before the event is yielded: to apply it, its reader asks what comes after this
+                # row.
                 self._row = row
                 position, payload = self._content(own, number, revision, payloads[own])
                 event = self._event(number, effect, revision, payload)

@@ -22,6 +22,7 @@ UNKNOWN = "<none>"
 
 def with_spans(events: Sequence[Recorded], clock: Clock) -> Iterator[tuple[Recorded, TimeSpan]]:
     """Yield events with the bounds of their times."""
+    # One pass over the clock's blocks finds all of them.
     undated = clock.loose_spans(
         [each.position for each in events if each.event.revision is None and _counts(each)]
     )

@@ -113,6 +113,7 @@ class _Held:
             yield from self._delete(step, dated.time_of(step))
         elif effect is Effect.BOUND:
             yield from self._bind(step, dated.time_of(step))
+        # A list with a lower bound as revision came before this event, but it was made after it.
         if self._lists.goes(reference, lives_on):
             yield from self._gone(reference, dated.time_of(step))
 

@@ -122,6 +122,7 @@ class QueueIncidents:
 
     def _end(self, begun: tuple[int, str], until: int | None, queue: str) -> None:
         begin = self._period.begin
+        # What ended before the period, or in the moment in which it began, is not shown.
         if until is None or until > max(begin, begun[0]):
             self._found.append(Incident(max(begun[0], begin), until, queue, begun[1]))
 

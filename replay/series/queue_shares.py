@@ -206,6 +206,7 @@ class _Follow:
             self._groups[key] = now.queue or "default"
         else:
             self._groups.pop(key, None)
+        # Most versions of PodGroups change the status only.
         if self._groups.get(key) == before:
             return set()
         touched: set[str] = set()

@@ -148,6 +148,7 @@ class _Follow:
         if not (now.podgroup or now.queue):
             return
         key = (change.reference.namespace, now.podgroup)
+        # Only now the pod says where it belongs; it waits since it was seen first.
         seen = self._seen.pop(uid, None)
         if seen is not None:
             self._created(uid, key, now, seen)

@@ -110,6 +110,7 @@ def _divided(
     :param listed: the revision of the list.
     """
     if may_come_back(uid):
+        # A generated uid may be of several objects in turn: the list is between two of them.
         at = bisect_right(versions, listed)
         return versions[:at], versions[at:]
     came_later = listed < (versions[-1] if listing.exact else versions[0])

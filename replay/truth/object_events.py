@@ -172,6 +172,7 @@ def _with_chosen(
     chosen = []
     for placed in events:
         recorded, event = placed.recorded, placed.recorded.event
+        # Its content is among those of the version that it contradicts.
         if event.kind == _CONTRADICTED:
             continue
         several = contents.get((event.reference, -1 if event.revision is None else event.revision))

@@ -102,6 +102,7 @@ def _listed_at(store: LogStore, moment: Moment) -> Mapping[str, int]:
     for recorded in store.read(query):
         event = recorded.event
         beyond = moment.revision is not None and (event.revision or 0) > moment.revision
+        # Only a list that was certainly asked for after a write can say what became of it.
         if event.earliest is None or recorded.position in later or beyond:
             continue
         for uid in msgspec.json.decode(event.payload, type=ListObserved).uids:

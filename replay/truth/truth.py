@@ -209,6 +209,7 @@ def _read_columns(
         reached = store.facts_until(cluster=window.cluster, branch=window.branch, version=VERSION)
         blocks = store.facts(window, VERSION)
         parts.extend(_within(reader.add(block.data), window) for block in blocks)
+    # The sidecar ends where it was built last; after that, the log itself is read.
     if reached < window.known:
         parts.extend(columns_of(chunk) for chunk in store.scan(window, after_position=reached))
     return concatenate(parts)

@@ -140,6 +140,7 @@ class ChangedWorld:
         """
         pair = _pair(document)
         kind = _watched(pair)
+        # Before the version is raised, which needs the metadata.
         if lacks := fault_of(document):
             raise UsageError(f"not a valid object: {lacks}", now="correct the change")
         document = _next_version(document)

@@ -302,6 +302,7 @@ def what_would_help(
     sessions = ChangedSessions(log, moment, why.asked.release, conf)
     original = sessions.original()
     unchanged = sure(sessions, Variant(ORIGINAL), original, target)
+    # It starts as soon as it can, so no change makes it start sooner.
     if unchanged in {NOW, ENQUEUED}:
         return WouldHelp(found=(), tried=0, left=0, unchanged=unchanged)
     was = _deleted_podgroup(log, moment, target, sessions.cache)
@@ -321,6 +322,7 @@ def what_would_help(
     left, pairs = len(suggestions) - len(tried), 0
     if not left and not _any(tried, SWITCH):
         tried += together(trial, settings, go_on)
+    # Two changes are tried only where no single one is enough, as there are many pairs.
     if not left and not _any(tried):
         singles = [Single(tried_change.suggestion, tried_change.nearer) for tried_change in tried]
         joined = distinct([*next_pairs(trial, asked, tried, go_on), *pairs_of(singles)])

@@ -73,6 +73,7 @@ def _room(path: QueuePath) -> Iterator[Suggestion]:
             )
     for text, change in raised:
         yield single(LIMIT, len(accounts), text, change)
+    # Each alone does not suffice if the queue and one above it are full, so all are tried at once.
     if len(raised) > 1:
         texts = "; ".join(text for text, _ in raised)
         size = len(accounts) + len(raised)

@@ -170,6 +170,7 @@ def _adding(action: str) -> Edit:
         names = [name.strip() for name in str(conf.get("actions") or "").split(",")]
         if action in names or "allocate" not in names:
             return False
+        # After allocate, so that what is idle is given away before anything is evicted for it.
         names.insert(names.index("allocate") + 1, action)
         conf["actions"] = ", ".join(names)
         return True

@@ -94,6 +94,7 @@ class ChangeTrial(NamedTuple):
 
     def _sooner(self, variant: Variant, answer: SessionAnswer) -> str:
         starts = sure(self.sessions, variant, answer, self.target)
+        # A change that costs the job more of its pods than it places is no help.
         worse = loses_more(answer, self.original, self.target.podgroup)
         return "" if worse or starts == self.unchanged else starts
 
