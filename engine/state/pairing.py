@@ -8,6 +8,7 @@ does (creates, binds or deletes the object), and by time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -56,6 +57,7 @@ class Pairing:
         self._taken = self._written() if len(self._loose) else np.zeros(len(columns), np.bool_)
         self._numbers: dict[int, int] = {}
         self._named: dict[int, int] = {}
+        self._only: dict[int, int] = {}
         if len(self._loose):
             self._number_names()
 
@@ -142,7 +144,7 @@ class Pairing:
                 created = int(times.created[version])
                 fits = [row for row in requests if self._in_second(row, created)]
                 # Of several creations in that second, none is known to be the one.
-                if len(fits) != 1 or self.partners[fits[0]] != UNPAIRED:
+                if len(fits) != 1 or self.partners[fits[0]] != UNPAIRED or self._taken[version]:
                     continue
                 request = fits[0]
                 fresh = int(times.earliest[version]) == created
@@ -169,7 +171,7 @@ class Pairing:
     def _group(self, row: int) -> int:
         number = int(self._columns.objects[row])
         named = self._numbers.get(number)
-        return number if named is None else -named
+        return number if named is None else self._only.get(named, -named)
 
     def pair_updates(self, bounds: Bounds) -> None:
         """Match updates that fit only one way, in order for each object.
@@ -188,15 +190,22 @@ class Pairing:
         own = times.latest[rows] - times.earliest[rows] < SECOND_US
         for mask, most in ((updated & own, 1), (updated, len(rows))):
             versions = rows[mask & ~self._taken[rows]]
-            for requests, candidates in self._groups(
-                self._open(VersionMark.UPDATE, None), versions
-            ):
-                self._pair_where_equal(requests, candidates, bounds, most)
+            pairs = [
+                pair
+                for requests, candidates in self._groups(
+                    self._open(VersionMark.UPDATE, None), versions
+                )
+                for pair in self._equal_pairs(requests, candidates, bounds, most)
+            ]
+            claims = Counter(version for _, version in pairs)
+            for request, version in pairs:
+                if claims[version] == 1:
+                    self._join(request, version)
 
-    def _pair_where_equal(
+    def _equal_pairs(
         self, requests: list[int], versions: list[int], bounds: Bounds, most: int
-    ) -> None:
-        """Match groups of requests and versions that fit only each other, if they are as many.
+    ) -> Iterator[tuple[int, int]]:
+        """Yield requests and versions of groups that fit only each other, if they are as many.
 
         :param most: the greatest size of a group.
         """
@@ -219,7 +228,7 @@ class Pairing:
             )
             if len(group) == last - first <= most and fits:
                 for number, (request, _, _) in enumerate(group):
-                    self._join(request, versions[first + number])
+                    yield request, versions[first + number]
 
     def _match(
         self,
@@ -231,8 +240,9 @@ class Pairing:
     ) -> None:
         """Match requests of one type with versions, both in order, within each object or name."""
         free = versions[~self._taken[versions]]
-        for requests, candidates in self._groups(self._open(mark, among), free):
+        for requests, versions_of in self._groups(self._open(mark, among), free):
             requests.sort(key=lambda row: (int(self._times.earliest[row]), row))
+            candidates = [row for row in versions_of if not self._taken[row]]
             candidates.sort(key=lambda row: (int(self._columns.revisions[row]), row))
             place = 0
             for request in requests:
@@ -247,6 +257,7 @@ class Pairing:
                     place += 1
 
     def _join(self, request: int, version: int) -> None:
+        assert not self._taken[version], "one request made a version"
         self.partners[request] = version
         self._taken[version] = True
 
@@ -293,12 +304,15 @@ class Pairing:
             name = self._named.get(number)
             if name is not None and -name in groups:
                 groups[-name][1].append(row)
-        return [pair for _, pair in sorted(groups.items()) if pair[1]]
+        # Those with a uid first: a version is in both groups if several objects had its name.
+        ordered = sorted(groups.items(), key=lambda group: (group[0] < 0, group[0]))
+        return [pair for _, pair in ordered if pair[1]]
 
     def _number_names(self) -> None:
         """Give numbers to the names of objects, for requests without a uid.
 
-        ``_numbers`` has them by the ids of these objects, ``_named`` by those of all others.
+        ``_numbers`` has them by the ids of these objects, ``_named`` by those of all others. If
+        only one object had the name, ``_only`` has its id: requests without a uid are about it.
         """
         loose = np.unique(self._columns.objects[self._loose]).tolist()
         names: dict[tuple[str, str, str, str], int] = {}
@@ -310,6 +324,10 @@ class Pairing:
             for number, reference in self._references(dated).items():
                 if name_of(reference) in names:
                     self._named[number] = names[name_of(reference)]
+            several = Counter(self._named.values())
+            self._only = {
+                name: number for number, name in self._named.items() if several[name] == 1
+            }
 
 
 def _with_all_inputs(columns: EventColumns, times: EventTimes, places: Int32s) -> EventTimes:

@@ -286,3 +286,35 @@ def test_as_many_updates_as_versions_are_paired_in_order() -> None:
     assert made_by(told.clock()) == {4: 2, 5: 3}
     told.request(VersionMark.UPDATE, 5.8, 5.9, uid="u1")
     assert made_by(told.clock()) == {}, "one of the three changed nothing"
+
+
+def test_a_request_without_a_uid_is_about_the_only_object_of_its_name() -> None:
+    """Requests for one object fit its versions alike, whether or not they name its uid."""
+    told = Told().version("u1", 10, VersionMark.CREATED, 1, created=1)
+    told.version("u1", 20, VersionMark.UPDATED, 5)
+    told.request(VersionMark.UPDATE, 5.1, 5.2, uid="u1").request(VersionMark.UPDATE, 5.6, 5.7)
+    assert made_by(told.clock()) == {}, "either of them may have changed nothing"
+    told = Told().version("u1", 10, VersionMark.CREATED, 1, created=1)
+    told.version("u1", 20, VersionMark.ENDING, 5)
+    told.request(VersionMark.EVICT, 5.6, 5.7).request(VersionMark.EVICT, 5.1, 5.2, uid="u1")
+    assert made_by(told.clock()) == {4: 2}, "the second eviction changes nothing"
+    told = Told().version("u1", 30, VersionMark(0), 2, created=2, own=False)
+    told.request(VersionMark.CREATE, 2.3, 2.4).request(VersionMark.UPDATE, 2.6, 2.7, uid="u1")
+    assert 2 not in made_by(told.clock()), "the version may be that of the update"
+
+
+@pytest.mark.parametrize(
+    ("shown", "asked", "made"),
+    [
+        (VersionMark.UPDATED, VersionMark.UPDATE, {}),
+        (VersionMark.ENDING, VersionMark.EVICT, {6: 4}),
+    ],
+)
+def test_a_version_has_one_request_where_several_objects_had_the_name(
+    shown: VersionMark, asked: VersionMark, made: Mapping[int, int]
+) -> None:
+    told = Told().version("u1", 10, VersionMark.CREATED, 1, created=1)
+    told.version("u1", 20, VersionMark.DELETE)
+    told.version("u2", 30, VersionMark.CREATED, 6, created=6).version("u2", 40, shown, 8)
+    told.request(asked, 8.2, 8.3).request(asked, 8.5, 8.6, uid="u2")
+    assert made_by(told.clock()) == made
