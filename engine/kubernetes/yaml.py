@@ -51,6 +51,7 @@ _INTEGER = re.compile(
 )
 _FLOAT = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
 _TAG = "tag:yaml.org,2002:"
+_BOOL = f"{_TAG}bool"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Only its parser is used. If PyYAML was built without libyaml, it is the slow one."""
 
@@ -295,8 +296,9 @@ def scalar(text: str, tag: str | None = None, *, plain: bool = True) -> Any:
     elif tag == f"{_TAG}binary":
         value = _binary(text)
     elif tag in _TYPES:
-        value = resolve(text)
-        if not isinstance(value, _TYPES[tag]) or (tag == f"{_TAG}int" and value in (True, False)):
+        # By its type in YAML, where 1.0 is no integer. In Python a bool is an int as well.
+        value, meant = resolve(text), resolve_yaml(text)
+        if not isinstance(meant, _TYPES[tag]) or isinstance(meant, bool) is not (tag == _BOOL):
             raise ValueError(f"{text[:60]!r} is no {tag.removeprefix(_TAG)}")
     else:
         value = text
@@ -309,7 +311,7 @@ _TYPES: Final = MappingProxyType(
     {
         f"{_TAG}int": int,
         f"{_TAG}float": int | float,
-        f"{_TAG}bool": bool,
+        _BOOL: bool,
         f"{_TAG}null": type(None),
     }
 )

@@ -49,6 +49,21 @@ def test_a_text_means_what_it_means_to_kubernetes(text: str, outcome: str) -> No
     assert kinds_of(load(text)) == kinds_of(json.loads(outcome))
 
 
+@pytest.mark.parametrize(
+    ("text", "outcome"), [("!!int 0", 0), ("!!int 1", 1), ("!!float 1", 1), ("!!bool true", True)]
+)
+def test_a_tag_of_a_scalar_is_that_of_its_value(text: str, outcome: Any) -> None:
+    assert repr(load(text)) == repr(outcome)
+
+
+@pytest.mark.parametrize(
+    "text", ["!!int true", "!!int 1.0", "!!float true", "!!bool 1", "!!null 0"]
+)
+def test_a_scalar_that_does_not_match_its_tag_is_refused(text: str) -> None:
+    with pytest.raises(YamlFault, match="is no"):
+        load(text)
+
+
 def kinds_of(value: Any) -> Any:
     """Return a JSON value so that true differs from 1, and 1.0 does not: JSON knows one number."""
     if isinstance(value, dict):
