@@ -120,6 +120,7 @@ def _reserved(job: JobInfo) -> Amounts:
     """Return a job's minResources, without what its gated tasks request."""
     if job.min_resources is None:
         return {}
+    # A gated task cannot start yet, so nothing is reserved for it.
     gated = Resource()
     for task in job.tasks.values():
         if task.gated:

@@ -105,6 +105,7 @@ def _unfair(view: ClusterView, victim: _Victim, served: list[Pod]) -> Iterator[t
             yield "reclaimable", f"its queue {queue.name} is not reclaimable"
         return
     jobs = [job for pod in served if (job := view.cache.jobs.get(job_of(pod))) is not None]
+    # Where nothing is placed, the invariant of purpose reports the eviction.
     if jobs and all(job.queue != victim.job.queue for job in jobs):
         yield "queue", f"preempt is within a queue, and no pod of {victim.job.queue} gets its place"
     plugins = frozenset[str]() if view.session is None else view.session.plugins

@@ -36,6 +36,7 @@ def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
     if session is None:
         return
     promised = dict(session.result.pipelined)
+    # A nomination without its promise is left of a plan that was undone.
     stale = [
         f"{key} on {condition.nominated_node}"
         for key, condition in session.result.pod_conditions.items()

@@ -172,6 +172,7 @@ def sessions_complete_what_is_done(view: ClusterView, _: str) -> Iterator[Violat
     bound = {key for key, _ in result.binds} if result else set()
     for key, decided in sorted(result.pod_groups.items()) if result else ():
         group: PodGroup | None = view.truth.get("PodGroup", key)
+        # If it was Completed before, the session does not complete it.
         if group is None or decided.phase not in _ENDED or group.status.phase in _ENDED:
             continue
         waiting = [name for name in _waiting(view, key) if name not in bound]

@@ -101,6 +101,7 @@ def inqueue_is_conserved(view: ClusterView, _: str) -> Iterator[Violation]:
     if session is None or session.limits is QueueLimits.NOTHING:
         return
     first: dict[tuple[str, str, str], Violation] = {}
+    # Of a queue and a resource only the first: the sums after it go on from that one.
     for wrong_sum in _wrong_sums(view, session):
         first.setdefault(wrong_sum.place, wrong_sum)
     yield from first.values()
@@ -110,6 +111,7 @@ def _wrong_sums(view: ClusterView, session: SessionView) -> Iterator[Violation]:
     demand = DemandOfQueues(view, tree=session.limits is QueueLimits.TREE)
     expected = demand.inqueue()
     for step in session.result.trace:
+        # What is enqueued counts as reserved from here on.
         if step.outcome is StepOutcome.ENQUEUED:
             expected = summed(expected, demand.of_groups(step.about))
         if step.what != "JobEnqueueable" or step.by not in _LIMITING:

@@ -262,6 +262,7 @@ class ClusterView:
         if reference.kind in {"Node", "CSINode"}:
             return [("Node", reference.name)]
         if reference.kind == "Queue":
+            # The existence of its queue is checked for each PodGroup.
             groups = self._in_queue.get(key, ())
             return [("Queue", key), *(("PodGroup", name) for name in sorted(groups))]
         return []
@@ -289,6 +290,7 @@ class ClusterView:
             self.evictions.pod(job_of(either), before, now, ended=ended)
         units: dict[Unit, None] = {("Pod", key): None}
         units.update(dict.fromkeys(("Job", job) for job in self.owners.put_pod(before, now)))
+        # Both, as a pod of the same name may be of another PodGroup, on another node.
         for pod in (before, now):
             if pod is not None and job_of(pod):
                 units["PodGroup", job_of(pod)] = None

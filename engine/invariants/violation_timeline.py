@@ -83,6 +83,7 @@ class ViolationTimeline:
         times = dict(zip(now, began or (), strict=False))
         holding: dict[tuple[str, str, str], Breach] = {}
         for key, violation in now.items():
+            # It goes on, and began where it was first seen.
             if key in before:
                 holding[key] = before[key]
                 continue

@@ -67,6 +67,7 @@ def contested(writes: Iterable[WrittenVersion]) -> Iterator[tuple[WrittenVersion
     for write in writes:
         for name, value in write.fields.items():
             before = turns.setdefault((write.uid, name), [])
+            # A write that leaves the value as it is takes no turn.
             if before and before[-1].value == value:
                 continue
             before.append(_Turn(write, value))

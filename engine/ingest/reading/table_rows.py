@@ -120,8 +120,8 @@ def _times(first: list[bytes], *, headed: bool) -> tuple[int, ...]:
 
 def _place(cell: bytes) -> int:
     """Return where the text of a log begins in a cell; -1 if it has none."""
-    found = FIRST_OF_A_LOG.search(_plain(cell), 0, _INTO_CELL)
-    return -1 if found is None else found.start()
+    match = FIRST_OF_A_LOG.search(_plain(cell), 0, _INTO_CELL)
+    return -1 if match is None else match.start()
 
 
 class Rows:

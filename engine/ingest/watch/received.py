@@ -82,10 +82,10 @@ class ReceivingTimes:
             self._in_archive()
             return name in self._described
         try:
-            others = [str(path) for path in Path(source).parent.iterdir() if path.is_file()]
+            neighbours = [str(path) for path in Path(source).parent.iterdir() if path.is_file()]
         except OSError:
             return False
-        return any(_times_name(other) == str(Path(name)) for other in others)
+        return any(_times_name(path) == str(Path(name)) for path in neighbours)
 
     def _in_archive(self) -> dict[str, Received]:
         if self._members is None:
