@@ -159,7 +159,7 @@ class _Reader:
         """Return the sessions in order."""
         named = self._logged()
         ordered = sorted(named.values(), key=lambda session: session.opened)
-        # Pods come before binds, as a pod says which scheduler binds it. Sessions are inferred last,
+        # Pods come before binds: a pod says which scheduler binds it. Sessions are inferred last,
         # from the binds and PodGroups that no logged session wrote.
         self._read_pods()
         self._add_binds(ordered)

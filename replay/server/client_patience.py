@@ -40,6 +40,7 @@ class InPieces:
             if message["type"] != "http.response.body" or len(body) <= PIECE:
                 await send(message)
                 return
+            # The last piece keeps the message's own ``more_body``.
             last = (len(body) - 1) // PIECE * PIECE
             for start in range(0, last, PIECE):
                 piece = body[start : start + PIECE]
@@ -122,6 +123,7 @@ class PatientProtocol(_Stalling, H11Protocol):
         """Refuse what cannot be read; an answer that was being made is not sent after that."""
         if self.cycle is not None:
             self.cycle.disconnected = True
+        # In another state h11 has no answer to send, and raises.
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             super().send_400_response(msg)
         else:
@@ -149,12 +151,14 @@ class PatientProtocol(_Stalling, H11Protocol):
         others = [
             connection for connection in self.connections if isinstance(connection, PatientProtocol)
         ]
+        # This connection is counted already, and has no request yet: it would be the idle one.
         idle = [each for each in others if each._is_idle and each is not self]  # noqa: SLF001
         if idle:
-            min(idle, key=lambda one: one._since)._end()  # noqa: SLF001
+            min(idle, key=lambda connection: connection._since)._end()  # noqa: SLF001
 
     def _look(self) -> None:
         """Wait for the rest of a request, or stop to."""
+        # Only a whole request ends the time to send it: how long its answer takes is ours.
         complete = self._upgraded or (
             self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
         )

@@ -45,8 +45,8 @@ def leave_out_what_is_loaded() -> None:
 def _glibc() -> ctypes.CDLL | None:
     """Return the C library; None if it is another one, or this is another system."""
     try:
-        found = ctypes.CDLL(None)
-        found.mallopt, found.malloc_trim  # noqa: B018 -- raises if they are not there
+        glibc = ctypes.CDLL(None)
+        glibc.mallopt, glibc.malloc_trim  # noqa: B018 -- raises if they are not there
     except (AttributeError, OSError, TypeError):
         return None
-    return found
+    return glibc

@@ -53,6 +53,7 @@ class Bodies:
     @contextmanager
     def counted(self, receive: Receive) -> Iterator[Receive]:
         """Lend a channel that ends a request whose body is too long, alone or with all others."""
+        # Bytes count until the request is answered: the application holds the body so long.
         received = 0
 
         async def counting() -> Message:
@@ -62,6 +63,7 @@ class Bodies:
             received += size
             self._held += size
             if received > MOST_BYTES or (received > _SMALL and self._held > MOST_AT_ONCE):
+                # A disconnect ends every reader of the body, at whichever door.
                 return {"type": "http.disconnect"}
             return message
 
@@ -181,6 +183,7 @@ class Guard:
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._bodies.check_room(_check_request(scope, self._names, self._origins))
+            # The form of the login is sent without a token: it is what brings one.
             if self._token and scope["path"] == login.PATH and scope.get("method") == "POST":
                 answer = await self._logged_in(scope, receive)
                 await answer(scope, receive, _with_headers(send))
@@ -311,11 +314,11 @@ def _shown(scope: Scope) -> str:
     if kind.lower() == "bearer":
         return token.strip()
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(login.COOKIE)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(login.COOKIE)
     except CookieError:
-        found = None
-    if found is not None:
-        return found.value
+        cookie = None
+    if cookie is not None:
+        return cookie.value
     return token_of(scope.get("subprotocols", ()))
 
 

@@ -63,9 +63,9 @@ class Sent(NamedTuple):
 
     def again(self) -> Response:
         """Return the answer."""
-        made = Response()
-        made.body, made.raw_headers = self.body, list(self.headers)
-        return made
+        response = Response()
+        response.body, response.raw_headers = self.body, list(self.headers)
+        return response
 
 
 class KeptAnswers(LastUsed[Sent]):

@@ -67,6 +67,7 @@ def advice(release: str) -> str:
 
 def is_out_of_reach(log: Log, moment: Moment, release: str) -> bool:
     """Return whether the cache of a release at a moment is not soon found."""
+    # Even without a stored cache so few events are soon read.
     if moment.known <= MOST_REPLAYED:
         return False
     window = FoldWindow(

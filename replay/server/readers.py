@@ -93,6 +93,7 @@ class Readers:
 
         What still runs after that ends with the process; it only reads.
         """
+        # As a list: ``all`` of a generator would leave lanes running after one that does not end.
         ended = [lane.end() for lane in (self._short, self._long, self._works)]
         if all(ended):
             self._log.close()
@@ -137,6 +138,7 @@ class _Lane:
         if len(self._asked) >= self._most:
             raise ServerBusy(f"{self._most} requests wait already", now="try again in a moment")
         asked = self._pool.submit(_begun, question, limit)
+        # Counted until the thread is done, not until the request is: what runs keeps its place.
         self._asked[asked] = limit
         loop = asyncio.get_running_loop()
         asked.add_done_callback(lambda done: _in_loop(loop, lambda: self._asked.pop(done, None)))
@@ -146,6 +148,7 @@ class _Lane:
             async with asyncio.timeout(self._seconds):
                 return await awaited
         except asyncio.CancelledError:
+            # end() cancels it, or a client that goes. Only in the former case a client reads this.
             if self._has_ended:
                 raise ServerBusy("the server ends", now="start it again") from None
             raise
@@ -156,6 +159,7 @@ class _Lane:
             ) from None
         finally:
             self._awaited.discard(awaited)
+            # On every way out: an answer that no request waits for must leave its thread.
             if limit is not None:
                 limit.stop()
 

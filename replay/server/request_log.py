@@ -84,10 +84,11 @@ class RequestLog:
             raise  # The server ends the connection.
         except (ClientDisconnect, WebSocketDisconnect) as gone:
             raise Reported from gone
-        except Exception as found:
-            fault = found
-            raise Reported from found
+        except Exception as error:
+            fault = error
+            raise Reported from error
         finally:
+            # The fault that a handler noted and answered, or else the one that came to here.
             fault = notes.pop(_FAULT, None) or fault
             self._write(scope, answer, notes, fault, self._clock() - begun)
 

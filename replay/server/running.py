@@ -57,7 +57,9 @@ class Serving:
         :raises LogNotFound: there is no log.
         :raises AddressUnavailable: the port is in use, or the address is not this machine's.
         """
+        # Before the port is taken, so that a wrong log leaves no port in use behind.
         remarks = look(checked(settings))
+        # The port 0 becomes the one that the system chose: links and the screen name it.
         self._bound = _bound(settings)
         settings = settings._replace(port=self._bound.getsockname()[1])
         app = application(settings, names)
@@ -122,6 +124,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: connections that stay open are no fault, so nothing is printed about them."""
         logging.getLogger("uvicorn.error").disabled = True
+        # First: questions that still run would hold up the shutdown until the grace is over.
         self._ending()
         await super().shutdown(sockets=sockets)
 
@@ -150,8 +153,8 @@ def look(settings: ServerSettings) -> list[str]:
         if not is_out_of_reach(log, log.moment("end"), settings.used_release):
             return []
     now = f"{advice(settings.used_release)} --log {shlex.quote(shown_place(settings.place))}"
-    what = "questions about the scheduler's cache are refused far into this log"
-    return [f"{what}, because none is stored: {now}"]
+    refused = "questions about the scheduler's cache are refused far into this log"
+    return [f"{refused}, because none is stored: {now}"]
 
 
 def _bound(settings: ServerSettings) -> socket.socket:
@@ -161,21 +164,21 @@ def _bound(settings: ServerSettings) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
     # With its protocol named, asyncio sends small answers at once; else each is 40 ms late.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((settings.address, settings.port))
+        listener.bind((settings.address, settings.port))
     except OSError as fault:
-        made.close()
+        listener.close()
         raise AddressUnavailable(
             _reason(fault),
             where=f"{settings.address}:{settings.port}",
             now="choose another port with --port; 0 takes any free one",
         ) from fault
     except OverflowError as fault:
-        made.close()
+        listener.close()
         raise AddressUnavailable("ports are 0 to 65535", where=str(settings.port)) from fault
-    return made
+    return listener
 
 
 def _reason(fault: OSError) -> str:

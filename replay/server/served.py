@@ -23,5 +23,5 @@ class Served(NamedTuple):
 
 def served(request: HTTPConnection) -> Served:
     """Return what handlers of requests use."""
-    found: Served = request.app.state.served
-    return found
+    state: Served = request.app.state.served
+    return state

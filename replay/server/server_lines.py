@@ -64,15 +64,16 @@ def logger_to(
         structlog.processors.JSONRenderer() if form == "json" else _text,
     ]
     if form == "json":
+        # Just before the renderer, when all members are there.
         known.insert(-1, _in_order)
-    made: FilteringBoundLogger = structlog.wrap_logger(
+    logger: FilteringBoundLogger = structlog.wrap_logger(
         _Lines(screen, "{}\n".format if form == "json" else lay_out),
         processors=known,
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[level.upper()]
         ),
     )
-    return made
+    return logger
 
 
 def logging_to(logger: FilteringBoundLogger) -> dict[str, Any]:
@@ -153,8 +154,8 @@ def _without_secrets(settings: ServerSettings) -> Processor:
     hidden = parse_location(settings.place).without_secrets
 
     def shown(text: str) -> str:
-        found = text.replace(settings.token, "…") if settings.token else text
-        return _IN_URL.sub(r"\1…", hidden(found))
+        safe_text = text.replace(settings.token, "…") if settings.token else text
+        return _IN_URL.sub(r"\1…", hidden(safe_text))
 
     def processed(_logger: object, _method: str, event: _Event) -> _Event:
         for name, value in event.items():
@@ -175,8 +176,8 @@ def _text(_logger: object, _method: str, event: _Event) -> str:
     traceback = event.pop("exception", "")
     time = _FRACTION.sub("", event.pop("time"))
     level, lost = event.pop("level"), event.pop("lost", 0)
-    what = event.pop("event")
-    said = _request(event) if what == REQUEST else what
+    event_name = event.pop("event")
+    said = _request(event) if event_name == REQUEST else event_name
     parts = [time, "" if level == "info" else level, said]
     line = one_line(" ".join(filter(None, parts)))
     if lost:

@@ -98,10 +98,10 @@ def origin_of(text: str) -> str:
 
     :raises UsageError: it is none.
     """
-    found = text.rstrip("/").lower()
-    if _ORIGIN.fullmatch(found) is None:
+    origin = text.rstrip("/").lower()
+    if _ORIGIN.fullmatch(origin) is None:
         raise UsageError(f"{text!r} is no origin", now="write it as in http://localhost:4466")
-    return found
+    return origin
 
 
 def checked(settings: ServerSettings) -> ServerSettings:
@@ -112,6 +112,7 @@ def checked(settings: ServerSettings) -> ServerSettings:
     """
     if settings.writable:
         _check_writable(settings)
+    # Without a token any program on this machine may ask, but none of another.
     if is_loopback(settings.address) or settings.is_protected:
         return settings
     raise UsageError(
@@ -145,7 +146,7 @@ def warnings(settings: ServerSettings) -> list[str]:
     """Return what the person who starts a server must know, one line each."""
     if is_loopback(settings.address):
         return []
-    found = [f"other machines can reach {settings.address}:{settings.port}, and read this log"]
+    sentences = [f"other machines can reach {settings.address}:{settings.port}, and read this log"]
     if settings.tls is None:
-        found.append("nothing is encrypted, not even the token: use --tls-cert and --tls-key")
-    return found
+        sentences.append("nothing is encrypted, not even the token: use --tls-cert and --tls-key")
+    return sentences

@@ -48,18 +48,19 @@ class SharedLog:
 
     def _begin(self) -> _Opened:
         with self._lock:
-            found = self._current
-            if found is not None and found.stamp != _stamp(self._location):
-                self._drop(found)  # The file was replaced or deleted.
-                found = None
-            if found is None:
-                found = self._current = _Opened(self._open_log(), _stamp(self._location))
-            found.users += 1
-            return found
+            current = self._current
+            if current is not None and current.stamp != _stamp(self._location):
+                self._drop(current)  # The file was replaced or deleted.
+                current = None
+            if current is None:
+                current = self._current = _Opened(self._open_log(), _stamp(self._location))
+            current.users += 1
+            return current
 
     def _end(self, opened: _Opened) -> None:
         with self._lock:
             opened.users -= 1
+            # One that was dropped closes with its last user, as no question will begin on it.
             if opened is not self._current:
                 opened.close_if_unused()
 
@@ -88,7 +89,7 @@ def _stamp(location: Location) -> object:
     if location.database != "sqlite":
         return None
     try:
-        found = Path(location.path).stat()
+        status = Path(location.path).stat()
     except OSError:
         return "gone"
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

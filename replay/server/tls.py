@@ -22,6 +22,7 @@ def tls_of(certificate: Path | None, key: Path | None, clients: Path | None) -> 
         )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
+        # A password would be asked for on the terminal, where a service waits for ever.
         context.load_cert_chain(certificate, key, _no_password)
     except (OSError, ssl.SSLError, ValueError) as fault:
         raise UsageError(

@@ -28,6 +28,7 @@ class Withheld:
         self._shown = {name: short for name, short in shown.items() if short != name}
         if place:
             self._shown |= dict.fromkeys((place, parse_location(place).shown), "LOG")
+        # Most texts have none of the folders: one look at these few avoids a look for each name.
         self._folders = frozenset(
             name.removesuffix(short) or name for name, short in self._shown.items()
         )
@@ -37,9 +38,9 @@ class Withheld:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self.document(one) for one in value]
+            return [self.document(member) for member in value]
         if isinstance(value, dict):
-            return {self.text(name): self.document(one) for name, one in value.items()}
+            return {self.text(name): self.document(member) for name, member in value.items()}
         return value
 
     def text(self, text: str) -> str:
@@ -67,11 +68,11 @@ def confs_of(log: Log, moment: Moment | None) -> Iterator[str]:
 def inputs_named(value: Any) -> Iterator[str]:
     """Yield the inputs that fields of a document name."""
     if isinstance(value, list):
-        for one in value:
-            yield from inputs_named(one)
+        for member in value:
+            yield from inputs_named(member)
     elif isinstance(value, dict):
-        for name, one in value.items():
+        for name, member in value.items():
             if name in _NAMING:
-                some = one if isinstance(one, list) else [one]
-                yield from (each for each in some if isinstance(each, str))
-            yield from inputs_named(one)
+                names = member if isinstance(member, list) else [member]
+                yield from (each for each in names if isinstance(each, str))
+            yield from inputs_named(member)

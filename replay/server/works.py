@@ -108,11 +108,12 @@ class Works:
 
         :param question: it reports to its watch now and then.
         """
+        # Put back at the end: what is dropped is the work that no request saw for longest.
         work = self._works.pop(key, None)
         if work is None or work.is_refused:
             work = self._begun(question)
         self._works[key] = work
-        for old in [one for one, each in self._works.items() if each.is_done]:
+        for old in [work_key for work_key, each in self._works.items() if each.is_done]:
             if len(self._works) > MOST_KEPT and old != key:
                 del self._works[old]
         return work
@@ -133,6 +134,7 @@ class Works:
 
         def answer(log: Log) -> Any:
             try:
+                # A work that was stopped while it waited for its turn ends here.
                 watch.report("It begins.")
                 return question(log, watch)
             except StopRequested:

@@ -124,17 +124,20 @@ def answered(asked: OperationRequest) -> Answer:
 
     :raises PlinianError: there is none.
     """
+    # First: a refusal must not take as long as the answer.
     _reach(asked)
     list_part = asked.operation.ask(asked)
     page = asked.page
     if isinstance(list_part, ListPart):
         result, cut, after = list_part.document, _cut(list_part, page), list_part.next
     else:
+        # All long lists of an answer share one offset: pages go on until the longest list ends.
         result, cut = bounded(document(list_part, trace=bool(asked.values.get("trace"))), page)
-        longest = max((one.total or 0 for one in cut), default=0)
+        longest = max((list_cut.total or 0 for list_cut in cut), default=0)
         after = page.end if longest > page.end else None
     withheld = _withheld_from(asked, result)
     result = withheld.document(result)
+    # Only of what this page shows: other pages name the events of their members.
     positions = sorted(set(_positions(result)))
     moment = asked.moment
     filled_in = [] if moment is None else list(assumptions_at(asked.log, moment))
@@ -217,15 +220,15 @@ def _time(micros: int | None) -> str | None:
 
 def _positions(value: Any) -> Iterator[int]:
     if isinstance(value, list):
-        for one in value:
-            yield from _positions(one)
+        for member in value:
+            yield from _positions(member)
     elif isinstance(value, dict):
-        for name, one in value.items():
+        for name, member in value.items():
             if name in _POSITIONS:
-                some = one if isinstance(one, list) else [one]
-                yield from (each for each in some if isinstance(each, int) and each > 0)
+                positions = member if isinstance(member, list) else [member]
+                yield from (each for each in positions if isinstance(each, int) and each > 0)
             else:
-                yield from _positions(one)
+                yield from _positions(member)
 
 
 def _named(result: Any, name: str) -> list[str]:
@@ -233,14 +236,14 @@ def _named(result: Any, name: str) -> list[str]:
     if not isinstance(result, dict):
         return []
     parts = [result, result.get("asked"), *(result.get("sides") or ())]
-    found = [part.get(name) for part in parts if isinstance(part, dict)]
-    return list(dict.fromkeys(one for one in found if isinstance(one, str) and one))
+    texts = [part.get(name) for part in parts if isinstance(part, dict)]
+    return list(dict.fromkeys(text for text in texts if isinstance(text, str) and text))
 
 
 def _releases(asked: OperationRequest, result: Any) -> list[str]:
-    found = _named(result, "release")
-    if found or not asked.operation.has_release:
-        return found
+    releases = _named(result, "release")
+    if releases or not asked.operation.has_release:
+        return releases
     return [str(asked.keywords().get("release") or DEFAULT_RELEASE)]
 
 
@@ -275,10 +278,10 @@ def _not_known(asked: OperationRequest, result: Any) -> list[dict[str, Any]]:
 
 
 def _links(asked: OperationRequest, positions: Sequence[int]) -> dict[str, str]:
-    found = {"openapi": f"{ROOT}/openapi.json"}
+    links = {"openapi": f"{ROOT}/openapi.json"}
     if asked.moment is not None:
         at = f"at={quote(asked.moment.label, safe='@:')}"
-        found |= {"log": f"{ROOT}/log", "queues": f"{ROOT}/state/queues?{at}"}
+        links |= {"log": f"{ROOT}/log", "queues": f"{ROOT}/state/queues?{at}"}
     if positions:
-        found["events"] = f"{ROOT}/events?since=@{positions[0]}&until=@{positions[-1]}"
-    return found
+        links["events"] = f"{ROOT}/events?since=@{positions[0]}&until=@{positions[-1]}"
+    return links

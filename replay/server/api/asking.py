@@ -36,14 +36,15 @@ def events(asked: OperationRequest) -> ListPart:
     payload = keywords.pop("payload", False)
     if page.offset:
         keywords["after"] = page.offset
-    found = list(islice(asked.log.events(**keywords), page.limit + 1))
-    some = found[: page.limit]
-    more = len(found) > page.limit
+    # One more than a page has: it says whether there is a next page.
+    read_events = list(islice(asked.log.events(**keywords), page.limit + 1))
+    page_events = read_events[: page.limit]
+    more = len(read_events) > page.limit
     return ListPart(
-        document=document(some, payload=payload),
+        document=document(page_events, payload=payload),
         first=None,
         total=None,
-        next=some[-1].position if more else None,
+        next=page_events[-1].position if more else None,
     )
 
 
@@ -72,8 +73,8 @@ def objects(asked: OperationRequest) -> ListPart:
             page, records := log.get(kind, name, **keywords), records[page.offset : page.end]
         )
     entries = log.entries(kind, **keywords)
-    some = log.documents(entries[page.offset : page.end], branch=moment.branch)
-    return _part(page, entries, list(some))
+    documents = log.documents(entries[page.offset : page.end], branch=moment.branch)
+    return _part(page, entries, list(documents))
 
 
 def explore(asked: OperationRequest) -> Any:
@@ -86,8 +87,8 @@ def explore(asked: OperationRequest) -> Any:
     return explore_log(asked.log.place, label, **keywords)
 
 
-def _part(page: ListPageSize, found: Sequence[object], some: list[dict[str, Any]]) -> ListPart:
-    total = len(found)
+def _part(page: ListPageSize, members: Sequence[object], shown: list[dict[str, Any]]) -> ListPart:
+    total = len(members)
     return ListPart(
-        some, first=page.offset, total=total, next=page.end if page.end < total else None
+        shown, first=page.offset, total=total, next=page.end if page.end < total else None
     )

@@ -95,11 +95,12 @@ def _schemas(
         return {"$ref": ref.format(name=shown[kind].__name__)}
 
     schemas = partial(msgspec.json.schema_components, ref_template=ref, schema_hook=schema_of)
+    # Once to learn which types have a document, and once more with the types of these documents.
     schemas(kinds)
-    found, components = schemas([*kinds, *shown.values()])
+    all_schemas, components = schemas([*kinds, *shown.values()])
     for schema in components.values():
         _complete(schema, texts=texts)
-    return list(found[: len(kinds)]), components
+    return list(all_schemas[: len(kinds)]), components
 
 
 def _complete(schema: dict[str, Any], *, texts: bool) -> None:
@@ -108,6 +109,8 @@ def _complete(schema: dict[str, Any], *, texts: bool) -> None:
     if texts and said:
         schema["description"] = said
     for name, field in schema.get("properties", {}).items():
+        # msgspec does not require a field with a default, but documents have all fields. ``schema``
+        # stands for no default.
         if field.pop("default", schema) is not schema:
             schema["required"].append(name)
         if texts and name in fields:
@@ -134,7 +137,7 @@ def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": fields,
-        "required": [one.name for one in operation.parameters if one.required],
+        "required": [parameter.name for parameter in operation.parameters if parameter.required],
         "additionalProperties": False,
     }
 

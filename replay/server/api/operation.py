@@ -49,14 +49,15 @@ class OperationRequest(NamedTuple):
 
     def keywords(self) -> dict[str, Any]:
         """Return the values by their names in the Python API."""
-        found = dict(self._keywords())
+        keywords = dict(self._keywords())
         operation = self.operation
         if self.release is not None and operation.has_release and operation.takes_release:
-            found.setdefault("release", self.release)
-        return found
+            keywords.setdefault("release", self.release)
+        return keywords
 
     def _keywords(self) -> Iterator[tuple[str, Any]]:
         for parameter in self.operation.parameters:
+            # The point is resolved already, as the log was known at the first page.
             if parameter.name == self.operation.point:
                 if parameter.name in self.values or not self.operation.is_whole:
                     yield parameter.keyword, self.moment
@@ -139,10 +140,11 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
         :param text: one that names a whole command stays as it is.
         """
+        # Its options are those of the command, and not parameters.
         if "plinian " in text:
             return text
         names = {parameter.flag: parameter.name for parameter in self.parameters if parameter.flag}
-        return _OPTION.sub(lambda found: names.get(found[0], found[0]), text)
+        return _OPTION.sub(lambda option: names.get(option[0], option[0]), text)
 
     def command_line(self, asked: OperationRequest) -> str:
         """Return the command that answers a question in the terminal; empty if there is none."""
@@ -191,8 +193,8 @@ def _told(operation: Operation, asked: OperationRequest, parameter: Parameter) -
 
 def _release_of(asked: OperationRequest) -> str:
     """Return the release of an answer for which none is named."""
-    found = None if asked.moment is None else release_at(asked.log, asked.moment)
-    return found or DEFAULT_RELEASE
+    release = None if asked.moment is None else release_at(asked.log, asked.moment)
+    return release or DEFAULT_RELEASE
 
 
 def _needs_release(operation: Operation, asked: OperationRequest) -> bool:

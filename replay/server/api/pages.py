@@ -84,10 +84,10 @@ def page_of(limit: int | None, cursor: str | None) -> ListPageSize:
     """
     if cursor is None:
         return ListPageSize(limit or DEFAULT_LIMIT)
-    found = _CURSOR.fullmatch(cursor)
-    if found is None or not 1 <= int(found[2]) <= MOST_LIMIT:
+    match = _CURSOR.fullmatch(cursor)
+    if match is None or not 1 <= int(match[2]) <= MOST_LIMIT:
         raise UsageError(f"{cursor!r} is not a cursor", now="give the field next of an answer")
-    return ListPageSize(int(found[2]), int(found[1]), int(found[3]))
+    return ListPageSize(int(match[2]), int(match[1]), int(match[3]))
 
 
 def bounded(value: Any, page: ListPageSize) -> tuple[Any, list[Cut]]:
@@ -108,11 +108,11 @@ def _bounded(value: Any, page: ListPageSize, path: tuple[str, ...], cuts: list[C
     # An object with few fields is a record, of which all belong together.
     most = page.limit if isinstance(value, list) else max(page.limit, DEFAULT_LIMIT)
     if len(value) > most:
-        some = list(islice(named, page.offset, page.end))
+        shown = list(islice(named, page.offset, page.end))
         field = ".".join(path)
-        cuts.append(Cut(field=field, first=page.offset, shown=len(some), total=len(value)))
-        named = some
-    members = {name: _bounded(one, page, (*path, str(name)), cuts) for name, one in named}
+        cuts.append(Cut(field=field, first=page.offset, shown=len(shown), total=len(value)))
+        named = shown
+    members = {name: _bounded(member, page, (*path, str(name)), cuts) for name, member in named}
     return members if isinstance(value, dict) else list(members.values())
 
 

@@ -82,17 +82,17 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"{self.name} is given {len(values)} times", now="give it once")
         if len(values) > MOST_VALUES:
             raise UsageError(f"{self.name}: {len(values)} values", now=f"at most {MOST_VALUES}")
-        found = [self._read(value) for value in values]
-        return found if self.many else found[0]
+        read_values = [self._read(value) for value in values]
+        return read_values if self.many else read_values[0]
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of its values."""
-        found = self._schema()
+        schema = self._schema()
         if self.many:
-            found = {"type": "array", "items": found, "maxItems": MOST_VALUES}
+            schema = {"type": "array", "items": schema, "maxItems": MOST_VALUES}
         elif self.default is not None:
-            found["default"] = self.default
-        return found
+            schema["default"] = self.default
+        return schema
 
     def _schema(self) -> dict[str, Any]:
         if self.kind is ParameterType.FLAG:
@@ -118,13 +118,14 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         return text
 
     def _flag(self, text: str) -> bool:
-        found = _FLAGS.get(text.lower())
-        if found is None:
+        flag = _FLAGS.get(text.lower())
+        if flag is None:
             raise UsageError(f"{self.name}={text!r} is not true or false", now="write true")
-        return found
+        return flag
 
     def _number(self, text: str) -> int:
         digits = text.removeprefix("-")
+        # int() raises for thousands of digits, and takes digits of other scripts.
         number = int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
         if number is None or not self._is_within(number):
             raise UsageError(f"{self.name}={text!r} is not {self.bounds()}", now="give another")
@@ -151,6 +152,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(
                 f"{self.name} has {len(text)} characters", now=f"at most {self.longest}"
             )
+        # No database has surrogates in a text, and Postgres no NUL.
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise UsageError(f"{self.name} holds a character that no text has", now="leave it out")
         if self.required and not text:
@@ -181,10 +183,12 @@ def given(parameters: Iterable[Parameter], values: Mapping[str, list[str]]) -> d
                 f"there is no parameter {name!r}",
                 now=f"choose from: {', '.join(known)}" if known else "this takes none",
             )
-    lacking = [name for name, one in known.items() if one.required and not values.get(name)]
+    lacking = [
+        name for name, parameter in known.items() if parameter.required and not values.get(name)
+    ]
     if lacking:
         raise UsageError(f"{lacking[0]} is missing", now=known[lacking[0]].about)
-    return {name: known[name].read(some) for name, some in values.items() if some}
+    return {name: known[name].read(texts) for name, texts in values.items() if texts}
 
 
 def texts_of(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -192,11 +196,11 @@ def texts_of(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
 
     :raises UsageError: one is an object, or a list of anything but plain values.
     """
-    found = {}
+    texts = {}
     for name, value in arguments.items():
-        some = value if isinstance(value, list) else [value]
-        found[name] = [_text(name, one) for one in some if one is not None]
-    return {name: some for name, some in found.items() if some}
+        named_texts = value if isinstance(value, list) else [value]
+        texts[name] = [_text(name, member) for member in named_texts if member is not None]
+    return {name: named_texts for name, named_texts in texts.items() if named_texts}
 
 
 def _text(name: str, value: object) -> str:

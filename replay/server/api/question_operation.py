@@ -44,6 +44,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
     takes = [_parameter(field) for field in fields if field.has(Door.API)]
     if runs_sessions:
         takes = [parameter for parameter in takes if parameter.name not in _OF_SESSIONS]
+    # Such a question reports its progress, so its time can be bounded.
     if has_progress and BUDGET not in takes:
         takes.append(TIME)
     name = kind.name or kind.command

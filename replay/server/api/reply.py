@@ -54,6 +54,7 @@ class Reply:
                 moment = moment_of(operation, log, values, page, at)
                 asked = OperationRequest(operation, log, moment, values, page, limit, release)
                 answer: Answer = answered(asked)
+            # The handler of errors withholds its text from clients, so paths may stay in it.
             except LogError:
                 raise
             except PlinianError as fault:
@@ -69,6 +70,7 @@ class Reply:
 
 def _clean(fault: PlinianError, log: Log) -> None:
     """Replace the paths in the texts of an error."""
+    # The log may be what failed: then only its place is replaced.
     names: list[str] = []
     with suppress(PlinianError):
         names = list(confs_of(log, log.moment()))

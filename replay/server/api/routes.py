@@ -43,10 +43,10 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
             texts.setdefault(name, []).append(value)
         settings, readers, *_ = served(request)
         reply = Reply(settings, readers)
-        found = await _unless_gone(request, reply.to(operation, texts))
-        if found is None:
+        answer_text = await _unless_gone(request, reply.to(operation, texts))
+        if answer_text is None:
             return Response(status_code=GONE)
-        return Response(found, media_type=_JSON)
+        return Response(answer_text, media_type=_JSON)
 
     return answer
 
@@ -82,6 +82,7 @@ async def _unless_gone(request: Request, answer: Coroutine[Any, Any, T]) -> T | 
         await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
         return await asked if asked.done() else None
     finally:
+        # Also the question: its end stops the thread at the next report of progress.
         for task in (asked, gone):
             task.cancel()
 

@@ -60,6 +60,7 @@ class _Door:
             lacking = PlainJSON(fault_document(fault), status_code=501)
             await lacking(scope, receive, send)
             return
+        # The first request starts the SDK. Others that come meanwhile wait for the same future.
         if self._begun is None:
             self._begun = asyncio.get_running_loop().create_future()
             self._living = asyncio.create_task(self._live(Request(scope), self._begun))
@@ -70,6 +71,7 @@ class _Door:
         if body.lstrip().startswith(b"["):
             await _NO_BATCH(scope, receive, send)
             return
+        # A client that leaves must not cancel the start for all others.
         manager = await asyncio.shield(self._begun)
         await manager.handle_request(scope, _again(body, receive), send)
 
@@ -101,16 +103,16 @@ async def _body(receive: Receive) -> bytes | None:
 
     :raises ClientDisconnect: the client goes before its end.
     """
-    found = bytearray()
+    body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
-        found += message.get("body", b"")
-        if len(found) > MOST_ASKED:
+        body += message.get("body", b"")
+        if len(body) > MOST_ASKED:
             return None
         if not message.get("more_body", False):
-            return bytes(found)
+            return bytes(body)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
@@ -134,8 +136,8 @@ def _sessions(request: Request) -> StreamableHTTPSessionManager:
     from .request_lines import RequestNotes  # noqa: PLC0415 -- likewise
     from .tools import server_of  # noqa: PLC0415 -- likewise
 
-    found = served(request)
-    server = server_of(found.settings, found.readers)
+    serving = served(request)
+    server = server_of(serving.settings, serving.readers)
     server.middleware.append(RequestNotes())
     return StreamableHTTPSessionManager(
         app=server,

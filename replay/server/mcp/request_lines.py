@@ -31,6 +31,7 @@ class RequestNotes:
     async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
         """Answer as the server does."""
         scope = getattr(ctx.request, "scope", {})
+        # An error first, which stays if the call raises.
         noted(scope, **_asked("rpc", ctx), result="error")
         result = await call_next(ctx)
         noted(scope, result=_status(result))
@@ -50,6 +51,7 @@ class RequestLines:
 
     async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
         """Answer as the server does."""
+        # A notification is not answered, so no line would have a status.
         if ctx.request_id is None:
             return await call_next(ctx)
         begun, status = self._clock(), "error"
@@ -69,12 +71,12 @@ class RequestLines:
 
 def _asked(method: str, context: _Context) -> dict[str, str]:
     """Return the method that an agent calls, and the tool or the resource."""
-    found = {method: shortened(context.method)}
-    what, key = _NAMED.get(context.method, ("", ""))
+    fields = {method: shortened(context.method)}
+    noun, key = _NAMED.get(context.method, ("", ""))
     value = (context.params or {}).get(key)
     if isinstance(value, str):
-        found[what] = shortened(value)
-    return found
+        fields[noun] = shortened(value)
+    return fields
 
 
 def _status(result: HandlerResult) -> str:

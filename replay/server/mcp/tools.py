@@ -56,7 +56,9 @@ def server_of(settings: ServerSettings, readers: Readers) -> Server[Any]:
     """Return the MCP server of a log."""
     reply = Reply(settings, readers, limit=LIMIT, most=MOST_BYTES)
     offered = {_tool_name(operation): operation for operation in OPERATIONS if operation.is_tool}
-    listed = types.ListToolsResult(tools=[_tool(name, one) for name, one in offered.items()])
+    listed = types.ListToolsResult(
+        tools=[_tool(name, operation) for name, operation in offered.items()]
+    )
 
     async def list_tools(_context: _Context, _page: _Page) -> types.ListToolsResult:
         return listed
@@ -122,14 +124,15 @@ async def _called(
     if name not in offered:
         return _failed(f"there is no tool {name!r}; choose from: {', '.join(offered)}")
     try:
-        found = await reply.to(offered[name], texts_of(arguments))
+        encoded = await reply.to(offered[name], texts_of(arguments))
     except PlinianError as fault:
         return _failed(_words(fault))
     except Exception:
         logging.getLogger(__name__).exception("the tool %r failed", name)
         return _failed(_FAILED)
-    answer = json.loads(found)
-    text = types.TextContent(text=found.decode("ascii"))
+    answer = json.loads(encoded)
+    # As text, too, for agents whose client does not show structured content.
+    text = types.TextContent(text=encoded.decode("ascii"))
     links = _links(answer, arguments)
     return types.CallToolResult(content=[text, *links], structured_content=answer)
 
@@ -148,15 +151,15 @@ def _words(fault: PlinianError) -> str:
 
 def _links(answer: dict[str, Any], arguments: Mapping[str, Any]) -> list[types.ResourceLink]:
     """Return links to the object that was asked about, and to the last events of the evidence."""
-    found = []
+    links = []
     named, moment = arguments.get("object"), answer["moment"]
     if isinstance(named, str) and "/" in named and moment is not None:
         uri = f"{_SCHEME}objects/{quote(moment['point'], safe='@:')}/{quote(named)}"
-        found.append(types.ResourceLink(uri=uri, name=named, mime_type=_JSON))
+        links.append(types.ResourceLink(uri=uri, name=named, mime_type=_JSON))
     for position in answer["evidence"]["positions"][-MOST_LINKS:]:
         uri = f"{_SCHEME}events/{position}"
-        found.append(types.ResourceLink(uri=uri, name=f"event @{position}", mime_type=_JSON))
-    return found
+        links.append(types.ResourceLink(uri=uri, name=f"event @{position}", mime_type=_JSON))
+    return links
 
 
 def _templates() -> list[types.ResourceTemplate]:
@@ -190,13 +193,14 @@ def _question(uri: str) -> tuple[str, dict[str, list[str]]]:
     """
     kind, *parts = map(unquote, uri.removeprefix(_SCHEME).split("/"))
     if kind == "events" and len(parts) == 1 and parts[0].isascii() and parts[0].isdigit():
+        # Cut, a longer number is still beyond every position. int() raises for thousands of digits.
         position = int(parts[0][:18])
         only = {"after": [f"@{max(position - 1, 0)}"], "until": [f"@{position}"]}
         return "events", {**only, "limit": ["1"], "payload": ["true"]}
     if kind == "objects" and len(parts) in {3, 4}:
         at, of, *namespace, name = parts
         texts = {"at": [at], "kind": [of], "name": [name], "namespace": namespace}
-        return "object", {word: some for word, some in texts.items() if some}
+        return "object", {word: values for word, values in texts.items() if values}
     raise UsageError(
         f"there is no resource {uri!r}", now=f"as in {_TEMPLATES[0][1]} or {_TEMPLATES[1][1]}"
     )
