@@ -89,7 +89,9 @@ def look_up(
         return MovedPoint(position_of(log, asked.point))
     digest = next((head.hash for head in log.heads() if head.branch == log.branch), "")
     look = _look(asked, position, last)
+    # Before anything else: pages know only positions.
     look = look._replace(query=tuple(_with_positions(log, look)))
+    # Before the tag: what a work has found depends on when it was stopped, so it has none.
     if asked.is_work:
         return LaterAnswer(
             look, site_of(log, asked.settings, look, asked.page, PAGES, digest=digest)
@@ -158,6 +160,8 @@ def _look(asked: PageRequest, position: int, last: int) -> Look:
 
 
 def _tag(asked: PageRequest, digest: str) -> str:
+    # The digest of the log's end stands for all events, as a log is only appended to. Another
+    # Plinian, other scripts or settings may give another page of the same events.
     whole = sha256(
         repr(
             (__version__, assets().digest, digest, asked.settings, asked.point, asked.rest)

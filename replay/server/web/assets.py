@@ -39,9 +39,10 @@ class Assets(NamedTuple):
 def assets() -> Assets:
     """Return the files, read once."""
     files = {name: text.encode() for name, text in style_sheets().items()}
-    files |= {one.name: one.read_bytes() for one in _FOLDER.iterdir() if one.suffix in _TYPES}
+    files |= {file.name: file.read_bytes() for file in _FOLDER.iterdir() if file.suffix in _TYPES}
     whole = sha256()
     for name, content in sorted(files.items()):
+        # With its length, as otherwise a byte could move from one file to the next unnoticed.
         whole.update(f"{name}\0{len(content)}\0".encode())
         whole.update(content)
     return Assets(whole.hexdigest()[:12], files)
@@ -49,11 +50,12 @@ def assets() -> Assets:
 
 async def asset(request: Request) -> Response:
     """Answer with a file."""
-    name, found = request.path_params["name"], assets()
-    content = found.files.get(name)
+    name, known = request.path_params["name"], assets()
+    content = known.files.get(name)
     if content is None:
         return PlainTextResponse("there is no such file\n", status_code=404)
-    current = request.path_params["digest"] == found.digest
-    kept = "public, max-age=31536000, immutable" if current else "no-cache"
+    # An older hash in the path gets the file of now, which must not be kept under that hash.
+    current = request.path_params["digest"] == known.digest
+    cache_control = "public, max-age=31536000, immutable" if current else "no-cache"
     kind = _TYPES[Path(name).suffix]
-    return Response(content, headers={"Content-Type": kind, "Cache-Control": kept})
+    return Response(content, headers={"Content-Type": kind, "Cache-Control": cache_control})

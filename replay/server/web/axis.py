@@ -92,11 +92,11 @@ def axis_of(log: Log, begin: int, end: int) -> Axis:
 @lru_cache(maxsize=32)
 def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _last: int) -> Axis:
     store = opened.store
-    some = np.unique(np.linspace(begin, end, SAMPLES).astype(int)).tolist()
+    sampled = np.unique(np.linspace(begin, end, SAMPLES).astype(int)).tolist()
     clock = clock_of(store, branch=branch, cluster=cluster)
-    events = list(store.read(Query(branch=branch, positions=tuple(some))))
+    events = list(store.read(Query(branch=branch, positions=tuple(sampled))))
     ending = list(store.read(version_by(branch, cluster, end)))
-    gaps = np.diff([*some, end + 1]).tolist()
+    gaps = np.diff([*sampled, end + 1]).tolist()
     samples = [
         _Sample(
             event.position,
@@ -109,35 +109,40 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
         if span.estimate is not None
     ]
     if not samples:
-        return _undated(some, begin, end)
+        return _undated(sampled, begin, end)
+    # In a log without versions, lines of components are all that has a time.
     placed = [sample for sample in samples if sample.versioned] or samples
     last = [
-        _Sample(one.position, span.estimate, last_time(span) or 0, versioned=True, stands_for=0)
-        for one, span in with_spans(ending, clock)
-        if span.estimate is not None and one.position > placed[-1].position
+        _Sample(event.position, span.estimate, last_time(span) or 0, versioned=True, stands_for=0)
+        for event, span in with_spans(ending, clock)
+        if span.estimate is not None and event.position > placed[-1].position
     ]
     placed = [*placed, *last]
-    times = list(accumulate((one.time for one in placed), max))
+    # Positions are in the order in which the log learned of events. Times of an axis only rise.
+    times = list(accumulate((sample.time for sample in placed), max))
+    # The axis of a whole log reaches as far as its lines; that of a part, only as its versions.
     whole = begin == 1 and end == _last
     low, high = (times[0], times[-1])
     if whole or low == high:
-        low, high = min(one.time for one in samples), max(one.latest for one in samples)
+        low, high = min(sample.time for sample in samples), max(sample.latest for sample in samples)
     return Axis(
-        tuple(one.position for one in placed),
+        tuple(sample.position for sample in placed),
         tuple(times),
         low,
         high,
         tuple(_bars(samples, low, high)),
-        len(some),
-        len(some) > end - begin,
+        len(sampled),
+        len(sampled) > end - begin,
         dated=True,
     )
 
 
-def _undated(some: Sequence[int], begin: int, end: int) -> Axis:
+def _undated(positions: Sequence[int], begin: int, end: int) -> Axis:
     """Return an axis of positions."""
     bars = np.diff(np.linspace(begin, end + 1, PARTS + 1).astype(int)).tolist()
-    return Axis(tuple(some), tuple(some), begin, end, tuple(bars), 0, exact=True, dated=False)
+    return Axis(
+        tuple(positions), tuple(positions), begin, end, tuple(bars), 0, exact=True, dated=False
+    )
 
 
 def _bars(samples: Sequence[_Sample], low: int, high: int) -> Iterable[int]:
@@ -145,14 +150,16 @@ def _bars(samples: Sequence[_Sample], low: int, high: int) -> Iterable[int]:
     edges = np.linspace(low, high, PARTS + 1)
     until = np.zeros(PARTS + 1)
     for versioned in (True, False):
-        some = sorted(
+        weighted = sorted(
             (sample.time, sample.stands_for) for sample in samples if sample.versioned is versioned
         )
-        if some:
-            times = np.array([time for time, _ in some])
-            sums = np.cumsum([count for _, count in some])
+        if weighted:
+            times = np.array([time for time, _ in weighted])
+            sums = np.cumsum([count for _, count in weighted])
+            # Interpolation needs rising times. Of equal ones the last has the sum of all.
             firsts = np.append(np.flatnonzero(np.diff(times)), len(times) - 1)
             until += np.interp(edges, times[firsts], sums[firsts], left=0)
     counts = np.diff(np.rint(until).astype(int))
+    # Those at the left edge itself are in no difference between two edges.
     counts[0] += int(np.rint(until[0]))
-    return [int(one) for one in counts]
+    return [int(count) for count in counts]

@@ -29,29 +29,32 @@ async def found_or_progress(
     :param whole: wait until the answer is there.
     :raises PlinianError: there is no answer.
     """
-    found = served(request).works.of(
+    running_work = served(request).works.of(
         key_of(later.look), lambda log, watch: work(log, asked, later, watch)
     )
     part = later.look.get("part")
-    await found.wait(None if whole else 0 if part == "progress" else PATIENCE_SECONDS)
-    if not found.is_done or (part == "progress" and not whole):
-        return _page(later, found)
+    # A script asks for ``progress`` again and again, so that must not wait.
+    await running_work.wait(None if whole else 0 if part == "progress" else PATIENCE_SECONDS)
+    if not running_work.is_done or (part == "progress" and not whole):
+        return _page(later, running_work)
     try:
-        answer: PageAnswer = found.answer()
+        answer: PageAnswer = running_work.answer()
     except WorkStopped as fault:
         if whole:
             raise
-        return _page(later, found, fault)
+        return _page(later, running_work, fault)
     return answer
 
 
-def _page(later: LaterAnswer, found: RunningWork, fault: WorkStopped | None = None) -> Response:
-    watch = found.watch
+def _page(
+    later: LaterAnswer, running_work: RunningWork, fault: WorkStopped | None = None
+) -> Response:
+    watch = running_work.watch
     values: dict[str, Any] = {
         "look": later.look,
         "site": later.site,
         "fault": fault,
-        "running": not found.is_done,
+        "running": not running_work.is_done,
         "watch": watch,
         "seconds": int(watch.seconds),
     }

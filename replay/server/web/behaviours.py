@@ -33,15 +33,15 @@ def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases a
         "parts": [part] if part else [],
         "subjects": [subject] if subject else [],
     }
-    found: Sequence[Any] = (
+    fitting: Sequence[Any] = (
         release_diff(versus, release, **chosen) if versus else behaviours_of(release, **chosen)
     )
-    named = [one for one in found if text in one.behaviour]
+    named = [behaviour for behaviour in fitting if text in behaviour.behaviour]
     shown, pager = paged(look, named, "behaviours", name="skip")
     lines = list(reversed(release_lines()))
 
     def sections() -> Iterator[Section]:
-        others = choices_of((one for one in releases() if one != release), "no other release")
+        others = choices_of((name for name in releases() if name != release), "no other release")
         subjects = choices_of(sorted({behaviour.subject for behaviour in every}), "all")
         fields = [
             FormField("Compared with", "vs_release", versus, others),
@@ -78,23 +78,23 @@ def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases a
 
 
 _COLUMNS: Sequence[TextColumn[Any]] = (
-    TextColumn("BEHAVIOUR", lambda one: one.behaviour),
-    TextColumn("PART", lambda one: one.part),
-    TextColumn("VALUE", lambda one: one.value),
-    TextColumn("WHAT IT MEANS", lambda one: one.why),
-    TextColumn("SINCE", lambda one: ", ".join(one.since)),
-    TextColumn("PROVEN BY", lambda one: one.proof or NONE),
+    TextColumn("BEHAVIOUR", lambda behaviour: behaviour.behaviour),
+    TextColumn("PART", lambda behaviour: behaviour.part),
+    TextColumn("VALUE", lambda behaviour: behaviour.value),
+    TextColumn("WHAT IT MEANS", lambda behaviour: behaviour.why),
+    TextColumn("SINCE", lambda behaviour: ", ".join(behaviour.since)),
+    TextColumn("PROVEN BY", lambda behaviour: behaviour.proof or NONE),
 )
 
 
 def _difference_columns(versus: str, release: str) -> Sequence[TextColumn[Any]]:
     return (
         *_COLUMNS[:2],
-        TextColumn(versus, lambda one: one.values[0]),
-        TextColumn(release, lambda one: one.values[-1]),
-        TextColumn("WHAT CHANGES", lambda one: one.why),
+        TextColumn(versus, lambda difference: difference.values[0]),
+        TextColumn(release, lambda difference: difference.values[-1]),
+        TextColumn("WHAT CHANGES", lambda difference: difference.why),
         _COLUMNS[4],
-        TextColumn("SOURCE", lambda one: one.pull or one.source),
+        TextColumn("SOURCE", lambda difference: difference.pull or difference.source),
     )
 
 

@@ -20,19 +20,19 @@ def blame(log: Log, look: Look, kind: str, key: str) -> BlockPage:
 
     :raises UsageError: the object has no such number. :raises ObjectNotFound: there is no object.
     """
-    what = look.get("number") or ("used.cpu" if kind == "node" else "allocated.cpu")
-    found = log.blame(f"{kind}/{key}", what, at=look.at)
+    number = look.get("number") or ("used.cpu" if kind == "node" else "allocated.cpu")
+    blamed = log.blame(f"{kind}/{key}", number, at=look.at)
     return BlockPage(
-        f"{found.number} of {found.about}",
-        lambda: _sections(found),
-        found,
-        not_known=(*sentences(found.not_known), *filled_in(log, log.moment(look.at))),
+        f"{blamed.number} of {blamed.about}",
+        lambda: _sections(blamed),
+        blamed,
+        not_known=(*sentences(blamed.not_known), *filled_in(log, log.moment(look.at))),
     )
 
 
-def _sections(found: Blame) -> Iterator[Section]:
-    first, *parts = blame_sections(found)
+def _sections(blamed: Blame) -> Iterator[Section]:
+    first, *parts = blame_sections(blamed)
     yield first
-    yield Section([Sentence(object_ref(found.about, f"All about {found.about}"))])
+    yield Section([Sentence(object_ref(blamed.about, f"All about {blamed.about}"))])
     nothing = Section([Sentence("Nothing adds to it at this moment.", "blank")])
     yield from parts or [nothing]

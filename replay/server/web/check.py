@@ -112,8 +112,8 @@ def _violations(report: CheckReport, wanted: str) -> Iterator[Block]:
     if shown:
         yield check_table(report, wide=True, violations=shown)
     else:
-        what = f"violation of {wanted}" if wanted else "violation"
-        said = f"No {what} is known to have lasted {settle}." if short else f"No {what}."
+        noun = f"violation of {wanted}" if wanted else "violation"
+        said = f"No {noun} is known to have lasted {settle}." if short else f"No {noun}."
         if not wanted and not short:
             said = "No violation: every invariant that could be checked holds."
         more = (" ", here_ref("Show all", invariant=None)) if wanted else ()
@@ -131,8 +131,8 @@ def _invariants(report: CheckReport | None) -> Block:
             "ID", lambda invariant: Marked(f"{invariant.id} {invariant.name}", place=invariant.id)
         ),
         TextColumn("RESULT", result),
-        TextColumn("STATEMENT", lambda one: one.statement),
-        TextColumn("NEEDS", lambda one: one.needs.value),
+        TextColumn("STATEMENT", lambda invariant: invariant.statement),
+        TextColumn("NEEDS", lambda invariant: invariant.needs.value),
     )
     return table_of(columns, ALL, "All invariants")
 
@@ -140,8 +140,8 @@ def _invariants(report: CheckReport | None) -> Block:
 def _result(report: CheckReport | None, invariant: Invariant) -> str:
     if report is None:
         return f"not checked{f': {invariant.unseen}' if invariant.unseen else ''}"
-    if found := _count(report.violations, invariant):
-        return Marked(f"✖ {found} violated", "bad")
+    if many := _count(report.violations, invariant):
+        return Marked(f"✖ {many} violated", "bad")
     if short := _count(report.unsettled, invariant):
         return Marked(f"{short} left out", "warn")
     if any(each.id == invariant.id for each in report.checked):

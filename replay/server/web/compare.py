@@ -73,19 +73,21 @@ def compare(log: Log, look: Look) -> BlockPage:
     :raises UsageError: a release is not known.
     """
     moment = log.moment(look.at)
-    what, versus = _versus(look)
-    _reach(log, moment, look, what, versus)
-    if what == MOMENTS:
+    aspect, versus = _versus(look)
+    _reach(log, moment, look, aspect, versus)
+    if aspect == MOMENTS:
         comparison = log.compare_moments(
             versus, moment, releases=[look.get("vs_release") or look.release, look.release]
         )
-    elif what == CONFS:
+    elif aspect == CONFS:
         confs = [chosen_conf(own=True), None]
         comparison = log.compare(at=moment, releases=look.release, confs=confs, trace=True)
     else:
         comparison = log.compare(at=moment, releases=[versus, look.release], trace=True)
     labels = (comparison.sides[0].label, comparison.sides[-1].label)
-    sides = SideBySide(what, versus, labels, _pairs(comparison, names_at(log, moment)), comparison)
+    sides = SideBySide(
+        aspect, versus, labels, _pairs(comparison, names_at(log, moment)), comparison
+    )
     return BlockPage(
         " beside ".join(labels),
         lambda: _sections(sides, look),
@@ -160,18 +162,22 @@ def _steps(side_by_side: SideBySide, look: Look) -> Iterator[Block]:
     else:
         step = here_ref(f"step {first + 1}", place="difference")
         of = f", of {counted(steps, 'step')} of {labels[0]} and {others} of {labels[1]}."
-        kept = (
+        note = (
             " Of two moments only the steps around it are kept."
             if side_by_side.what == MOMENTS
             else ""
         )
-        yield Sentence(Words("The first difference is ", step, f"{of}{kept}"))
+        yield Sentence(Words("The first difference is ", step, f"{of}{note}"))
         consulted = [
             behaviour for behaviour in side_by_side.comparison.consulted if behaviour.decides
         ]
-        causes = (f"{one.behaviour} ({one.values[0]} → {one.values[-1]})" for one in consulted)
+        causes = (
+            f"{behaviour.behaviour} ({behaviour.values[0]} → {behaviour.values[-1]})"
+            for behaviour in consulted
+        )
         if consulted:
             yield Sentence(f"What makes the difference there: {' or '.join(causes)}.")
+    # The place of the first difference is one among all steps, not among those that differ.
     if pairs:
         is_whole = len(pairs) == len(side_by_side.pairs)
         begin = max(0, first - CONTEXT) if first is not None and is_whole else 0
@@ -187,13 +193,13 @@ def _first(pairs: Sequence[Pair]) -> int | None:
     return next((place for place, pair in enumerate(pairs) if pair.first), None)
 
 
-def _reach(log: Log, moment: Moment, look: Look, what: str, versus: str) -> None:
+def _reach(log: Log, moment: Moment, look: Look, aspect: str, versus: str) -> None:
     """Make sure that the answer is soon found."""
-    other = look.get("vs_release") or look.release
-    releases = {RELEASES: [versus], MOMENTS: [other]}.get(what, [])
+    other_release = look.get("vs_release") or look.release
+    releases = {RELEASES: [versus], MOMENTS: [other_release]}.get(aspect, [])
     reach_cache(log, moment, [look.release, *releases])
-    if what == MOMENTS:
-        reach_cache(log, log.moment(versus), [look.release, other])
+    if aspect == MOMENTS:
+        reach_cache(log, log.moment(versus), [look.release, other_release])
 
 
 def _versus(look: Look) -> tuple[str, str]:
@@ -207,7 +213,7 @@ def _versus(look: Look) -> tuple[str, str]:
 
 def _before(release: str) -> str:
     """Return the release before another in the list; the next one if it is the first."""
-    names = [str(one) for one in KNOWN if not one.ours]
+    names = [str(known) for known in KNOWN if not known.ours]
     if release not in names:
         return names[-1]
     return names[names.index(release) - 1] if release != names[0] else names[1]
@@ -216,18 +222,22 @@ def _before(release: str) -> str:
 def _pairs(comparison: Comparison, names: StepNames) -> list[Pair]:
     """Return the steps of both sides, matched."""
     left, right = (
-        [step_of(*one, names) for one in enumerate(side.answer.result.trace, start=1)]
+        [
+            step_of(*numbered_step, names)
+            for numbered_step in enumerate(side.answer.result.trace, start=1)
+        ]
         for side in (comparison.sides[0], comparison.sides[-1])
     )
+    # Only steps after the first difference are matched, as that takes long.
     both = zip(left, right, strict=False)
     alike = sum(1 for _ in takewhile(lambda pair: not _differ(*pair), both))
     pairs = [_pair(*both) for both in zip(left[:alike], right[:alike], strict=True)]
     rest = [_pair(*both) for both in _matched(left[alike:], right[alike:])]
-    return [*pairs, *(one._replace(first=not place) for place, one in enumerate(rest))]
+    return [*pairs, *(pair._replace(first=not place) for place, pair in enumerate(rest))]
 
 
-def _differ(shown: StepShown, other: StepShown) -> bool:
-    return _place(shown) != _place(other) or shown.outcome != other.outcome
+def _differ(left: StepShown, right: StepShown) -> bool:
+    return _place(left) != _place(right) or left.outcome != right.outcome
 
 
 def _place(step: StepShown) -> tuple[Hashable, ...]:
@@ -235,20 +245,23 @@ def _place(step: StepShown) -> tuple[Hashable, ...]:
     return step.action, step.what, step.about, step.by
 
 
-def _pair(shown: StepShown | None, other: StepShown | None) -> Pair:
-    if shown is None or other is None or _differ(shown, other):
-        return Pair(shown, other, DIFFERENT)
-    return Pair(shown, other, SAME if shown.numbers == other.numbers else NUMBERS)
+def _pair(left: StepShown | None, right: StepShown | None) -> Pair:
+    if left is None or right is None or _differ(left, right):
+        return Pair(left, right, DIFFERENT)
+    return Pair(left, right, SAME if left.numbers == right.numbers else NUMBERS)
 
 
 def _matched(
     left: Sequence[StepShown], right: Sequence[StepShown]
 ) -> Iterator[tuple[StepShown | None, StepShown | None]]:
     """Yield the steps of two sides; those that do the same stand side by side."""
-    rows, other = left[:MOST_ALIGNED], right[:MOST_ALIGNED]
-    found = SequenceMatcher(None, [*map(_place, rows)], [*map(_place, other)], autojunk=False)
-    for _, a, b, c, d in found.get_opcodes():
-        yield from zip_longest(rows[a:b], other[c:d])
+    left_steps, right_steps = left[:MOST_ALIGNED], right[:MOST_ALIGNED]
+    # With autojunk it would ignore steps that occur often, as those about nodes do.
+    matcher = SequenceMatcher(
+        None, [*map(_place, left_steps)], [*map(_place, right_steps)], autojunk=False
+    )
+    for _, a, b, c, d in matcher.get_opcodes():
+        yield from zip_longest(left_steps[a:b], right_steps[c:d])
     yield from zip_longest(left[MOST_ALIGNED:], right[MOST_ALIGNED:])
 
 

@@ -24,12 +24,12 @@ BEFORE = 100
 @page("diff", "What changed", nav="Diff", key="d")
 def difference(log: Log, look: Look) -> BlockPage:
     """Return what differs between the moment and the one of ``vs``, whichever comes first."""
-    other = max(0, look.position - BEFORE) if look.versus is None else look.versus
-    low, high = sorted((look.position, other))
+    other_position = max(0, look.position - BEFORE) if look.versus is None else look.versus
+    low, high = sorted((look.position, other_position))
     diff = log.diff(f"@{low}", f"@{high}")
     title = "A position, a time, rv:NUMBER, session:NUMBER, -5m or end"
     typed = {"size": "20", "spellcheck": "false", "autocomplete": "off", "title": title}
-    field = FormField(f"Compare {look.at} with", "vs", f"@{other}", attributes=typed)
+    field = FormField(f"Compare {look.at} with", "vs", f"@{other_position}", attributes=typed)
     times = f"{diff.before.shown or ''} → {diff.after.shown or ''}"
     chosen = form(look, "Show", [field], drops=("kind", "objects"), after=times)
     return BlockPage(
@@ -79,7 +79,9 @@ def _objects(diff: Diff, look: Look, kind: str) -> Iterator[Block]:
         more = here_ref("List it" if events == 1 else "List them", kind="events", objects=None)
         yield Sentence(Words(f"{counted(events, *are)} not listed. ", more), "cut")
     objects = [
-        one for plural, one in plurals if plural == kind or (not kind and plural != "events")
+        differing_object
+        for plural, differing_object in plurals
+        if plural == kind or (not kind and plural != "events")
     ]
     if not objects:
         yield Sentence(f"No {kind or 'object'} differs.", "blank")

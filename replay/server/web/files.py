@@ -46,6 +46,7 @@ def _values(answer: PageAnswer) -> dict[str, Any]:
 
 
 def _withheld(answer: PageAnswer, text: object) -> str:
+    # In HTML a name is escaped, so it is replaced in both forms.
     return Withheld({*answer.inputs, *map(escape, answer.inputs)}).text(str(text))
 
 
@@ -89,16 +90,17 @@ def page_file(log: Log, settings: ServerSettings, link: str) -> str:
     )
     path = rest.strip("/") if place else parts.path.strip("/")
     page, named = _page_of(path)
+    # Panes that take long are computed at once: in a file no script asks for them later.
     query = (*parse_qsl(parts.query), ("wait", "1"))
     asked = PageRequest(settings, page, point, f"/{path}", named, query, tag="")
-    found = look_up(log, asked)
-    if isinstance(found, MovedPoint):
-        found = look_up(log, asked._replace(point=str(found.position)))
-    if isinstance(found, LaterAnswer):
-        record = page.data(log, found.look, **named)
-        found = PageAnswer("", found.look, record, found.site, inputs_of(log))
-    assert isinstance(found, PageAnswer), "no browser has the page yet"
-    return file_of(page, found)
+    answer = look_up(log, asked)
+    if isinstance(answer, MovedPoint):
+        answer = look_up(log, asked._replace(point=str(answer.position)))
+    if isinstance(answer, LaterAnswer):
+        record = page.data(log, answer.look, **named)
+        answer = PageAnswer("", answer.look, record, answer.site, inputs_of(log))
+    assert isinstance(answer, PageAnswer), "no browser has the page yet"
+    return file_of(page, answer)
 
 
 def _page_of(path: str) -> tuple[Page, Mapping[str, Any]]:
@@ -114,7 +116,7 @@ def _page_of(path: str) -> tuple[Page, Mapping[str, Any]]:
                 name: convertors[name].convert(text) for name, text in match.groupdict().items()
             }
             return page, named
-    names = ", ".join(one.path for one in PAGES if one.path and "{" not in one.path)
+    names = ", ".join(listed.path for listed in PAGES if listed.path and "{" not in listed.path)
     raise UsageError(
         f"there is no page {path!r}",
         now=f"choose from {names}, why/KIND/NAME, KIND/NAME, or give an address of plinian serve",

@@ -62,9 +62,9 @@ def find_among(pages: Sequence[Page]) -> Page:
             text=text,
             moment=_moment(log, look, text) if text else None,
             pages=[
-                {"name": one.nav, "link": look.link(one.path)}
-                for one in pages
-                if one.nav and text.lower() in f"{one.nav} {one.title}".lower()
+                {"name": known_page.nav, "link": look.link(known_page.path)}
+                for known_page in pages
+                if known_page.nav and text.lower() in f"{known_page.nav} {known_page.title}".lower()
             ],
             objects=[
                 {"name": name, "link": look.object(name)} for name in map(object_text, listed)
@@ -99,7 +99,7 @@ def _objects(log: Log, look: Look, text: str) -> tuple[list[Reference], bool]:
         for kind in _FIRST
         for reference in log.store.objects_of(*kind, cluster=moment.cluster)
     )
-    once = {object_text(one): one for one in _fitting(known, text)}
+    once = {object_text(reference): reference for reference in _fitting(known, text)}
     return list(once.values()), bool(once)
 
 

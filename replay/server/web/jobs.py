@@ -69,7 +69,7 @@ def jobs(log: Log, look: Look) -> BlockPage:
     chosen = {name: look.get(name) for name in FACETS}
     named = [workload for workload in known if look.filter in workload.name]
     facets = [_facet(name, chosen, named) for name in FACETS]
-    fits = [one for one in named if _fits(one, chosen)]
+    fits = [workload for workload in named if _fits(workload, chosen)]
     lines, pager = paged(look, fits, "jobs", name="skip")
     gone, others = paged(look, _gone(log, moment, look.filter), "jobs at other times", name="gone")
     not_known = gaps(log, moment, (JOB, PODGROUP, POD))
@@ -99,7 +99,7 @@ def jobs(log: Log, look: Look) -> BlockPage:
 
 def _gone(log: Log, moment: Moment, text: str) -> list[str]:
     """Return the jobs that the log holds at another time only."""
-    held = {
+    existing = {
         (entry.reference.namespace, entry.reference.name) for entry in log.truth(moment).of(*JOB)
     }
     known = log.store.objects_of(*JOB, cluster=moment.cluster)
@@ -108,7 +108,7 @@ def _gone(log: Log, moment: Moment, text: str) -> list[str]:
         for reference in known
         if reference.name and text in reference.name
     }
-    return [f"job/{place}/{name}" for place, name in sorted(names - held)]
+    return [f"job/{place}/{name}" for place, name in sorted(names - existing)]
 
 
 def _rank(workload: Workload) -> tuple[bool, str, str]:
@@ -126,14 +126,16 @@ def _facet(
     name: str, chosen: Mapping[str, str], workloads: Sequence[Workload]
 ) -> dict[str, object]:
     """Return the values that rows can be chosen by, and how many have each."""
+    # Without the choice of this facet: its other values must stay there to be chosen.
     counts = Counter(
         getattr(workload, name) for workload in workloads if _fits(workload, chosen, without=name)
     )
+    # What is chosen is shown even if nothing has it, so that a person can choose something else.
     if chosen[name]:
         counts.setdefault(chosen[name], 0)
     choices = [
         {"value": value, "count": count, "chosen": value == chosen[name]}
-        for value, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        for value, count in sorted(counts.items(), key=lambda choice: (-choice[1], choice[0]))
     ]
     return {"name": name, "chosen": chosen[name], "choices": choices}
 
@@ -144,7 +146,7 @@ def _workloads(context: TableContext) -> Iterator[Workload]:
         (entry.reference.namespace, entry.reference.name): entry for entry in context.truth.of(*JOB)
     }
     groups, with_group = context.truth.of(*PODGROUP), set()
-    short = shortened(one.reference.name for one in groups)
+    short = shortened(group.reference.name for group in groups)
     for group in groups:
         place, name = group.reference.namespace, group.reference.name
         key = place, stem_of(name)

@@ -184,6 +184,7 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> LanesDrawing:
     """
     names = list(dict.fromkeys([*look.lanes, *filter(None, [selected])]))[:MOST_LANES]
     sessions, said = _sessions(log, look, axis)
+    # Sessions and bars come first. Each lane gets an equal part of what they leave.
     room = (MOST_MARKS - len(sessions) - len(axis.bars)) // max(len(names), 1)
     versus = look.versus
     return LanesDrawing(
@@ -214,7 +215,8 @@ def _ticks(axis: Axis) -> Iterator[RulerTick]:
         )
         return
     seconds = (axis.end - axis.begin) / SECOND_US
-    step = next((one for one in _STEPS_S if seconds / one <= _TICKS), _STEPS_S[-1]) * SECOND_US
+    step = next((size for size in _STEPS_S if seconds / size <= _TICKS), _STEPS_S[-1]) * SECOND_US
+    # Rounded up: the first whole time in the window.
     for time in range(-(-axis.begin // step) * step, axis.end + 1, step):
         text = time_text(time)
         yield RulerTick(
@@ -241,9 +243,14 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> ObjectLane:
         for happening in life.history.happenings
         if look.begin <= happening.position <= look.end
     ]
-    exact = [one for one in shown if not _has_bounds(axis, one.span)]
-    places = dict.fromkeys(_ends(axis, one.position, one.span)[0] for one in exact)
-    between = list(_between(axis, [one for one in shown if _has_bounds(axis, one.span)]))
+    exact = [happening for happening in shown if not _has_bounds(axis, happening.span)]
+    # Events at one place are one mark.
+    places = dict.fromkeys(
+        _ends(axis, happening.position, happening.span)[0] for happening in exact
+    )
+    between = list(
+        _between(axis, [happening for happening in shown if _has_bounds(axis, happening.span)])
+    )
     drawn = stretches[: room // 2]
     unsure = between[: max(0, room - len(drawn)) // 2]
     events = [(x, 0) for x in list(places)[: room - len(drawn) - len(unsure)]]
@@ -262,25 +269,25 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> ObjectLane:
 
 def _stretches(steps: Sequence[LifeStep], look: Look, axis: Axis) -> Iterator[DrawnStretch]:
     """Yield the phases of an object within a window."""
-    for one, following in zip_longest(steps, steps[1:]):
-        if not one.state.exists or one.position > look.end:
+    for step, following in zip_longest(steps, steps[1:]):
+        if not step.state.exists or step.position > look.end:
             continue
         if following is not None and following.position <= look.begin:
             continue
-        x = _ends(axis, one.position, one.when)[1] if one.position >= look.begin else 0.0
+        x = _ends(axis, step.position, step.when)[1] if step.position >= look.begin else 0.0
         ends = 100.0
         if following is not None and following.position <= look.end:
             ends = _ends(axis, following.position, following.when)[0]
-        drawn = look_of(one.state.status, node=one.state.node)
+        drawn = look_of(step.state.status, node=step.state.node)
         yield DrawnStretch(
             x=x,
             width=max(round(ends - x, 2), _LEAST),
-            phase=one.state.status,
-            node=one.state.node,
+            phase=step.state.status,
+            node=step.state.node,
             look=drawn,
             glyph=GLYPHS[drawn],
-            begin=one.position,
-            time=known_text(one.when),
+            begin=step.position,
+            time=known_text(step.when),
         )
 
 
@@ -289,8 +296,8 @@ def _between(axis: Axis, happenings: Iterable[Happening]) -> Iterator[Between]:
     groups: dict[tuple[float, float], list[Happening]] = {}
     for happening in happenings:
         groups.setdefault(_ends(axis, happening.position, happening.span), []).append(happening)
-    for (low, high), some in groups.items():
-        first, more = some[0], len(some) - 1
+    for (low, high), alike in groups.items():
+        first, more = alike[0], len(alike) - 1
         text = f"{first.kind} (@{first.position}) at {span_words(first.span)}"
         text += f", and {more} more" if more else ""
         yield Between(low, max(round(high - low, 2), _LEAST), first.position, text)
@@ -351,5 +358,5 @@ def _logged(log: Log, look: Look) -> Iterator[SessionShown]:
         until=look.end,
         limit=MOST_SESSIONS + 1,
     )
-    found = with_spans(list(log.store.read(query)), log.clock())
-    return (SessionShown(event.position, span, None) for event, span in found)
+    spans = with_spans(list(log.store.read(query)), log.clock())
+    return (SessionShown(event.position, span, None) for event, span in spans)

@@ -55,16 +55,18 @@ def set_by(past: History, version: int) -> dict[str, int]:
 
     A field that is not in it has its value from the object's first version.
     """
-    uid = next((one.uid for one in past.happenings if one.position == version), "")
-    found: dict[str, int] = {}
+    uid = next(
+        (happening.uid for happening in past.happenings if happening.position == version), ""
+    )
+    places: dict[str, int] = {}
     for happening in past.happenings:
         if happening.uid != uid:
             continue
-        if not found and happening.revision is not None:
-            found[""] = happening.position
+        if not places and happening.revision is not None:
+            places[""] = happening.position
         for change in happening.changes:
-            found[change.path] = happening.position
-    return found
+            places[change.path] = happening.position
+    return places
 
 
 def setter(places: dict[str, int], path: str) -> int:

@@ -59,8 +59,8 @@ class Look(NamedTuple):
 
     def number(self, name: str) -> int | None:
         """Return the position that a value of the query names, as ``@980`` or ``980``."""
-        found = _POSITION.fullmatch(self.get(name))
-        return min(int(found[1]), self.last) if found else None
+        match = _POSITION.fullmatch(self.get(name))
+        return min(int(match[1]), self.last) if match else None
 
     @property
     def at(self) -> str:
@@ -118,15 +118,15 @@ class Look(NamedTuple):
 
         :param panes: the panes that the page has.
         """
-        found = [
+        sentences = [
             f"{name}={self.get(name)} is not a moment of the log, so it is ignored."
             for name in POINTS
             if self.get(name) and self.number(name) is None
         ]
         pane = self.get("pane")
         if panes and pane and pane not in panes:
-            found.append(f"There is no pane {pane}; there is {', '.join(panes)}.")
-        return found
+            sentences.append(f"There is no pane {pane}; there is {', '.join(panes)}.")
+        return sentences
 
     def here(self, *, at: int | str | None = None, **changes: str | int | None) -> str:
         """Return the link to this page with another position or other values.
@@ -153,15 +153,17 @@ class Look(NamedTuple):
         self,
         path: str,
         at: int | str | None,
-        kept: dict[str, str],
+        values: dict[str, str],
         changes: dict[str, str | int | None],
     ) -> str:
+        # These are about one answer, and not about where it leads. ``changes`` may set them again.
         for name in (MISSED, "standalone"):
-            kept.pop(name, None)
+            values.pop(name, None)
         for name, value in changes.items():
-            kept[name.rstrip("_")] = "" if value is None else str(value)
-        kept.pop("part", None)
-        query = urlencode({k: v for k, v in kept.items() if v}, safe=_SAFE, quote_via=quote)
+            values[name.rstrip("_")] = "" if value is None else str(value)
+        # A link leads to a whole page.
+        values.pop("part", None)
+        query = urlencode({k: v for k, v in values.items() if v}, safe=_SAFE, quote_via=quote)
         place = f"{self.prefix}/@{self.position if at is None else at}"
         place += f"/{quote(path, safe=_SAFE)}" if path else ""
         place += "/" if path.endswith(TWIN) else ""

@@ -172,7 +172,7 @@ def _table(look: Look, sides: _Sides, lines: Sequence[NodeLine]) -> Iterator[Blo
         "nodes.html",
         resource=sides.resource,
         cells=cells[:MOST_CELLS],
-        levels=[one for one in levels if one[2]],
+        levels=[level for level in levels if level[2]],
         lines=lines,
     )
     if not lines:
@@ -200,10 +200,10 @@ _OTHERS: Sequence[TextColumn[CacheDifference]] = (
             else cache_difference.object
         ),
     ),
-    TextColumn("FIELD", lambda one: one.field or NONE),
-    TextColumn("API SERVER", lambda one: one.truth or NONE),
-    TextColumn("SCHEDULER'S CACHE", lambda one: one.belief or NONE),
-    TextColumn("SINCE", lambda one: moment_ref(one.since)),
+    TextColumn("FIELD", lambda difference: difference.field or NONE),
+    TextColumn("API SERVER", lambda difference: difference.truth or NONE),
+    TextColumn("SCHEDULER'S CACHE", lambda difference: difference.belief or NONE),
+    TextColumn("SINCE", lambda difference: moment_ref(difference.since)),
 )
 
 
@@ -274,8 +274,8 @@ class _Sides:
     def _belief(self, name: str) -> NodeSide:
         node = self._cache.nodes[name]
         amounts = {
-            what: short_amount(self.resource, getattr(node, what).get(self.resource))
-            for what in ("used", "allocatable", "idle")
+            column: short_amount(self.resource, getattr(node, column).get(self.resource))
+            for column in ("used", "allocatable", "idle")
         }
         unknown = self._unknown and not node.tasks
         state = node.reason or ("Skipped" if node.skipped else "Ready")

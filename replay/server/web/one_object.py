@@ -90,13 +90,17 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     name, pair = object_text(reference), (reference.group, reference.kind)
     truth = log.truth(moment)
     entry = truth.find(*pair, reference.namespace, reference.name)
-    held = None if entry is None else next(log.documents([entry]))
+    current = None if entry is None else next(log.documents([entry]))
+    # ``past`` has all versions, also later ones; ``known`` ends at the moment of the page.
     known = life_of(log, name).by(look.position)
     position = 0 if entry is None else entry.position
-    fields = list(_fields(held or {}, known, position))
+    fields = list(_fields(current or {}, known, position))
     shown_fields, fields_pager = paged(look, fields, "fields")
     later = [happening for happening in past.happenings if happening.position > look.position]
-    rows = [_version(one, look.position) for one in (*reversed(later), *reversed(known.happenings))]
+    rows = [
+        _version(happening, look.position)
+        for happening in (*reversed(later), *reversed(known.happenings))
+    ]
     versions, versions_pager = paged(look, rows, "versions", name="skip")
     changed = None if known.changed is None else _version(known.changed, look.position)
     last = "" if changed is None else _last_change(changed)
@@ -122,7 +126,7 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
         "history": past,
         "name": name,
         "node": _node(entry),
-        "object": plain(held),
+        "object": plain(current),
         "position": position,
         "status": "" if entry is None else status_of(entry.fact),
     }
@@ -130,10 +134,10 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     return BlockPage(name, lambda: sections, data, not_known=gaps)
 
 
-def _fields(held: dict[str, Any], past: History, version: int) -> Iterator[Mapping[str, Any]]:
+def _fields(current: dict[str, Any], past: History, version: int) -> Iterator[Mapping[str, Any]]:
     """Yield the fields of an object, each with the last event that changed it."""
     places = set_by(past, version)
-    for leaf in changes({}, held):
+    for leaf in changes({}, current):
         value = cut(value_text(leaf.new), LONGEST)
         yield {"path": leaf.path, "set_at": setter(places, leaf.path), "value": value}
 
@@ -145,9 +149,9 @@ def _field_blocks(fields: Sequence[Mapping[str, Any]], pager: Block) -> Sequence
 
 
 _FIELDS: Sequence[TextColumn[Any]] = (
-    TextColumn("FIELD", lambda one: one["path"]),
-    TextColumn("VALUE", lambda one: Marked(one["value"], "code")),
-    TextColumn("SET BY", lambda one: moment_ref(one["set_at"]) if one["set_at"] else NONE),
+    TextColumn("FIELD", lambda row: row["path"]),
+    TextColumn("VALUE", lambda row: Marked(row["value"], "code")),
+    TextColumn("SET BY", lambda row: moment_ref(row["set_at"]) if row["set_at"] else NONE),
 )
 
 
@@ -189,7 +193,9 @@ def _gone(past: ObjectHistory, look: Look, last: str) -> list[Block]:
         said += [": the log has it from ", moment_ref(min(places)), " to ", moment_ref(max(places))]
     said += [". ", last] if last else []
     said.append(".")
-    shown = max((one.position for one in past.happenings if one.shows_version), default=0)
+    shown = max(
+        (happening.position for happening in past.happenings if happening.shows_version), default=0
+    )
     if shown:
         before = Ref("Look at it before it was gone", None, at=shown, key="b")
         said += [" ", before, "."]
@@ -201,21 +207,21 @@ def _last_change(shown_version: ShownVersion) -> str:
     return Words("Last change: ", moment_ref(shown_version.position), f" {shown_version.kind}{by}")
 
 
-def _version(one: Happening, now: int) -> ShownVersion:
+def _version(happening: Happening, now: int) -> ShownVersion:
     return ShownVersion(
-        position=one.position,
-        kind=one.kind,
-        time=span_text(one.span),
-        revision=one.revision,
-        actor=one.actor,
-        uid=one.uid,
-        note=one.note,
+        position=happening.position,
+        kind=happening.kind,
+        time=span_text(happening.span),
+        revision=happening.revision,
+        actor=happening.actor,
+        uid=happening.uid,
+        note=happening.note,
         changes=tuple(
             FieldChange(path=each.path, old=_text(each.old), new=_text(each.new))
-            for each in one.changes[:MOST_FIELDS]
+            for each in happening.changes[:MOST_FIELDS]
         ),
-        more=len(one.changes[MOST_FIELDS:]),
-        later=one.position > now,
+        more=len(happening.changes[MOST_FIELDS:]),
+        later=happening.position > now,
     )
 
 
@@ -225,15 +231,16 @@ def _text(value: object) -> str:
 
 def _around_it(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterator[ListedItem]:
     """Yield the objects around this one; those that do not exist at the moment are apart."""
-    found: dict[str, list[str]] = {"Owned by it": list(map(object_text, past.belonging))}
+    by_title: dict[str, list[str]] = {"Owned by it": list(map(object_text, past.belonging))}
     if entry is not None:
-        found |= _around(truth, entry)
+        by_title |= _around(truth, entry)
     there = {
-        title: [name for name in names if _is_there(truth, name)] for title, names in found.items()
+        title: [name for name in names if _is_there(truth, name)]
+        for title, names in by_title.items()
     }
     gone = {
-        f"{title}, not at this moment": [one for one in names if one not in there[title]]
-        for title, names in found.items()
+        f"{title}, not at this moment": [name for name in names if name not in there[title]]
+        for title, names in by_title.items()
     }
     for title, names in (there | gone).items():
         if names:
@@ -268,7 +275,9 @@ def _around(truth: Truth, entry: Entry) -> dict[str, list[str]]:
             "Pods": _pods(truth, place, lambda pod: pod.podgroup == name),
         }
     if isinstance(fact, JobFact):
-        groups = [one for one in truth.of(*PODGROUP, place) if stem_of(one.reference.name) == name]
+        groups = [
+            group for group in truth.of(*PODGROUP, place) if stem_of(group.reference.name) == name
+        ]
         groups += groups_named_by_pods(truth, reference)
         return {
             "Queue": [f"queue/{fact.queue or 'default'}"],
@@ -284,14 +293,14 @@ def _around_queue(truth: Truth, entry: Entry) -> dict[str, list[str]]:
     return {
         "Parent": [f"queue/{parent}"] if parent else [],
         "Queues below it": [
-            object_text(one.reference)
-            for one in truth.of(*QUEUE)
-            if getattr(one.fact, "parent", "") == name
+            object_text(queue.reference)
+            for queue in truth.of(*QUEUE)
+            if getattr(queue.fact, "parent", "") == name
         ],
         "PodGroups": [
-            object_text(one.reference)
-            for one in truth.of(*PODGROUP)
-            if isinstance(one.fact, PodGroupFact) and (one.fact.queue or "default") == name
+            object_text(group.reference)
+            for group in truth.of(*PODGROUP)
+            if isinstance(group.fact, PodGroupFact) and (group.fact.queue or "default") == name
         ],
     }
 

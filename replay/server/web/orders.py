@@ -83,7 +83,9 @@ class OrderPicture(msgspec.Struct, frozen=True, kw_only=True):
 
 def orders_of(replay: Replay) -> Iterator[OrderPicture]:
     """Yield the order of a token, and the order in which nothing is held up."""
-    yield _picture("This order", replay.story, tuple(one.sentence for one in replay.violations))
+    yield _picture(
+        "This order", replay.story, tuple(violation.sentence for violation in replay.violations)
+    )
     world = replay.world
     steps = natural_steps(world)
     wrong = tuple(violation.sentence for violation in run_steps(world, steps).violations)
@@ -122,7 +124,10 @@ def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> OrderPicture:
     shown = list(shown_moments(story))
     places = {lane.name: lane.x for lane in lanes}
     rows = {story_step.number: _TOP + at * _ROW for at, story_step in enumerate(shown[:MOST_STEPS])}
-    marks = [_mark(one, rows[one.number], places, lanes[0].x) for one in shown[:MOST_STEPS]]
+    marks = [
+        _mark(story_step, rows[story_step.number], places, lanes[0].x)
+        for story_step in shown[:MOST_STEPS]
+    ]
     bottom = _TOP + len(marks) * _ROW
     return OrderPicture(
         title=title,

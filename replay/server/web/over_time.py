@@ -249,7 +249,7 @@ def _shown(log: Log, look: Look) -> _Shown:
     begin, end = look.number("from"), look.number("to")
     fault = ""
     if begin is not None or end is not None:
-        points = [None if one is None else f"@{one}" for one in (begin, end)]
+        points = [None if position is None else f"@{position}" for position in (begin, end)]
         try:
             return _Shown(span_of(log, *points), window=True, fault="")
         except (PointUnknown, UsageError) as wrong:
@@ -294,43 +294,44 @@ def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) ->
 
 
 def _chart(share: QueueShare, shares: QueueShares) -> QueueChart:
-    limits = {what: getattr(share, what) for what in _LIMITS if any(getattr(share, what))}
-    held = highest_of(share.allocated)
+    limits = {limit: getattr(share, limit) for limit in _LIMITS if any(getattr(share, limit))}
+    most_held = highest_of(share.allocated)
     inside = [
         highest_of(values)
         for values in limits.values()
-        if not held or highest_of(values) <= held * _BEYOND
+        if not most_held or highest_of(values) <= most_held * _BEYOND
     ]
-    top = max([held, *inside]) or 1.0
+    top = max([most_held, *inside]) or 1.0
     parts = shares.period.parts
     return QueueChart(
         queue=share.queue,
         depth=share.depth,
         children=share.children,
         top=short_amount(shares.resource, top),
-        highest=short_amount(shares.resource, held),
-        drawn=bool(held or inside),
+        highest=short_amount(shares.resource, most_held),
+        drawn=bool(most_held or inside),
         areas=tuple(_areas(share.allocated, top, parts)),
         limits=tuple(
             LimitLine(
-                what=what,
+                what=limit,
                 points=tuple(map(_joined, _steps(values, top, parts)))
                 if highest_of(values) <= top
                 else (),
                 highest=short_amount(shares.resource, highest_of(values)),
             )
-            for what, values in limits.items()
+            for limit, values in limits.items()
         ),
     )
 
 
 def _steps(values: Values, top: float, parts: int) -> Iterator[list[tuple[float, float]]]:
     """Yield the points of each stretch that has values, as steps."""
-    for _, stretch in groupby(enumerate(values), key=lambda one: one[1] is None):
+    for _, stretch in groupby(enumerate(values), key=lambda numbered: numbered[1] is None):
         points: list[tuple[float, float]] = []
         for part, value in stretch:
             if value is not None:
                 y = HEIGHT - HEIGHT * value / top
+                # A value that goes on is one line.
                 if points and points[-1][1] == y:
                     points.pop()
                 else:
@@ -356,7 +357,7 @@ def _heat_row(row: NodeUseRow, use: NodeUse) -> HeatRow:
     for (level, state), same in groupby(map(_cell, row.used, row.states)):
         length = len(list(same))
         if state != GONE:
-            x, width = (round(100 * one / parts, 2) for one in (begin, length))
+            x, width = (round(100 * place / parts, 2) for place in (begin, length))
             runs.append((x, width, level, state))
         begin += length
     return HeatRow(name=row.name, last=row.last, count=row.count, runs=tuple(runs))

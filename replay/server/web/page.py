@@ -65,11 +65,12 @@ def plain_of(value: Any) -> Any:
     if isinstance(value, str | int | float | bool | None):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain_of(one) for key, one in value.items()}
+        return {str(key): plain_of(member) for key, member in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return plain_of(value._asdict())
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain_of(one) for one in value]
+        return [plain_of(member) for member in value]
+    # Records of pages are plain. Results have a document, as ``-o json`` prints it.
     if type(value).__module__.startswith(f"{__package__}."):
         names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
         return {shown: plain_of(getattr(value, name)) for name, shown in names}

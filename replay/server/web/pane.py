@@ -108,6 +108,7 @@ def pane_of(log: Log, look: Look, named: str) -> Pane:
     asked = look.get("pane", USUAL)
     pane = asked if asked in PANES else USUAL
     base = Pane(pane=pane, object=named, chosen=bool(look.select))
+    # The page comes without it first; its script then asks for this part alone.
     if pane in LONG_PANES and not look.get("part") and not look.get("wait"):
         return msgspec.structs.replace(base, waits=True)
     try:
@@ -175,8 +176,8 @@ def _was_deleted(past: History) -> str:
     return f"It was deleted{' before' if ended.note else ''} by @{ended.position}{_by(ended)}."
 
 
-def _by(one: Happening) -> str:
-    return f" by {one.actor}" if one.actor else ""
+def _by(happening: Happening) -> str:
+    return f" by {happening.actor}" if happening.actor else ""
 
 
 def _rank(path: str) -> int:
@@ -212,14 +213,14 @@ def _diff(log: Log, look: Look, base: Pane, life: Life) -> Pane:
 
 def _compared(log: Log, look: Look, base: Pane, life: Life) -> Pane:
     """Return the panel with what differs from another position."""
-    replace, other = msgspec.structs.replace, look.versus or 0
-    then, now = life.state(other), life.state(look.position)
+    replace, versus = msgspec.structs.replace, look.versus or 0
+    then, now = life.state(versus), life.state(look.position)
     if not then.exists or not now.exists:
         return replace(
-            base, says=f"It does not exist at @{look.position if then.exists else other}."
+            base, says=f"It does not exist at @{look.position if then.exists else versus}."
         )
     field_differences = changes(document_of(log, then), document_of(log, now))
-    says = f"From @{other} (version @{then.version}) to @{look.position}"
+    says = f"From @{versus} (version @{then.version}) to @{look.position}"
     says += ":" if field_differences else ", no field differs."
     rows = list(_changed(field_differences))
     return replace(base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]))

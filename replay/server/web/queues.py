@@ -132,15 +132,19 @@ class _Queues:
             tree.put(name, fact)
         for depth, name in tree.walk():
             amounts = self._amounts(name)
-            known = {one for some in amounts.values() for one in some} - {"pods"}
-            names = in_order(one for one in known if not one.startswith(_QUOTAS))
+            known = {
+                resource_name for resources in amounts.values() for resource_name in resources
+            } - {"pods"}
+            names = in_order(
+                resource_name for resource_name in known if not resource_name.startswith(_QUOTAS)
+            )
             for place, resource in enumerate(names or [""]):
-                held = {
-                    what: some.get(resource, 0.0)
-                    for what, some in amounts.items()
-                    if resource in some or (resource and what in self._unknown)
+                of_resource = {
+                    column: resources.get(resource, 0.0)
+                    for column, resources in amounts.items()
+                    if resource in resources or (resource and column in self._unknown)
                 }
-                yield self._line(name, depth, resource, held, first=not place)
+                yield self._line(name, depth, resource, of_resource, first=not place)
 
     def _amounts(self, name: str) -> Mapping[str, Resources]:
         """Return the amounts of a queue that there are, in the order of the columns."""
@@ -157,9 +161,9 @@ class _Queues:
         self, name: str, depth: int, resource: str, amounts: Resources, *, first: bool
     ) -> QueueLine:
         fact, pods = self.facts[name], self._context.pods_of(name)
-        held, limit = amounts.get("allocated", 0.0), fact.capability.get(resource)
-        full = limit is not None and held >= limit
-        taken = held + amounts.get("inqueue", 0.0)
+        allocated, limit = amounts.get("allocated", 0.0), fact.capability.get(resource)
+        full = limit is not None and allocated >= limit
+        taken = allocated + amounts.get("inqueue", 0.0)
         return QueueLine(
             queue=name,
             first=first,
@@ -182,26 +186,30 @@ class _Queues:
 
     def _texts(self, resource: str, amounts: Mapping[str, float]) -> Mapping[str, str]:
         """Return amounts as texts; none is not known where the log does not know what there is."""
-        unknown = {what: UNKNOWN for what, one in self._unknown.items() if one}
+        unknown = {column: UNKNOWN for column, is_unknown in self._unknown.items() if is_unknown}
         return unknown | {
-            what: short_amount(resource, amount)
-            for what, amount in amounts.items()
-            if amount or what not in unknown
+            column: short_amount(resource, amount)
+            for column, amount in amounts.items()
+            if amount or column not in unknown
         }
 
     def _above(self, name: str, resource: str) -> Iterator[ExceededLimit]:
         """Yield the limits that are above those of the nearest queue above that has one."""
         fact = self.facts[name]
-        for what in _LIMITS:
-            own = getattr(fact, what).get(resource)
+        for limit_name in _LIMITS:
+            own = getattr(fact, limit_name).get(resource)
             if not own:
                 continue
-            above = (one for one in queues_from(name, self._parents)[1:] if one in self.facts)
-            limits = ((one, getattr(self.facts[one], what).get(resource)) for one in above)
-            parent, limit = next((one for one in limits if one[1] is not None), ("", own))
+            above = (queue for queue in queues_from(name, self._parents)[1:] if queue in self.facts)
+            limits = (
+                (queue, getattr(self.facts[queue], limit_name).get(resource)) for queue in above
+            )
+            parent, limit = next(
+                (named_limit for named_limit in limits if named_limit[1] is not None), ("", own)
+            )
             if own > limit:
                 amount = short_amount(resource, limit)
-                yield ExceededLimit(what=what, parent=parent, amount=amount)
+                yield ExceededLimit(what=limit_name, parent=parent, amount=amount)
 
 
 def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
@@ -217,4 +225,6 @@ def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
         whole = max(whole, amounts.get("deserved", 0.0), amounts.get("guarantee", 0.0))
     if whole <= 0:
         return MappingProxyType({})
-    return {what: round(min(100.0, 100 * amount / whole), 1) for what, amount in amounts.items()}
+    return {
+        column: round(min(100.0, 100 * amount / whole), 1) for column, amount in amounts.items()
+    }

@@ -198,22 +198,22 @@ def _watcher(watch: WorkWatch, asked: SearchForm) -> SearchWatcher:
     from ...budget import budget_seconds  # noqa: PLC0415 -- loads much
     from ...explore.explore_task import SearchWatcher  # noqa: PLC0415
 
-    budget, found = budget_seconds(asked.budget), list[str]()
+    budget, violated = budget_seconds(asked.budget), list[str]()
 
     def progress(now: Progress, seconds: float) -> None:
         states, steps = counted(now.states, "state"), counted(now.steps, "step")
-        anomalies = counted(len(found), "anomaly", "anomalies")
+        anomalies = counted(len(violated), "anomaly", "anomalies")
         words = f"It searches: {states}, {steps}, {anomalies}."
         watch.report(words, int(1000 * seconds), int(1000 * budget))
 
     def releases(done: int, total: int) -> None:
-        anomalies = counted(len(found), "anomaly", "anomalies")
+        anomalies = counted(len(violated), "anomaly", "anomalies")
         words = f"It tries the {anomalies} as every release: {done} of {total}."
         watch.report(words, done, total)
 
     return SearchWatcher(
         progress=progress,
-        notice=lambda violation: found.append(violation.invariant),
+        notice=lambda violation: violated.append(violation.invariant),
         releases=releases,
     )
 

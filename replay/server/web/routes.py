@@ -49,7 +49,7 @@ PREFIX = "plinian.prefix"
 
 def routes() -> Sequence[BaseRoute]:
     """Return the routes of the page, the more special first."""
-    found: list[BaseRoute] = [
+    page_routes: list[BaseRoute] = [
         Route("/", _begin),
         Route("/@go", _go),
         Route("/@{position:int}/step/{what}/{way}", _step),
@@ -57,11 +57,11 @@ def routes() -> Sequence[BaseRoute]:
     ]
     for page in PAGES:
         path = "/@{point}" + (f"/{page.path}" if page.path else "")
-        found.append(Route(f"{path}{TWIN}", _data_of(page)))
-        found.append(Route(path, _html_of(page)))
+        page_routes.append(Route(f"{path}{TWIN}", _data_of(page)))
+        page_routes.append(Route(path, _html_of(page)))
         if page.runs is not None:
-            found.append(Route(path, _steering(page), methods=["POST"]))
-    return [*found, Route("/@{rest:path}", _nothing)]
+            page_routes.append(Route(path, _steering(page), methods=["POST"]))
+    return [*page_routes, Route("/@{rest:path}", _nothing)]
 
 
 def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
@@ -93,27 +93,29 @@ async def _answered(
     request: Request, page: Page, show: Callable[[Page, PageAnswer], Response], *, whole: bool
 ) -> Response:
     """Return the answer of a page; ``whole`` waits for work in the background."""
-    (_, readers, _, kept), asked = served(request), _asked(request, page)
+    (_, readers, _, kept_answers), asked = served(request), _asked(request, page)
     long = page.long or request.query_params.get("pane") in page.long_panes
     long = long and not asked.is_work
-    found = await readers.ask(lambda log: _shown(log, asked, show, kept, long=long), long=long)
-    if isinstance(found, MovedPoint):
+    outcome = await readers.ask(
+        lambda log: _shown(log, asked, show, kept_answers, long=long), long=long
+    )
+    if isinstance(outcome, MovedPoint):
         query = f"?{request.url.query}" if request.url.query else ""
-        place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
+        place = f"{request.scope.get(PREFIX, '')}/@{outcome.position}{quote(asked.rest)}{query}"
         return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
-    if isinstance(found, Same):
-        return Response(status_code=304, headers={"ETag": found.tag, "Cache-Control": KEPT})
-    if isinstance(found, LaterAnswer):
-        later = await found_or_progress(request, asked, found, whole=whole)
+    if isinstance(outcome, Same):
+        return Response(status_code=304, headers={"ETag": outcome.tag, "Cache-Control": KEPT})
+    if isinstance(outcome, LaterAnswer):
+        later = await found_or_progress(request, asked, outcome, whole=whole)
         return later if isinstance(later, Response) else _sent(later, show(page, later))
-    return found
+    return outcome
 
 
 def _shown(
     log: Log,
     asked: PageRequest,
     show: Callable[[Page, PageAnswer], Response],
-    kept: KeptAnswers,
+    kept_answers: KeptAnswers,
     *,
     long: bool,
 ) -> MovedPoint | Same | LaterAnswer | Response:
@@ -121,21 +123,21 @@ def _shown(
 
     Other requests are answered meanwhile. What took long is kept.
     """
-    found = look_up(log, asked, kept.find)
-    if isinstance(found, Sent):
-        return found.again()
-    if not isinstance(found, PageAnswer):
-        return found
-    answer = _sent(found, show(asked.page, found))
+    outcome = look_up(log, asked, kept_answers.find)
+    if isinstance(outcome, Sent):
+        return outcome.again()
+    if not isinstance(outcome, PageAnswer):
+        return outcome
+    answer = _sent(outcome, show(asked.page, outcome))
     if long:
-        kept.keep(found.tag, answer)
+        kept_answers.keep(outcome.tag, answer)
     return answer
 
 
-def _sent(found: PageAnswer, answer: Response) -> Response:
-    if found.tag:
-        answer.headers["ETag"] = found.tag
-    answer.headers["Cache-Control"] = KEPT if found.tag else NO_STORE
+def _sent(page_answer: PageAnswer, answer: Response) -> Response:
+    if page_answer.tag:
+        answer.headers["ETag"] = page_answer.tag
+    answer.headers["Cache-Control"] = KEPT if page_answer.tag else NO_STORE
     return answer
 
 
@@ -161,6 +163,7 @@ def _steering(page: Page) -> Callable[[Request], Awaitable[Response]]:
         except PlinianError as fault:
             return await _fault_page(request, fault)
         path = asked.rest.strip("/")
+        # The link back to the page needs no end of the log.
         look = Look(position, position, path=path, query=asked.query)
         return steer(request, look)
 
@@ -171,8 +174,8 @@ def _html(page: Page, answer: PageAnswer) -> Response:
     look, part = answer.look, answer.look.get("part")
     if look.get("standalone") == "yes":
         name = "-".join(_FILE_NAME.findall(f"plinian {look.at} {look.path}"))
-        kept = {"Content-Disposition": f'attachment; filename="{name}.html"'}
-        return HTMLResponse(file_of(page, answer), headers=kept)
+        headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
+        return HTMLResponse(file_of(page, answer), headers=headers)
     return HTMLResponse(part_of(page, answer, part) if part else html_of(page, answer))
 
 
@@ -226,7 +229,7 @@ async def _step(request: Request) -> Response:
     query = tuple(request.query_params.multi_items())
     as_json = "application/json" in request.headers.get("accept", "")
 
-    def found(log: Log) -> str:
+    def place_of_step(log: Log) -> str:
         look = Look(parts["position"], log.store.last(log.branch), query=query)
         try:
             return look.here(at=step(log, look, parts["what"], forwards=parts["way"] == "next"))
@@ -236,7 +239,7 @@ async def _step(request: Request) -> Response:
             return look.here(missed=f"{parts['what']}/{parts['way']}")
 
     try:
-        place = await served(request).readers.ask(found)
+        place = await served(request).readers.ask(place_of_step)
     except PlinianError as fault:
         if as_json:
             return JSONResponse(fault_document(fault), status_code=status_in_path(fault))
@@ -247,8 +250,8 @@ async def _step(request: Request) -> Response:
 
 
 def _position(log: Log, text: str) -> int:
-    found = fixed_position(text, log.store.last(log.branch))
-    return position_of(log, text) if found is None else found
+    position = fixed_position(text, log.store.last(log.branch))
+    return position_of(log, text) if position is None else position
 
 
 async def _nothing(request: Request) -> Response:
@@ -293,8 +296,8 @@ async def _fault_page(request: Request, fault: PlinianError) -> Response:
 
 def _near(request: Request, last: int) -> Look:
     """Return the look of the position that a path names, or of the end of the log."""
-    found = _POSITION.match(request.scope["path"])
-    return Look(min(int(found[1]), last) if found else last, last)
+    match = _POSITION.match(request.scope["path"])
+    return Look(min(int(match[1]), last) if match else last, last)
 
 
 def _remember_token(request: Request) -> Response:

@@ -70,6 +70,7 @@ def rows_around(log: Log, look: Look) -> EventRows:
     except PlinianError as error:
         fault = f"{error.what}{f'; {error.now}' if error.now else ''}"
         return EventRows(rows=[], filter=look.filter, fault=fault, before=None, after=None)
+    # One more on each side than is shown: it says whether there are more, and where they are.
     earlier = list(log.events(**fields, until=look.position, newest_first=True, limit=HALF + 1))
     later = list(log.events(**fields, after=look.position, limit=HALF + 1))
     shown = [*reversed(earlier[:HALF]), *later[:HALF]]
@@ -91,7 +92,7 @@ def fields_of(log: Log, text: str) -> dict[str, Any]:
     :raises UsageError: a word names nothing.
     :raises ObjectNotFound: the log never held the object.
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     kinds: list[str] = []
     objects: list[str] = []
     for word in text.split():
@@ -102,10 +103,10 @@ def fields_of(log: Log, text: str) -> dict[str, Any]:
         elif name == "object":
             objects.append(value)
         else:
-            found["namespace" if name == "ns" else name] = value
+            fields["namespace" if name == "ns" else name] = value
     if kinds:
-        found["kinds"] = known_kinds(kinds)
-    return found | about(log, objects)
+        fields["kinds"] = known_kinds(kinds)
+    return fields | about(log, objects)
 
 
 def _guessed(log: Log, word: str) -> str:

@@ -93,13 +93,13 @@ def _sections(session_run: SessionRun, look: Look, names: StepNames) -> Iterator
     rejected = [f"{release} rejects a configuration: {line}" for line in session_run.rejected]
     said += [Sentence(line, "remark") for line in (*rejected, *session_run.result.errors)]
     if look.get("conf") == BUILT_IN:
-        other = here_ref("Run it with the log's", conf=None)
+        other_conf = here_ref("Run it with the log's", conf=None)
     else:
-        other = here_ref("Run it with the built-in one", conf=BUILT_IN)
+        other_conf = here_ref("Run it with the built-in one", conf=BUILT_IN)
     beside = Ref("Beside another release", "compare")
     confs = Ref("Beside another configuration", "compare", vs_conf=BUILT_IN)
     conf = f"It runs with the configuration {file_name(session_run.conf)}. "
-    said.append(Sentence(Words(conf, *joined((other, beside, confs), " · "))))
+    said.append(Sentence(Words(conf, *joined((other_conf, beside, confs), " · "))))
     yield Section(said)
     decisions, *_, waiting = session_tables(session_run.result, wide=True)
     nothing = Sentence("No pod is bound or evicted, and no PodGroup is enqueued.", "blank")
@@ -112,8 +112,8 @@ def _sections(session_run: SessionRun, look: Look, names: StepNames) -> Iterator
 def _steps(session_run: SessionRun, look: Look, names: StepNames) -> Iterator[Block]:
     """Yield the steps of an action, about an object."""
     trace, action, about = session_run.result.trace, look.get("action"), look.get("about").strip()
-    counts = Counter(one.action for one in trace)
-    actions = {one: f"{one} ({many})" for one, many in counts.items() if one}
+    counts = Counter(trace_step.action for trace_step in trace)
+    actions = {name: f"{name} ({many})" for name, many in counts.items() if name}
     fields = [
         FormField("Action", "action", action, {"": "all", **actions}),
         FormField("About", "about", about, {}, {"size": "24"}),

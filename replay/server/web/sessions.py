@@ -36,8 +36,8 @@ def sessions(log: Log, look: Look) -> BlockPage:
     known, active = listed_sessions(log.store, log.moment()), look.get("show") == "active"
     listed = [session for session in known if session.binds or session.evictions or not active]
     time = log.truth(look.at).time or 0
-    now = max((one.number for one in known if one.begin <= time), default=0)
-    before = sum(one.number < now for one in listed)
+    now = max((session.number for session in known if session.begin <= time), default=0)
+    before = sum(session.number < now for session in listed)
     usual = before // MOST_ROWS * MOST_ROWS
     shown, pager = paged(look, listed, "sessions", name="skip", usual=usual)
 
@@ -72,9 +72,9 @@ def _none(look: Look) -> Sentence:
 def _columns(look: Look, now: int) -> Sequence[TextColumn[ListedSession]]:
     """Return the columns. :param now: the last session that was opened by the moment."""
 
-    def session(one: ListedSession) -> str:
-        is_now, point = one.number == now, f"session:{one.number}"
-        number = Ref(str(one.number), "session", at=point, look=CHOSEN if is_now else "")
+    def session(listed: ListedSession) -> str:
+        is_now, point = listed.number == now, f"session:{listed.number}"
+        number = Ref(str(listed.number), "session", at=point, look=CHOSEN if is_now else "")
         return Words(number, Marked(f" the last by {look.at}", "cut")) if is_now else number
 
     return (
@@ -82,10 +82,12 @@ def _columns(look: Look, now: int) -> Sequence[TextColumn[ListedSession]]:
         TextColumn("OPENED", _opened),
         TextColumn("LASTS", _lasts),
         TextColumn("HOW KNOWN", _how_known),
-        TextColumn("SHOWN BY", lambda one: moment_ref(one.position)),
-        TextColumn("BINDS", lambda one: str(one.binds)),
-        TextColumn("EVICTIONS", lambda one: NONE if one.evictions is None else str(one.evictions)),
-        TextColumn("PODGROUPS", lambda one: str(one.podgroups)),
+        TextColumn("SHOWN BY", lambda listed: moment_ref(listed.position)),
+        TextColumn("BINDS", lambda listed: str(listed.binds)),
+        TextColumn(
+            "EVICTIONS", lambda listed: NONE if listed.evictions is None else str(listed.evictions)
+        ),
+        TextColumn("PODGROUPS", lambda listed: str(listed.podgroups)),
     )
 
 

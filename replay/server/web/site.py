@@ -96,10 +96,13 @@ def navigation(look: Look, page: Page | None, pages: Sequence[Page]) -> list[Nav
     """Return the entries of the navigation. :param page: the one that is shown, if it is a page."""
     return [
         NavigationEntry(
-            one.nav, look.link(one.path), one.key, page is not None and one.path == page.path
+            listed.nav,
+            look.link(listed.path),
+            listed.key,
+            page is not None and listed.path == page.path,
         )
-        for one in pages
-        if one.nav
+        for listed in pages
+        if listed.nav
     ]
 
 

@@ -34,10 +34,10 @@ def step(log: Log, look: Look, what: str, *, forwards: bool) -> int:
 
     :raises UsageError: there is no such sort. :raises PointUnknown: there is none.
     """
-    found = _found(log, look, what, forwards=forwards)
-    if found is None:
+    position = _found(log, look, what, forwards=forwards)
+    if position is None:
         raise PointUnknown(_none(look, what, forwards=forwards))
-    return found
+    return position
 
 
 def missed(look: Look) -> list[str]:
@@ -76,11 +76,12 @@ def _of_object(log: Log, look: Look, *, changed: bool, forwards: bool) -> int | 
 
 
 def _session(log: Log, look: Look, *, forwards: bool) -> int | None:
-    found = next_position(log, look, {"kinds": ("session.opened",)}, forwards=forwards)
-    if found is not None:
-        return found
+    position = next_position(log, look, {"kinds": ("session.opened",)}, forwards=forwards)
+    if position is not None:
+        return position
     from .lanes import LONGEST_INFERRED, shown_sessions  # noqa: PLC0415 -- few logs need it
 
+    # Inferred sessions have no event that a query would find.
     if look.last > LONGEST_INFERRED:
         return None
     return _beside(

@@ -91,12 +91,12 @@ def _sections(result: WhatIf | Forecast, command: str) -> Iterator[Section]:
         yield Section([Sentence(f"The session decides the same{known}.", "blank"), same])
 
 
-def _sides(found: WhatIf) -> Block:
+def _sides(compared: WhatIf) -> Block:
     """Return how much each session decides."""
     rows = []
-    for place, side in enumerate(found.sides):
+    for place, side in enumerate(compared.sides):
         result = side.answer.result
-        same = all(row.values[place] == row.values[0] for row in found.decisions)
+        same = all(row.values[place] == row.values[0] for row in compared.decisions)
         decides = "the same" if same else Marked("otherwise", "warn")
         panic = () if result.panic is None else (Marked(result.panic.sentence, "bad"),)
         counts = (len(result.enqueued), len(result.binds), len(result.evictions))

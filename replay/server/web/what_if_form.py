@@ -72,8 +72,8 @@ class WhatIfForm(NamedTuple):
 
     def asks(self) -> bool:
         """Return whether anything is asked: a change, or what happens next."""
-        other = self.text("try_release") not in {"", self.look.release}
-        changes = any(self.changes().values()) or other or self.is_built_in("try_conf")
+        is_other_release = self.text("try_release") not in {"", self.look.release}
+        changes = any(self.changes().values()) or is_other_release or self.is_built_in("try_conf")
         return changes or bool(self.text("for"))
 
     def point(self, log: Log) -> str:

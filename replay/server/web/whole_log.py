@@ -22,8 +22,8 @@ def kept(log: Log, ask: Callable[..., T], *given: Hashable, **named: Hashable) -
     The results of the last few questions are kept until something is appended.
     """
     place = StoreKey(log.store), log.branch, log.cluster, log.store.last(log.branch)
-    found: T = _kept(ask, place, *given, **named)
-    return found
+    result: T = _kept(ask, place, *given, **named)
+    return result
 
 
 @lru_cache(maxsize=8)

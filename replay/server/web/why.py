@@ -85,10 +85,10 @@ def why(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     """
     moment, named = log.moment(look.at), f"{kind}/{key}"
     reach_cache(log, moment, [look.release])
-    found = log.why(named, at=moment, release=look.named_release)
-    asked, now = found.asked, log.truth(moment).time
-    can_help = bool(found.waits) and asked.kind in {"pod", "job", "podgroup"}
-    question = _question(found) if can_help else None
+    answer = log.why(named, at=moment, release=look.named_release)
+    asked, now = answer.asked, log.truth(moment).time
+    can_help = bool(answer.waits) and asked.kind in {"pod", "job", "podgroup"}
+    question = _question(answer) if can_help else None
     helping, others = None, None
     if can_help and look.get("help") == "yes":
         budget, release = HELP_BUDGET, look.release
@@ -97,23 +97,23 @@ def why(log: Log, look: Look, kind: str, key: str) -> BlockPage:
         others = tuple(_others(LogSubject(log, moment), question))
 
     def sections() -> Iterator[Section]:
-        yield from _sections(found, now)
+        yield from _sections(answer, now)
         if can_help:
             yield from _help(helping)
         if question is not None:
             title = "In other releases, on the same snapshot"
             yield Section(_other_blocks(others, question, look.release), title, "others")
-        yield from _evidence(found)
+        yield from _evidence(answer)
 
     more = {} if helping is None else {"would_help": document(helping)}
     more |= {} if others is None else {"other_releases": msgspec.to_builtins(others)}
     return BlockPage(
         f"Why {asked.kind}/{asked.name}",
         sections,
-        document({**document(found), **more}) if more else found,
-        badge=badge(found),
+        document({**document(answer), **more}) if more else answer,
+        badge=badge(answer),
         assumed=tuple(line for line in asked.assumed if line != unnamed(asked.release)),
-        not_known=(*sentences(found.not_known), *filled_in(log, moment)),
+        not_known=(*sentences(answer.not_known), *filled_in(log, moment)),
     )
 
 
@@ -144,15 +144,15 @@ def _evidence(why: Why) -> Iterator[Section]:
         yield Section([Folded(title, [event_table("RESTS ON", why.events, RESTS_ON)])])
 
 
-def _help(found: WouldHelp | None) -> Iterator[Section]:
+def _help(helping: WouldHelp | None) -> Iterator[Section]:
     """Yield the changes with which it starts, or how to try some."""
-    if found is None:
+    if helping is None:
         text = "Try changes that may help"
         button = here_ref(text, "button", "help-it", help="yes")
         more = " Each change runs the session again; it takes up to 20 seconds."
         yield Section([Sentence(Words(button, more))], "What would help", "help-it")
         return
-    first, *others = help_sections(found)
+    first, *others = help_sections(helping)
     own = Sentence(Ref("Try changes of your own", "what-if"))
     yield Section([*first.blocks, own], "What would help", "help-it")
     yield from others
@@ -168,10 +168,11 @@ def _other_blocks(
     columns: Sequence[TextColumn[OtherReleases]] = (
         TextColumn("RELEASES", lambda releases: releases.releases),
         TextColumn(
-            "ANSWER", lambda one: Marked(*(("yes", "good") if one.holds else ("no", "bad")))
+            "ANSWER",
+            lambda releases: Marked(*(("yes", "good") if releases.holds else ("no", "bad"))),
         ),
-        TextColumn("RESULT", lambda one: one.text),
-        TextColumn("COMPARE", lambda one: _beside(one, release)),
+        TextColumn("RESULT", lambda releases: releases.text),
+        TextColumn("COMPARE", lambda releases: _beside(releases, release)),
     )
     table = table_of(columns, others, "Answers of releases")
     return [Sentence(f"Asked: {question}?"), table]
@@ -183,17 +184,18 @@ def _beside(releases: OtherReleases, release: str) -> str:
     return Ref(f"{releases.last} beside {release}", "compare", vs_release=releases.last)
 
 
-def _stretches(found: Why, now: int | None) -> Iterator[BarStretch]:
+def _stretches(answer: Why, now: int | None) -> Iterator[BarStretch]:
     """Yield the answers so far, each from when it held until the next one; none without times."""
-    begun = [stage.since.begin for stage in found.stages]
-    firsts, begins = [first_time(span) for span in begun], [last_time(one) for one in begun]
+    begun = [stage.since.begin for stage in answer.stages]
+    firsts, begins = [first_time(span) for span in begun], [last_time(span) for span in begun]
     first = firsts[0] if firsts else None
     if first is None or now is None or now <= first:
         return
     whole = now - first
+    # What is between the first and the last possible time of a change belongs to neither.
     ends = [*firsts[1:], now]
     for stage, said, earliest, begin, end in zip(
-        found.stages, begins_of(found.stages), firsts, begins, ends, strict=True
+        answer.stages, begins_of(answer.stages), firsts, begins, ends, strict=True
     ):
         known = begin is not None and end is not None
         yield BarStretch(
@@ -205,14 +207,14 @@ def _stretches(found: Why, now: int | None) -> Iterator[BarStretch]:
         )
 
 
-def _question(found: Why) -> SessionClaim | None:
+def _question(answer: Why) -> SessionClaim | None:
     """Return what to ask other releases: whether a pod is bound, or the PodGroup enqueued."""
-    pods = [link.pod for link in found.chain if isinstance(link, Nodes)]
-    if found.asked.kind == "pod":
-        return SessionClaim(BOUND, found.asked.name)
+    pods = [link.pod for link in answer.chain if isinstance(link, Nodes)]
+    if answer.asked.kind == "pod":
+        return SessionClaim(BOUND, answer.asked.name)
     if pods:
         return SessionClaim(BOUND, pods[-1])
-    groups = [link.podgroup for link in found.chain if isinstance(link, PodGroupState)]
+    groups = [link.podgroup for link in answer.chain if isinstance(link, PodGroupState)]
     return SessionClaim(ENQUEUED, groups[-1]) if groups else None
 
 
@@ -220,6 +222,6 @@ def _others(subject: LogSubject, question: SessionClaim) -> Iterator[OtherReleas
     """Yield what the session of each release answers, neighbours with one answer together."""
     names = [str(release) for release in RELEASES if not release.ours]
     answers = [(name, question.of(subject.session(resolve(name)))) for name in names]
-    for said, some in groupby(answers, key=lambda one: one[1]):
-        same = [name for name, _ in some]
+    for said, alike in groupby(answers, key=lambda answer: answer[1]):
+        same = [name for name, _ in alike]
         yield OtherReleases(releases=spans(same), last=same[-1], holds=said.holds, text=said.text)
