@@ -123,6 +123,7 @@ async def opened(app: Starlette, settings: ServerSettings, readers: Readers) -> 
     if settings.play:
         await door.course.begin(settings.play)
     if settings.shift_to is not None:
+        # After the course began: its first moment is shown as the time that was asked for.
         door.follower.shift = await door.shift(await door.course.now())
     try:
         yield
@@ -248,11 +249,13 @@ def _no_page() -> Response:
 async def _api(exchange: Exchange) -> Response:
     path, request = exchange.path, exchange.request
     catalog: Catalog = await exchange.ask(lambda state: state.catalog)
+    # ``/api/VERSION`` and ``/apis/GROUP/VERSION``: what follows names a resource.
     depth = 2 if path[0] == "api" else 3
     if len(path) <= depth:
         if request.method not in READING:
             raise refusal(request.method, await exchange.ask(shown_time))
         return discovery.answer(request, catalog, exchange.verbs, path)
+    # Reviews are created and never stored, so the catalog does not have them.
     named = [review for review in REVIEWS if path == ("apis", *review.key)]
     if named and request.method == "POST":
         body = await request.body()
@@ -261,10 +264,12 @@ async def _api(exchange: Exchange) -> Response:
     place = place_in(catalog, path)
     if place.below in _NOT_RECORDED:
         raise _not_recorded(place)
+    # The replicas of a branch are read by the code that writes them.
     if request.method in READING and (exchange.branch is None or place.below != "scale"):
         return await _read(exchange, place)
     if exchange.branch is not None:
         return await exchange.branch.write(await _asking(request, place))
+    # ``kubectl diff`` tries what it would apply, so that is allowed of the past.
     is_trial = request.query_params.get("dryRun") == "All"
     if request.method == "POST" or (request.method == "PATCH" and is_trial):
         asking = await _asking(request, place)
@@ -388,6 +393,7 @@ async def _listed(exchange: Exchange, place: ApiPath, page: ListPage) -> Respons
         page.state.on, lambda state: state.doubts(place.resource.pair, place.namespace)
     )
     parts = list(page.parts())
+    # Before the answer begins: what fails in it can still be answered with a Status.
     first = await _items(door, parts[0]) if parts else b""
 
     async def written() -> AsyncIterator[bytes]:

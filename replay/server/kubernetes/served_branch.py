@@ -118,12 +118,14 @@ class Branch(Watching):
 
     def _load(self) -> None:
         log = self._opened()
+        # Another process may have appended: what was read before does not count any more.
         log.forget()
         self._tables = loaded(log)
         log.forget()  # The fold is large, and not needed again.
         self._owned = Owned()
         self._recent.clear()
         self._began = self.tables.revision
+        # Only the first time: the remark at the end is about all that happened since then.
         if not self._since_start:
             self._since_start = self._began
             self._known = known_kinds(log, self.tables)
@@ -153,6 +155,7 @@ class Branch(Watching):
 
         :raises PositionConflict: another process appended to it; nothing was stored.
         """
+        # Time never goes back on a branch, even if the clock of this machine does.
         now = max(self._clock(), self.tables.when.estimate or 0)
         state = self._state()
         others = Neighbours(state, self._owned, self._known)
@@ -162,6 +165,7 @@ class Branch(Watching):
             outcome = writing.outcome(asking)
             for version in outcome.versions:
                 batch.add(version)
+            # Before anything is stored: what cannot be shown is refused, too.
             answer = self._answer(asking, outcome, batch)
         except MALFORMED as fault:
             report(fault)
@@ -183,6 +187,7 @@ class Branch(Watching):
         last = tables.moment.known + len(batch.events)
         moment = msgspec.structs.replace(tables.moment, known=last, label=f"{branch}@{last}")
         after = tables.after(moment, now, batch.changes)
+        # It fails if another process appended since, as that has taken these revisions.
         appended = self._opened().store.append(
             batch.events, branch=branch, expected=tables.moment.known
         )
@@ -194,6 +199,7 @@ class Branch(Watching):
             self._reload()
 
     def _take(self, after: Tables, batch: Batch) -> None:
+        # A definition of resources decides which paths there are.
         """Serve the objects after a write that is in the log."""
         if any(change.pair == CRD for change in batch.changes):
             catalog = ClusterState(self._opened(), after.moment, KeptStates(0)).catalog
@@ -205,6 +211,7 @@ class Branch(Watching):
                 self._owned.add(document, change.pair, change.name)
         self._recent += batch.changes
         while len(self._recent) > MOST_REMEMBERED:
+            # A watch can go on after the newest change that is forgotten.
             self._began = self._recent.popleft().revision
         self._publish(batch.changes)
 
@@ -250,6 +257,7 @@ class Branch(Watching):
         recent = [change for change in self._recent if change.revision > since]
         changes = _shown(state, resource, recent)
         held = held_at(state, resource)
+        # Undone from the newest on, the objects of now become those at that revision.
         for change in reversed(changes):
             if change.before is None:
                 held.pop(change.name, None)

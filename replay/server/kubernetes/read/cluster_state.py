@@ -142,19 +142,19 @@ class ClusterState:
     def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
         """Return what the log does not know of a kind at the moment, and what may be outdated."""
         kind = one_pair(kind)
-        found = []
+        remarks = []
         if kind in self._log.coverage(self.moment).kinds() or self._log.truth(self.moment).of(
             *kind
         ):
-            found = reasons(unknown_at(self._log, self.moment, [kind], namespace or None))
+            remarks = reasons(unknown_at(self._log, self.moment, [kind], namespace or None))
         elif kind != NAMESPACE:
-            found = [NEVER_SEEN]
+            remarks = [NEVER_SEEN]
         stale = sum(entry.stale and not entry.ending for entry in self.of(kind))
         if stale:
-            found.append(_STALE.format(stale))
+            remarks.append(_STALE.format(stale))
         if kind == SECRET:
-            found.append(SECRETS)
-        return found
+            remarks.append(SECRETS)
+        return remarks
 
     def at(self, revision: int) -> ClusterState:
         """Return the state at an earlier revision, with what is known at this moment.
@@ -177,6 +177,7 @@ class ClusterState:
         if kind in EVENTS:
             return _merged([entry for pair in EVENTS for entry in truth.of(*pair)])
         entries: Sequence[Entry] = truth.of(*kind)
+        # Logs rarely hold namespaces: those that objects are in are served all the same.
         if kind == NAMESPACE:
             known = {entry.reference.name for entry in entries}
             named = {record.reference.namespace for record in truth.records()}
@@ -186,13 +187,14 @@ class ClusterState:
 
     def _held(self) -> Mapping[GroupKind, HeldKind]:
         truth = self._log.truth(self.moment)
-        found = {}
+        kinds = {}
         for kind in truth.kinds():
+            # One object is enough to learn the version of a kind, and whether it has namespaces.
             first = next(iter(truth.of(*kind)))
             body = self._log.store.payloads([first.position], self.moment.branch)[first.position]
             version = msgspec.json.decode(body, type=_Versioned).api_version.rpartition("/")[2]
-            found[kind] = HeldKind(version=version, namespaced=bool(first.reference.namespace))
-        return found
+            kinds[kind] = HeldKind(version=version, namespaced=bool(first.reference.namespace))
+        return kinds
 
     def _catalog(self) -> Catalog:
         crds = self._log.truth(self.moment).of(*CRD)
@@ -212,8 +214,8 @@ def _merged(entries: Sequence[Entry]) -> Sequence[Entry]:
     """Return the newest object of each name, by namespace and name."""
     newest: dict[Name, Entry] = {}
     for entry in entries:
-        other = newest.get(name_of(entry))
-        if other is None or other.revision < entry.revision:
+        known = newest.get(name_of(entry))
+        if known is None or known.revision < entry.revision:
             newest[name_of(entry)] = entry
     return [newest[name] for name in sorted(newest)]
 

@@ -52,6 +52,7 @@ def _aggregated(accept: str) -> str:
         version = parameters.get("v", "")
         if parameters.get("g") == "apidiscovery.k8s.io" and version in {"v2", "v2beta1"}:
             return version
+        # What follows in the header is wanted less.
         if media == JSON and not parameters:
             break
     return ""

@@ -48,8 +48,8 @@ class ListPage(NamedTuple):
 
     def parts(self) -> Iterator[ListPage]:
         """Yield the page a part at a time."""
-        for some in in_parts(self.entries, AT_ONCE):
-            yield self._replace(entries=some)
+        for part in in_parts(self.entries, AT_ONCE):
+            yield self._replace(entries=part)
 
     def items(self, state: ClusterState) -> bytes:
         """Return the objects as items of the list.
@@ -87,6 +87,7 @@ def page_of(state: ClusterState, resource: ApiResource, asked: ListOptions) -> L
         left = len(entries) - limit
         entries = entries[:limit]
         metadata["continue"] = token_of(PageStart(revision, name_of(entries[-1])))
+        # Of a selection an API server does not count what remains.
         if asked.selection.is_all:
             metadata["remainingItemCount"] = left
     return ListPage(state, resource, asked.form, entries, metadata, asked.selection)
@@ -114,6 +115,7 @@ def _state_for(
     revision = asked.revision or 0
     if revision > state.revision:
         raise too_large(revision, state.revision)
+    # A limit with a revision means exactly that revision, if nothing else is said.
     exact = asked.match == "Exact" or (asked.limit and revision and not asked.match)
     return (_at(state, revision) if exact else state), None
 
@@ -146,7 +148,7 @@ def selected(
     if not selection.fields.conditions:
         return chosen
     return selection.fields.select(
-        chosen, lambda some: _documents(state, resource, some), strict=False
+        chosen, lambda entries: _documents(state, resource, entries), strict=False
     )
 
 
@@ -157,8 +159,8 @@ def _documents(
     if resource.pair == NEW_EVENT:
         resource = state.catalog.find("", "v1", "events") or resource
         assert resource.pair == EVENT, "every cluster has it"
-    for some in in_parts(entries, AT_ONCE):
-        yield from map(msgspec.json.decode, state.bodies(some, resource))
+    for part in in_parts(entries, AT_ONCE):
+        yield from map(msgspec.json.decode, state.bodies(part, resource))
 
 
 def object_of(

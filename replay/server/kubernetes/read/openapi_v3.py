@@ -92,10 +92,10 @@ def _schemas_of(state: ClusterState, resource: ApiResource) -> dict[str, Schema]
     name = schema_name(resource)
     if name is not None:
         return _with_all([name], known)
-    made = resource.schema or _inferred(state, resource)
+    schema = resource.schema or _inferred(state, resource)
     name = ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
-    found = _with_all([_META.removeprefix(_REF)], known)
-    return {**found, name: _completed(made, resource)}
+    schemas = _with_all([_META.removeprefix(_REF)], known)
+    return {**schemas, name: _completed(schema, resource)}
 
 
 def schema_name(resource: ApiResource) -> str | None:
@@ -103,8 +103,8 @@ def schema_name(resource: ApiResource) -> str | None:
     if resource.schema is not None:
         return None
     wanted = resource.full_kind
-    found = (name for name, schema in known_schemas().items() if wanted in schema.get(_GVK, ()))
-    return next(found, None)
+    names = (name for name, schema in known_schemas().items() if wanted in schema.get(_GVK, ()))
+    return next(names, None)
 
 
 def schema_of(resource: ApiResource) -> Schema | None:
@@ -117,8 +117,9 @@ def schema_of(resource: ApiResource) -> Schema | None:
 
 def resolved(schema: Schema) -> Schema:
     """Return a schema, or the one that it refers to."""
-    for one in (schema, *schema.get("allOf", ())):
-        name = one.get("$ref")
+    # Kubernetes puts a reference into ``allOf`` to give it a description.
+    for part in (schema, *schema.get("allOf", ())):
+        name = part.get("$ref")
         if isinstance(name, str):
             return known_schemas().get(name.rpartition("/")[2], {})
     return schema
@@ -128,22 +129,22 @@ def resolved(schema: Schema) -> Schema:
 def known_schemas() -> Mapping[str, Schema]:
     """Return the schemas of Kubernetes' own kinds, by name."""
     packed = files(__package__).joinpath("schemas.json.zst").read_bytes()
-    found: Mapping[str, Schema] = msgspec.json.decode(
+    schemas: Mapping[str, Schema] = msgspec.json.decode(
         zstandard.ZstdDecompressor().decompress(packed)
     )
-    return found
+    return schemas
 
 
 def _with_all(names: Iterable[str], known: Mapping[str, Schema]) -> dict[str, Schema]:
     """Return schemas and all that they refer to."""
-    found: dict[str, Schema] = {}
+    collected: dict[str, Schema] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found and name in known:
-            found[name] = known[name]
+        if name not in collected and name in known:
+            collected[name] = known[name]
             waiting += _references(known[name])
-    return dict(sorted(found.items()))
+    return dict(sorted(collected.items()))
 
 
 def _references(value: Any) -> Iterator[str]:
@@ -202,19 +203,20 @@ def _shape(value: Any) -> dict[str, Any]:
     return {}
 
 
-def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _joined(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema that fits what either fits."""
-    if not one or not other:
-        return dict(one or other)
-    if one.get("type") != other.get("type"):
+    # An empty schema is that of null, or of no value so far.
+    if not left or not right:
+        return dict(left or right)
+    if left.get("type") != right.get("type"):
         return {"x-kubernetes-preserve-unknown-fields": True}
-    found = dict(one)
-    if "items" in one:
-        found["items"] = _joined(one["items"], other["items"])
-    if "properties" in one:
-        mine, theirs = one["properties"], other["properties"]
-        found["properties"] = {
+    joined = dict(left)
+    if "items" in left:
+        joined["items"] = _joined(left["items"], right["items"])
+    if "properties" in left:
+        mine, theirs = left["properties"], right["properties"]
+        joined["properties"] = {
             name: _joined(mine.get(name, {}), theirs.get(name, {}))
             for name in sorted({*mine, *theirs})
         }
-    return found
+    return joined

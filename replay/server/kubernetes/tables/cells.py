@@ -53,7 +53,7 @@ def _containers(*path: str) -> tuple[TableColumn, TableColumn]:
     """Return the columns with names and images of the containers of a template."""
 
     def of(field: str) -> Cell:
-        return lambda row: ",".join(one.get(field, "") for one in row.at(*path) or ())
+        return lambda row: ",".join(container.get(field, "") for container in row.at(*path) or ())
 
     return wide_column("Containers", of("name")), wide_column("Images", of("image"))
 
@@ -73,10 +73,12 @@ def selector_text(selector: Mapping[str, Any] | None) -> str:
     if not selector:
         return NONE
     terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for one in selector.get("matchExpressions") or ():
-        key, operator = one.get("key", ""), one.get("operator", "")
+    for expression in selector.get("matchExpressions") or ():
+        key, operator = expression.get("key", ""), expression.get("operator", "")
         if operator in _OPERATORS:
-            terms.append(f"{key} {_OPERATORS[operator]} ({','.join(one.get('values') or ())})")
+            terms.append(
+                f"{key} {_OPERATORS[operator]} ({','.join(expression.get('values') or ())})"
+            )
         else:
             terms.append(f"!{key}" if operator == "DoesNotExist" else key)
     return ",".join(terms) or NONE
@@ -194,20 +196,22 @@ def _ports(row: TableObject) -> str:
 
 
 def _cluster_ip(row: TableObject) -> str:
-    found = row.at("spec", "clusterIPs") or [row.at("spec", "clusterIP") or NONE]
-    return str(found[0])
+    addresses = row.at("spec", "clusterIPs") or [row.at("spec", "clusterIP") or NONE]
+    return str(addresses[0])
 
 
 def _external_ip(row: TableObject) -> str:
-    found = list(row.at("spec", "externalIPs") or ())
+    addresses = list(row.at("spec", "externalIPs") or ())
     match row.at("spec", "type"):
         case "ExternalName":
             return row.at("spec", "externalName") or NONE
         case "LoadBalancer":
             ingress = row.at("status", "loadBalancer", "ingress") or ()
-            found = [one.get("ip") or one.get("hostname") or "" for one in ingress] + found
-            return ",".join(found) or "<pending>"
-    return ",".join(found) or NONE
+            addresses = [
+                entry.get("ip") or entry.get("hostname") or "" for entry in ingress
+            ] + addresses
+            return ",".join(addresses) or "<pending>"
+    return ",".join(addresses) or NONE
 
 
 _JOB_WORDS = (

@@ -62,8 +62,8 @@ class TableObject:
     @cached_property
     def document(self) -> dict[str, Any]:
         """The whole object."""
-        found: dict[str, Any] = msgspec.json.decode(self._body)
-        return found
+        document: dict[str, Any] = msgspec.json.decode(self._body)
+        return document
 
     def at(self, *fields: str) -> Any:
         """Return a field of the object, or None."""

@@ -41,12 +41,14 @@ def _first(texts: Sequence[str], empty: str, most: int = _MOST, comma: str = ","
 
 
 def _endpoints(row: TableObject) -> str:
-    found = []
+    endpoints = []
     for subset in objects(row.at("subsets")):
-        addresses = [str(one.get("ip", "")) for one in objects(subset.get("addresses"))]
-        ports = [one.get("port") for one in objects(subset.get("ports"))]
-        found += [_with_port(address, port) for port in ports or [None] for address in addresses]
-    return _first(found, NONE)
+        addresses = [str(address.get("ip", "")) for address in objects(subset.get("addresses"))]
+        ports = [port.get("port") for port in objects(subset.get("ports"))]
+        endpoints += [
+            _with_port(address, port) for port in ports or [None] for address in addresses
+        ]
+    return _first(endpoints, NONE)
 
 
 def _with_port(address: str, port: object) -> str:

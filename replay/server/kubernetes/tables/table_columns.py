@@ -93,14 +93,14 @@ def _by_path(text: str, kind: str) -> Cell:
 
     def cell(row: TableObject) -> Any:
         try:
-            found = find(path, row.document, row.allowance)
+            values = find(path, row.document, row.allowance)
         except UsageError:
             return None
-        if not found:
+        if not values:
             return None
-        if kind == "string" and len(found) > 1:
-            return " ".join(_text(value) for value in found)
-        return _typed(found[0], kind, row)
+        if kind == "string" and len(values) > 1:
+            return " ".join(_text(value) for value in values)
+        return _typed(values[0], kind, row)
 
     return cell
 

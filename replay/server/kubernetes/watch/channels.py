@@ -103,10 +103,10 @@ class ClientWatch:
             except TimeoutError:
                 return []
         self._news.clear()
-        found = [*self._parts, *([] if self._last is None else [self._last])]
+        parts = [*self._parts, *([] if self._last is None else [self._last])]
         self.drained = self._last is not None
         self.forget()
-        return found
+        return parts
 
     def bookmark(self, revision: int, *, ends_initial: bool = False) -> bytes:
         """Return a line that only says how far the watch is."""
@@ -165,8 +165,8 @@ class Channel:
             state,
             (
                 SeenChange(ADDED, entry, body)
-                for some in in_parts(entries, _AT_ONCE)
-                for entry, body in zip(some, state.bodies(some, self.resource), strict=True)
+                for portion in in_parts(entries, _AT_ONCE)
+                for entry, body in zip(portion, state.bodies(portion, self.resource), strict=True)
             ),
         )
 
@@ -176,8 +176,8 @@ class Channel:
 
     def _some_at_a_time(self, state: ClusterState, seen: Iterator[SeenChange]) -> Iterator[bytes]:
         columns = True
-        while some := list(islice(seen, _AT_ONCE)):
-            yield b"".join(self._lines(state, some, columns=columns))
+        while portion := list(islice(seen, _AT_ONCE)):
+            yield b"".join(self._lines(state, portion, columns=columns))
             columns = False
 
     def news(
@@ -187,15 +187,16 @@ class Channel:
         seen = list(self._seen(state, changes))
         if not seen:
             return []
+        # A table says what its columns are only once for each watch.
         usual = list(_parts(self._lines(state, seen, columns=False)))
         first = list(_parts(self._lines(state, seen, columns=True))) if self._fresh else usual
-        found = [
+        news = [
             (watcher, part)
             for watcher in self.watchers
             for part in (first if id(watcher) in self._fresh else usual)
         ]
         self._fresh.clear()
-        return found
+        return news
 
     def _seen(self, state: ClusterState, changes: Iterable[ResourceChange]) -> Iterator[SeenChange]:
         """Yield changes with their meaning for what is selected."""
@@ -231,12 +232,12 @@ class Channel:
 
 def _parts(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Join lines to parts."""
-    held, size = list[bytes](), 0
-    for one in lines:
-        held.append(one)
-        size += len(one)
+    pending, size = list[bytes](), 0
+    for encoded in lines:
+        pending.append(encoded)
+        size += len(encoded)
         if size > _PART_BYTES:
-            yield b"".join(held)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)
+            yield b"".join(pending)
+            pending, size = [], 0
+    if pending:
+        yield b"".join(pending)

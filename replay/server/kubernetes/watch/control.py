@@ -35,7 +35,7 @@ def asked(server: str, token: str, body: Mapping[str, Any] | None) -> dict[str, 
     request = Request(address, data=data, headers=headers)  # noqa: S310 -- checked above
     try:
         with urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
-            found: dict[str, Any] = json.load(answer)
+            position: dict[str, Any] = json.load(answer)
     except HTTPError as fault:
         raise _refused(fault, server) from fault
     except (URLError, HTTPException, OSError, ValueError) as fault:
@@ -44,7 +44,7 @@ def asked(server: str, token: str, body: Mapping[str, Any] | None) -> dict[str, 
             where=server,
             now="start one, or give its address with --server",
         ) from fault
-    return found
+    return position
 
 
 def _refused(fault: HTTPError, server: str) -> PlinianError:

@@ -165,8 +165,10 @@ class MomentCourse:
         time = self._from + int(passed * self._speed * 1_000_000)
         speed = self._speed
         moment, ends = await self._follower.ask(lambda log: _at_time(log, time))
+        # Else it was paused meanwhile, or plays at another speed from another time.
         if speed == self._speed:
             await self._move(moment)
+        # From the end of the log on, the course follows what is appended.
         if ends:
             self._speed, self._held, self._point = 0.0, False, "end"
 
@@ -190,15 +192,16 @@ def _check_speed(speed: float) -> None:
         raise UsageError(f"{speed:g} is no speed", now="write a number such as 10x or 0.5x")
 
 
-def _is_before(moment: Moment, other: Moment) -> bool:
+def _is_before(moment: Moment, before: Moment) -> bool:
     """Return whether a moment is earlier than another, or of another branch."""
-    if moment.branch != other.branch or moment.known < other.known:
+    if moment.branch != before.branch or moment.known < before.known:
         return True
-    if moment.revision is None or other.revision is None:
+    # Without a revision it is the end of what is known, which is after every revision.
+    if moment.revision is None or before.revision is None:
         return moment.revision is not None
-    if moment.revision == other.revision and moment.time is not None and other.time is not None:
-        return moment.time < other.time
-    return moment.revision < other.revision
+    if moment.revision == before.revision and moment.time is not None and before.time is not None:
+        return moment.time < before.time
+    return moment.revision < before.revision
 
 
 def _first(log: Log) -> str:

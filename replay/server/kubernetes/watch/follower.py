@@ -53,11 +53,11 @@ class WatchFollower(Watching):
         If that is too much they end, and their clients ask again.
         """
         try:
-            found, revision = await self._run(lambda: self._advance(moment))
+            news, revision = await self._run(lambda: self._advance(moment))
         except StatusError as fault:
             await self._end(moment, str(fault))
             return
-        for watcher, part in found:
+        for watcher, part in news:
             watcher.put(part)
         self.revision = revision
 
@@ -87,18 +87,19 @@ class WatchFollower(Watching):
         return ClusterState(self._opened(), moment, self._kept, shift)
 
     def _advance(self, moment: Moment) -> tuple[list[tuple[ClientWatch, bytes]], int]:
+        # Nothing has to be compared if nothing is watched.
         if self._moment is None or not self._feeds.by_resource:
             self._moment = moment
             return [], self._state(moment).revision
         self._opened().forget()  # States are large, and of those that passed none is needed.
         before, after = self._state(self._moment), self._state(moment)
-        found = []
+        news = []
         for feed in self._feeds.by_resource.values():
             changes = list(changes_between(self._opened(), before, after, feed.resource, feed.held))
             for channel in feed.channels.values():
-                found += channel.news(after, changes)
+                news += channel.news(after, changes)
         self._moment = moment
-        return found, after.revision
+        return news, after.revision
 
     async def _end(self, moment: Moment, why: str) -> None:
         """End all watches, and serve another moment."""

@@ -82,10 +82,10 @@ def changes_between(
     walk = _Walk(after, resource, held)
     steps = _steps(log, before, after, resource)
     for start in range(0, len(steps), _PAYLOADS_AT_ONCE):
-        some = steps[start : start + _PAYLOADS_AT_ONCE]
-        positions = [recorded.position for _, recorded in some]
+        portion = steps[start : start + _PAYLOADS_AT_ONCE]
+        positions = [recorded.position for _, recorded in portion]
         payloads = log.store.payloads(positions, after.moment.branch)
-        for revision, recorded in some:
+        for revision, recorded in portion:
             yield from walk.applied(revision, recorded, payloads[recorded.position])
     yield from walk.reconciled()
 
@@ -140,6 +140,7 @@ class _Walk:
         if old is not None and old.revision >= revision:
             return
         if old is not None and is_other:  # Its deletion was not recorded.
+            # Just before the version of the new object, so that watches see both in order.
             yield self._gone(old, revision - 1)
             old = None
         entry = Entry(
@@ -168,6 +169,7 @@ class _Walk:
     def _gone(self, old: Entry, revision: int, payload: bytes = b"") -> ResourceChange:
         """Return the deletion of an object: its last state, with the revision of the deletion."""
         del self._held[name_of(old)]
+        # Not every deletion brings the object. Then its last version is shown.
         if b'"metadata":' in payload:
             body = self._after.shown(old, payload, self._resource)
         else:

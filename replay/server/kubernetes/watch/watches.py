@@ -55,6 +55,7 @@ def watched(
     async def lines() -> AsyncIterator[bytes]:
         async for part in watching.begin(opening):
             yield part
+        # A client that asked for them waits for this bookmark before it uses what it has.
         if asked.initial:
             yield opening.watcher.bookmark(opening.revision, ends_initial=True)
         async for part in _news(opening.watcher, asked, revision):

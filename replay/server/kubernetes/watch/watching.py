@@ -159,6 +159,7 @@ class Watching(ABC):
             parts = Channel(state, watcher).initial(state)
         else:
             parts = self._since(state, since, watcher)
+        # Made at once: what fails in it can still refuse the watch.
         first = next(parts, None)
         if follows:
             self._feeds.add(state, watcher, fresh=first is None)

@@ -37,6 +37,7 @@ def place_in(catalog: Catalog, path: Sequence[str]) -> ApiPath:
     group, version = ("", path[1]) if core else (path[1], path[2])
     rest = list(path[2 if core else 3 :])
     namespace = ""
+    # ``namespaces/NAME/status`` is of a namespace; with a resource after the name it is a place.
     if rest[0] == "namespaces" and len(rest) > 2 and catalog.find(group, version, rest[2]):
         namespace, rest = rest[1], rest[2:]
     resource = catalog.find(group, version, rest[0])

@@ -254,18 +254,19 @@ def catalog_of(
         )
         for resource_type in RESOURCE_TYPES
     ]
-    found = {
+    by_pair = {
         resource.pair: [resource] for resource in (*listed, resource_of(*_LEASES, namespaced=True))
     }
     for pair, kind in held.items():
-        if pair not in found:
+        if pair not in by_pair:
             namespaced = kind.namespaced and pair not in CLUSTER_SCOPED
-            found[pair] = [resource_of(*pair, kind.version, namespaced=namespaced)]
+            by_pair[pair] = [resource_of(*pair, kind.version, namespaced=namespaced)]
+    # What a cluster defines counts more than what every cluster has.
     for definition in definitions:
         defined = list(_defined(definition))
         if defined:
-            found[defined[0].pair] = defined
-    return Catalog(one for some in found.values() for one in some)
+            by_pair[defined[0].pair] = defined
+    return Catalog(resource for versions in by_pair.values() for resource in versions)
 
 
 def _version(pair: GroupKind, held: Mapping[GroupKind, HeldKind]) -> str:
@@ -326,7 +327,7 @@ def _defined(definition: Mapping[str, Any]) -> Iterable[ApiResource]:
     except msgspec.ValidationError:
         return  # What an API server would not have accepted defines nothing.
     names = msgspec.structs.asdict(spec.names)
-    for version in sorted(spec.versions, key=lambda one: not one.storage):
+    for version in sorted(spec.versions, key=lambda version: not version.storage):
         if version.served:
             yield ApiResource(
                 group=spec.group,

@@ -189,7 +189,8 @@ def warnings(texts: Sequence[str]) -> str:
 
 def warning(doubts: Sequence[str]) -> str:
     """Return sentences as a header that clients show to people."""
+    # A header is ASCII, and a line break in it would begin another one.
     text = "; ".join(doubts).encode("ascii", "replace").decode()
-    text = "".join(one if one.isprintable() else "?" for one in text)
+    text = "".join(character if character.isprintable() else "?" for character in text)
     text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
     return f'299 plinian "{text}"'

@@ -209,7 +209,7 @@ def _paths(resource: ApiResource, text: str) -> str:
     if resource.pair not in EVENTS:
         return text
     return ",".join(
-        _EVENT_LABEL.sub(lambda found: _EVENT_PATHS[found[0]], term) for term in text.split(",")
+        _EVENT_LABEL.sub(lambda label: _EVENT_PATHS[label[0]], term) for term in text.split(",")
     )
 
 

@@ -35,8 +35,8 @@ def records(message: bytes) -> Iterator[tuple[int, int, int | bytes]]:
         wire = tag & 7
         match wire:
             case 0:
-                found, place = _number(message, place)
-                yield tag >> 3, wire, found
+                number, place = _number(message, place)
+                yield tag >> 3, wire, number
                 continue
             case 1:
                 size = 8

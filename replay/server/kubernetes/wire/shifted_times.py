@@ -44,7 +44,7 @@ class Shift(NamedTuple):
         if not self.seconds:
             return body
         delta = timedelta(seconds=self.seconds)
-        return _TIME.sub(lambda found: _moved(found, delta), body)
+        return _TIME.sub(lambda match: _moved(match, delta), body)
 
     @property
     def said(self) -> str:
@@ -62,15 +62,16 @@ def shift_to(target: int | None, time: int | None) -> Shift:
     return NONE if target is None or time is None else Shift((target - time) // SECOND_US)
 
 
-def _moved(found: re.Match[bytes], delta: timedelta) -> bytes:
-    time = found[1]
+def _moved(match: re.Match[bytes], delta: timedelta) -> bytes:
+    time = match[1]
+    # A map that people write: it is matched as a whole, so that no time in it is moved.
     if time is None:
-        return found[0]
+        return match[0]
     try:
         moment = datetime.fromisoformat(time.decode())
         if moment.year < _FIRST_YEAR:
-            return found[0]
+            return match[0]
         moved = moment + delta
     except (ValueError, OverflowError):  # A day that does not exist, or beyond the year 9999.
-        return found[0]
+        return match[0]
     return b'":"%b' % moved.isoformat().encode()

@@ -53,6 +53,7 @@ class Batch:
         metadata = {**version.document["metadata"], "resourceVersion": revision}
         document = {**version.document, "metadata": metadata}
         key = one_pair(_pair(document)), (metadata.get("namespace") or "", metadata["name"])
+        # One write may make several versions of an object: then the last of them counts.
         before = self._held[key] if key in self._held else self._tables.find(*key)
         assert (before is None) is (version.verb == "created"), "only what is there changes or goes"
         if before is not None and before.reference.group != _pair(document)[0]:
@@ -87,8 +88,8 @@ class Batch:
             events = [event, *extra_events(document, event)]
         except EventMalformed as fault:
             raise invalid(fault.what) from fault
-        for one in events:
-            if fault_text := fault_of_event(one):
+        for each_event in events:
+            if fault_text := fault_of_event(each_event):
                 raise invalid(fault_text)
         return events
 

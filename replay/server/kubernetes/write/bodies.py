@@ -46,10 +46,10 @@ def document_in(asking: WriteRequest) -> Document:
 
     :raises StatusError: it is none, or none of the kind that the path names.
     """
-    found = _read(asking)
-    if not isinstance(found, dict):
+    body = _read(asking)
+    if not isinstance(body, dict):
         raise StatusError(400, "the body is no object")
-    document: Document = without_nulls(found)
+    document: Document = without_nulls(body)
     hold_depth(document)
     return document
 
@@ -133,13 +133,14 @@ def deletion_in(asking: WriteRequest, wrapped: Any = None) -> DeletionOptions:
     :param wrapped: the options themselves, if they come inside something else.
     :raises StatusError: they cannot be read.
     """
-    found = wrapped if wrapped is not None else document_in(asking) if asking.body else {}
+    given = wrapped if wrapped is not None else document_in(asking) if asking.body else {}
     query = asking.query
     for field in ("gracePeriodSeconds", "propagationPolicy"):
         if field in query:
-            found = {field: _number(query[field]), **found}
+            # What the body says counts more than the address.
+            given = {field: _number(query[field]), **given}
     try:
-        options = msgspec.convert(found, _Options, strict=False)
+        options = msgspec.convert(given, _Options, strict=False)
     except msgspec.ValidationError as fault:
         raise StatusError(400, f"the options of the deletion cannot be read: {fault}") from fault
     must = options.preconditions
@@ -159,7 +160,7 @@ def is_trial(asking: WriteRequest, more: Sequence[str] = ()) -> bool:
     :param more: what the body says; kubectl says it there of deletions, and not in the address.
     :raises StatusError: it is tried in a way that does not exist.
     """
-    stages = [one for one in (asking.query.get("dryRun", ""), *more) if one]
+    stages = [stage for stage in (asking.query.get("dryRun", ""), *more) if stage]
     for stage in stages:
         if stage != "All":
             raise StatusError(400, f"dryRun: Unsupported value: {stage[:40]!r}: it can be 'All'")

@@ -49,6 +49,7 @@ class Tables(NamedTuple):
         revision = self.revision
         for change in changes:
             pair = one_pair(change.pair)
+            # Copied once for all changes: requests may still read the list of before.
             if pair not in copied:
                 kinds[pair] = copied[pair] = list(kinds.get(pair, ()))
             _apply(copied[pair], change)
@@ -131,7 +132,10 @@ def loaded(log: Log) -> Tables:
     state = ClusterState(log, moment, KeptStates(0))
     pairs = {one_pair(pair) for pair in log.truth(moment).kinds()} | {NAMESPACE}
     kinds = {pair: list(state.of(pair)) for pair in sorted(pairs)}
-    shown = (entry.revision + bool(entry.node_bound) for some in kinds.values() for entry in some)
+    # A binding that no version shows is served with the revision after the last version.
+    shown = (
+        entry.revision + bool(entry.node_bound) for entries in kinds.values() for entry in entries
+    )
     revision = max(state.revision, *shown) if any(kinds.values()) else state.revision
     return Tables(moment, revision, state.when, kinds, state.catalog)
 
@@ -150,5 +154,5 @@ def known_kinds(log: Log, tables: Tables) -> frozenset[GroupKind]:
     return frozenset(
         pair
         for pair in tables.kinds
-        if any(not unknown_at(one, moment, [pair]) for one, moment in asked)
+        if any(not unknown_at(source, moment, [pair]) for source, moment in asked)
     )

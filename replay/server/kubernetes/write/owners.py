@@ -45,8 +45,8 @@ class Owned:
 
 def _with_owners(state: BranchState) -> Iterator[tuple[GroupKind, Entry, Document]]:
     for pair in state.kinds:
-        for some in in_parts([entry for entry in state.of(pair) if entry.position], _AT_ONCE):
-            for entry, body in zip(some, state.stored(some), strict=True):
+        for portion in in_parts([entry for entry in state.of(pair) if entry.position], _AT_ONCE):
+            for entry, body in zip(portion, state.stored(portion), strict=True):
                 if _NAMES_OWNERS in body:
                     yield pair, entry, msgspec.json.decode(body)
 

@@ -45,20 +45,21 @@ def patched_object(held: Document, body: bytes, media: str, resource: ApiResourc
     patch = _read(body, media)
     try:
         if media == JSON_PATCH:
-            made = patched(held, _operations(patch))
+            patched_version = patched(held, _operations(patch))
         elif not isinstance(patch, dict):
             raise StatusError(400, "the patch is no object")
+        # No keys of lists are known of custom resources, so a patch replaces their lists.
         elif media == MERGE or resource.is_custom:
-            made = merged(held, patch)
+            patched_version = merged(held, patch)
         else:
             schema = known_schemas().get(schema_name(resource) or "", {})
-            made = strategic_merged(held, patch, schema)
+            patched_version = strategic_merged(held, patch, schema)
     except Refused as fault:
         raise StatusError(422, str(fault)) from fault
-    if not isinstance(made.get("metadata"), dict):
+    if not isinstance(patched_version.get("metadata"), dict):
         raise StatusError(422, "the patch removes metadata")
-    hold_depth(made)
-    return counted(held, made)
+    hold_depth(patched_version)
+    return counted(held, patched_version)
 
 
 def read_json(body: bytes) -> Any:
@@ -70,7 +71,10 @@ def read_json(body: bytes) -> Any:
     value = msgspec.json.decode(body)
     most = body.count(b",") + body.count(b"{") + body.count(b"[")
     # Commas in texts are no values.
-    if most > MOST_VALUES and sum(len(one) for some in levels(value) for one in some) > MOST_VALUES:
+    if (
+        most > MOST_VALUES
+        and sum(len(container) for level in levels(value) for container in level) > MOST_VALUES
+    ):
         raise StatusError(413, f"the body has more than {MOST_VALUES:,} values")
     return value
 
@@ -92,8 +96,8 @@ def read_yaml(body: bytes, repeated: list[tuple[int, str]] | None = None) -> Any
     :param repeated: gets the keys that a mapping has more than once, each with its line.
     :raises YamlFault: it is no YAML.
     """
-    found: list[tuple[int, str]] = [] if repeated is None else repeated
-    reader = YamlReader(BytesIO(body), repeated=found, most=MOST_VALUES)
+    keys: list[tuple[int, str]] = [] if repeated is None else repeated
+    reader = YamlReader(BytesIO(body), repeated=keys, most=MOST_VALUES)
     while not isinstance(event := reader.next(), DocumentStartEvent | StreamEndEvent):
         pass
     return None if isinstance(event, StreamEndEvent) else reader.value(reader.next())
@@ -104,7 +108,7 @@ def _operations(patch: Any) -> Sequence[Operation]:
 
     :raises StatusError: it is none.
     """
-    if not isinstance(patch, list) or not all(isinstance(one, dict) for one in patch):
+    if not isinstance(patch, list) or not all(isinstance(operation, dict) for operation in patch):
         raise StatusError(400, "a JSON patch is a list of operations")
     if len(patch) > MOST_OPERATIONS:
         most = f"the allowed maximum operations in a JSON patch is {MOST_OPERATIONS}"

@@ -72,8 +72,8 @@ def decoded(body: bytes) -> dict[str, Any]:
 def _message_of(version: str, kind: str) -> str | None:
     group, _, last = version.rpartition("/")
     package = f"api/{group.partition('.')[0] or 'core'}/{last}"
-    found = (f"{package}.{kind}", f"{_META}.{kind}")
-    return next((name for name in found if name in _messages()), None)
+    candidates = (f"{package}.{kind}", f"{_META}.{kind}")
+    return next((name for name in candidates if name in _messages()), None)
 
 
 class _Decoding:
@@ -91,54 +91,55 @@ class _Decoding:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise broken()
-        made = self._message(self._messages.get(name, {}), body)
+        decoded_message = self._message(self._messages.get(name, {}), body)
         self._depth -= 1
-        return made
+        return decoded_message
 
     def _message(self, known: Mapping[str, MessageField], body: bytes) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        decoded_fields: dict[str, Any] = {}
         for number, wire, value in records(body):
             self._records += 1
             if self._records > MOST_VALUES:
                 raise StatusError(413, f"the body has more than {MOST_VALUES:,} values")
             field = known.get(str(number))
             if field is not None:
-                self._take(made, field, wire, value)
-        return made
+                self._take(decoded_fields, field, wire, value)
+        return decoded_fields
 
     def _take(
-        self, made: dict[str, Any], field: MessageField, wire: int, value: int | bytes
+        self, decoded_fields: dict[str, Any], field: MessageField, wire: int, value: int | bytes
     ) -> None:
         if field.use == "inline":
-            made.update(self.message(field.type, _bytes(value)))
+            decoded_fields.update(self.message(field.type, _bytes(value)))
         elif field.shape == "map":
-            key, one = self._pair(field.type, _bytes(value))
-            made.setdefault(field.name, {})[key] = one
+            key, entry = self._pair(field.type, _bytes(value))
+            decoded_fields.setdefault(field.name, {})[key] = entry
         elif field.shape == "list":
-            made.setdefault(field.name, []).extend(self._items(field.type, wire, value))
+            decoded_fields.setdefault(field.name, []).extend(self._items(field.type, wire, value))
         else:
-            found = self._value(field.type, value)
-            if found is None or (
-                field.use == "plain" and not found and not isinstance(found, dict)
+            decoded_value = self._value(field.type, value)
+            if decoded_value is None or (
+                field.use == "plain" and not decoded_value and not isinstance(decoded_value, dict)
             ):
                 return
-            made[field.name] = found
+            decoded_fields[field.name] = decoded_value
 
     def _pair(self, kind: str, body: bytes) -> tuple[str, Any]:
         """Return the key and the value of one entry of a map."""
-        key, found = "", self._value(kind, 0 if kind in {"int", "bool"} else b"")
+        key, map_value = "", self._value(kind, 0 if kind in {"int", "bool"} else b"")
         for number, _, value in records(body):
             if number == 1:
                 key = _text(value)
             else:
-                found = self._value(kind, value)
-        return key, found
+                map_value = self._value(kind, value)
+        return key, map_value
 
     def _items(self, kind: str, wire: int, value: int | bytes) -> list[Any]:
         if kind == "int" and wire == BYTES:  # Numbers may be packed together.
             packed = _bytes(value)
+            # Each becomes a field of a message, so that one reader of numbers is enough.
             framed = b"".join(b"\x08" + number for number in _numbers(packed))
-            return [self._value(kind, one) for _, _, one in records(framed)]
+            return [self._value(kind, number) for _, _, number in records(framed)]
         return [self._value(kind, value)]
 
     def _value(self, kind: str, value: int | bytes) -> Any:
@@ -165,12 +166,12 @@ def _signed(value: int) -> int:
 
 def _numbers(packed: bytes) -> list[bytes]:
     """Return the bytes of each of the numbers that are packed together."""
-    found, begin = [], 0
+    numbers, begin = [], 0
     for place, byte in enumerate(packed):
         if not byte & 0x80:
-            found.append(packed[begin : place + 1])
+            numbers.append(packed[begin : place + 1])
             begin = place + 1
-    return found
+    return numbers
 
 
 def _text(value: int | bytes) -> str:
@@ -235,7 +236,7 @@ _SPECIAL: Mapping[str, Callable[[int | bytes], Any]] = MappingProxyType(
         "string": _text,
         "quantity": lambda value: text(fields(_bytes(value)), 1) or "0",
         "bytes": lambda value: base64.b64encode(_bytes(value)).decode(),
-        "strings": lambda value: [_text(one) for _, _, one in records(_bytes(value))],
+        "strings": lambda value: [_text(part) for _, _, part in records(_bytes(value))],
         "double": _double,
         "time": _time,
         "microtime": lambda value: _time(value, micro=True),

@@ -39,31 +39,33 @@ def filled(
     if spec["type"] == _EXTERNAL or not isinstance(spec.get("ports", []), list):
         return {**service, "spec": spec}
     before = {} if held is None else _spec_of(held)
+    # A Service keeps its addresses if an update does not name them.
     for field in _ALLOCATED:
         if field in before and not spec.get(field):
             spec[field] = before[field]
-    specs = [_spec_of(one) for one in others]
+    specs = [_spec_of(port) for port in others]
     spec.setdefault("sessionAffinity", "None")
     if not spec.get("clusterIP"):
-        spec["clusterIP"] = _free_address({str(one.get("clusterIP")) for one in specs})
+        spec["clusterIP"] = _free_address({str(port.get("clusterIP")) for port in specs})
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
     if spec["clusterIP"] != _HEADLESS:
         spec.setdefault("internalTrafficPolicy", "Cluster")
     spec.setdefault("ipFamilies", ["IPv4"])
     spec.setdefault("ipFamilyPolicy", "SingleStack")
     if "ports" in spec:
-        taken = {_node_port(port) for one in (*specs, spec) for port in objects(one.get("ports"))}
+        taken = {_node_port(port) for port in (*specs, spec) for port in objects(port.get("ports"))}
         free = (number for number in _NODE_PORTS if number not in taken)
+        # Of ports that are known by the same, the first one counts.
         held_ports = {
             _name(port): _node_port(port) for port in reversed(objects(before.get("ports")))
         }
-        spec["ports"] = [_port(one, held_ports, spec["type"], free) for one in spec["ports"]]
+        spec["ports"] = [_port(port, held_ports, spec["type"], free) for port in spec["ports"]]
     return {**service, "spec": spec}
 
 
 def _spec_of(service: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = service.get("spec")
-    return found if isinstance(found, dict) else {}
+    spec = service.get("spec")
+    return spec if isinstance(spec, dict) else {}
 
 
 def _free_address(taken: AbstractSet[str]) -> str:
@@ -73,8 +75,8 @@ def _free_address(taken: AbstractSet[str]) -> str:
 
 def _node_port(port: Mapping[str, Any]) -> int:
     """Return the port of nodes of a port; 0 if it has none."""
-    found = port.get("nodePort")
-    return found if isinstance(found, int) else 0
+    number = port.get("nodePort")
+    return number if isinstance(number, int) else 0
 
 
 def _name(port: Mapping[str, Any]) -> str:
@@ -90,11 +92,11 @@ def _port(port: Any, before: Mapping[str, int], kind: Any, free: Iterator[int]) 
     """
     if not isinstance(port, dict):
         return port
-    made = {"protocol": "TCP", **port}
-    made.setdefault("targetPort", made.get("port"))
-    if kind in ("NodePort", "LoadBalancer") and not made.get("nodePort"):
-        found = before.get(_name(made)) or next(free, None)
-        if found is None:
+    filled_port = {"protocol": "TCP", **port}
+    filled_port.setdefault("targetPort", filled_port.get("port"))
+    if kind in ("NodePort", "LoadBalancer") and not filled_port.get("nodePort"):
+        node_port = before.get(_name(filled_port)) or next(free, None)
+        if node_port is None:
             raise invalid("spec.ports: Internal error: all ports of nodes are taken")
-        made["nodePort"] = found
-    return made
+        filled_port["nodePort"] = node_port
+    return filled_port

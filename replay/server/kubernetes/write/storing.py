@@ -97,7 +97,7 @@ class Storage:
 
     def create(self, given: Document) -> None:
         """Store a new object; there is none of its name."""
-        own = {name: one for name, one in given["metadata"].items() if name not in _SERVER_SETS}
+        own = {name: value for name, value in given["metadata"].items() if name not in _SERVER_SETS}
         metadata = {**own, "uid": self._new_uid()}
         if "spec" in given and "/" in given["apiVersion"]:
             metadata["generation"] = 1
@@ -123,7 +123,7 @@ class Storage:
         now = format_time(self._now // SECOND_US * SECOND_US)
         condition = {"type": SCHEDULED, "status": "True", "lastTransitionTime": now}
         conditions = (pod.get("status") or {}).get("conditions") or []
-        others = [one for one in conditions if one.get("type") != SCHEDULED]
+        others = [condition for condition in conditions if condition.get("type") != SCHEDULED]
         also: Document = {"status": {"conditions": [*others, condition]}}
         if notes:
             also["metadata"] = {"annotations": dict(notes)}
@@ -140,8 +140,8 @@ class Storage:
         uid = held["metadata"]["uid"]
         if how.propagation == ORPHAN:
             self._kept.add(uid)
-            for one in self._others.owned_by(uid):
-                self._disown(one, {uid})
+            for dependent in self._others.owned_by(uid):
+                self._disown(dependent, {uid})
         elif how.propagation == FOREGROUND:
             self._collect(held)
         self._server.delete(*place, uid=how.uid, version=how.version, grace=how.grace)
@@ -161,6 +161,7 @@ class Storage:
     def _settle(self) -> None:
         """Note what changed, and do what other components would do then, until nothing changes."""
         while changes := self._server.take_changes():
+            # Before anything is noted, while the owners of the version before are still known.
             late = [change for change in changes if self._is_new_dependent(change)]
             for change in changes:
                 self._note(change)
@@ -185,7 +186,7 @@ class Storage:
             return
         owners = [reference for reference in owner_references(held) if reference.get("uid")]
         gone = {owner["uid"] for owner in owners if self._others.is_gone(owner)}
-        if gone and all(one["uid"] in gone for one in owners):
+        if gone and all(owner["uid"] in gone for owner in owners):
             self._remove(held)
         elif gone:
             self._disown(self._last[ObjectKey(change.kind, change.key)], gone)
@@ -215,35 +216,38 @@ class Storage:
         """Delete what only this object owned, what is in a namespace, a Service's Endpoints."""
         metadata = owner["metadata"]
         uid = metadata["uid"]
+        # What it owned is dealt with once, although its deletion is begun and ended.
         if uid not in self._kept:
             self._kept.add(uid)
-            for one in self._others.owned_by(uid):
-                if any(self._stays(other) for other in owners_of(one) if other != uid):
-                    self._disown(one, {uid})
+            for dependent in self._others.owned_by(uid):
+                if any(
+                    self._stays(owner_uid) for owner_uid in owners_of(dependent) if owner_uid != uid
+                ):
+                    self._disown(dependent, {uid})
                 else:
-                    self._remove(one)
+                    self._remove(dependent)
         if owner["kind"] == "Namespace":
-            for one in self._others.inside(metadata["name"]):
-                self._remove(one)
+            for inner in self._others.inside(metadata["name"]):
+                self._remove(inner)
         elif owner["kind"] == "Service":
-            for one in self._others.inside(metadata.get("namespace", "")):
-                if one["kind"] == "Endpoints" and one["metadata"]["name"] == metadata["name"]:
-                    self._remove(one)
+            for inner in self._others.inside(metadata.get("namespace", "")):
+                if inner["kind"] == "Endpoints" and inner["metadata"]["name"] == metadata["name"]:
+                    self._remove(inner)
 
     def _stays(self, uid: str) -> bool:
         return uid not in self._gone and self._others.has(uid)
 
-    def _disown(self, one: Document, uids: Container[str]) -> None:
+    def _disown(self, document: Document, uids: Container[str]) -> None:
         """Let an object lose some owners, in one version."""
-        if one["metadata"]["uid"] in self._gone:
+        if document["metadata"]["uid"] in self._gone:
             return
-        place = self._hold(one)
-        left = [owner for owner in owner_references(one) if owner.get("uid") not in uids]
+        place = self._hold(document)
+        left = [owner for owner in owner_references(document) if owner.get("uid") not in uids]
         self._server.patch(*place, {"metadata": {"ownerReferences": left or None}})
 
-    def _remove(self, one: Document) -> None:
-        if one["metadata"]["uid"] not in self._gone:
-            place = self._hold(one)
+    def _remove(self, document: Document) -> None:
+        if document["metadata"]["uid"] not in self._gone:
+            place = self._hold(document)
             if self._server.find(*place) is not None:
                 self._server.delete(*place)
 
@@ -264,7 +268,7 @@ def owner_references(document: Mapping[str, Any]) -> list[Document]:
 def without_nulls(value: Any) -> Any:
     """Return a value without fields that are null: to an API server they are missing."""
     if isinstance(value, dict):
-        return {name: without_nulls(one) for name, one in value.items() if one is not None}
+        return {name: without_nulls(member) for name, member in value.items() if member is not None}
     if isinstance(value, list):
-        return [without_nulls(one) for one in value]
+        return [without_nulls(member) for member in value]
     return value

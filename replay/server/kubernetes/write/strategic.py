@@ -35,26 +35,26 @@ def strategic_merged(held: Mapping[str, Any], patch: Mapping[str, Any], schema: 
         case "delete":
             return {}
     fields = resolved(schema).get("properties", {})
-    made = dict(held)
+    result = dict(held)
     for name, value in patch.items():
         if name.startswith(_DELETED):
             field = name.removeprefix(_DELETED)
-            made[field] = _without(made.get(field), value)
+            result[field] = _without(result.get(field), value)
         elif name == _DIRECTIVE or name.startswith(_OTHERS):
             continue
         elif value is None:
-            made.pop(name, None)
+            result.pop(name, None)
         else:
-            made[name] = _value(made.get(name), value, fields.get(name, {}))
-    return made
+            result[name] = _value(result.get(name), value, fields.get(name, {}))
+    return result
 
 
 def _directive(patch: Mapping[str, Any]) -> str:
     """Return what a patch does with an object: ``merge``, ``replace`` or ``delete``."""
-    found = patch.get(_DIRECTIVE, "merge")
-    if found not in ("merge", "replace", "delete"):
-        raise invalid(f"unknown patch type found: {_shown(found)}")
-    return str(found)
+    directive = patch.get(_DIRECTIVE, "merge")
+    if directive not in ("merge", "replace", "delete"):
+        raise invalid(f"unknown patch type found: {_shown(directive)}")
+    return str(directive)
 
 
 def _without(held: Any, gone: Any) -> list[Any]:
@@ -63,7 +63,7 @@ def _without(held: Any, gone: Any) -> list[Any]:
         raise invalid(f"{_DELETED}… is no list")
     named = set(map(_identity, gone))
     listed = held if isinstance(held, list) else []
-    return [one for one in listed if _identity(one) not in named]
+    return [element for element in listed if _identity(element) not in named]
 
 
 def _value(held: Any, value: Any, schema: Schema) -> Any:
@@ -75,42 +75,44 @@ def _value(held: Any, value: Any, schema: Schema) -> Any:
     listed = held if isinstance(held, list) else []
     key = schema.get(_KEY)
     if key is None:
-        return list({_identity(one): one for one in (*listed, *value)}.values())
+        # Plain values are merged as a set: what is there stays in front.
+        return list({_identity(element): element for element in (*listed, *value)}.values())
     return _merged_list(listed, value, key, schema.get("items", {}))
 
 
 def _merged_list(held: list[Any], patch: list[Any], key: str, schema: Schema) -> list[Any]:
     """Return a list whose elements a field distinguishes."""
-    for one in patch:
-        if not isinstance(one, dict):
+    for element in patch:
+        if not isinstance(element, dict):
             raise invalid(f"an element of a list that {key!r} distinguishes is no object")
-    if any(_directive(one) == "replace" for one in patch):
-        return [one for one in patch if _DIRECTIVE not in one]
-    made: list[Any] = list(held)
-    places = _places(made, key)
-    for one in patch:
-        if key not in one:
-            raise invalid(f"map: {_shown(one)} does not contain declared merge key: {key}")
-        name = _identity(one[key])
-        if _directive(one) == "delete":
+    # Such an element says that the others replace the whole list.
+    if any(_directive(element) == "replace" for element in patch):
+        return [element for element in patch if _DIRECTIVE not in element]
+    result: list[Any] = list(held)
+    places = _places(result, key)
+    for element in patch:
+        if key not in element:
+            raise invalid(f"map: {_shown(element)} does not contain declared merge key: {key}")
+        name = _identity(element[key])
+        if _directive(element) == "delete":
             for at in places.pop(name, ()):
-                made[at] = _GONE
+                result[at] = _GONE
         elif name in places:
             at = places[name][0]
-            made[at] = strategic_merged(made[at], one, schema)
+            result[at] = strategic_merged(result[at], element, schema)
         else:
-            places[name] = [len(made)]
-            made.append(strategic_merged({}, one, schema))
-    return [one for one in made if one is not _GONE]
+            places[name] = [len(result)]
+            result.append(strategic_merged({}, element, schema))
+    return [element for element in result if element is not _GONE]
 
 
 def _places(elements: Sequence[Any], key: str) -> dict[bytes, list[int]]:
     """Return where the elements with each value of a key are."""
-    found: dict[bytes, list[int]] = {}
+    places: dict[bytes, list[int]] = {}
     for at, element in enumerate(elements):
         if isinstance(element, dict) and key in element:
-            found.setdefault(_identity(element[key]), []).append(at)
-    return found
+            places.setdefault(_identity(element[key]), []).append(at)
+    return places
 
 
 _GONE = object()

@@ -73,7 +73,7 @@ def validated(
     if schema is not None:
         walk = _Walk(by_keys=asking.media == APPLY)
         document = walk.object(document, schema, [held], "", closed=resource.is_custom)
-        unknown = [one[:_MOST_LETTERS] for one in walk.unknown[:MOST_FAULTS]]
+        unknown = [path[:_MOST_LETTERS] for path in walk.unknown[:MOST_FAULTS]]
         if walk.wrong:
             name = asking.place.name or document["metadata"].get("name", "")
             raise of_wrong_types(resource, name, walk.wrong)
@@ -81,7 +81,7 @@ def validated(
         raise _not_declared(asking.place, unknown)
     if how == IGNORE:
         return document, ()
-    unknown = [f'unknown field "{one}"' for one in unknown[: MOST_FAULTS - len(twice)]]
+    unknown = [f'unknown field "{path}"' for path in unknown[: MOST_FAULTS - len(twice)]]
     if how == STRICT and (twice or unknown):
         raise _refused(asking, resource, twice, unknown)
     return document, [*twice, *unknown]
@@ -101,15 +101,15 @@ def _directive(asking: WriteRequest) -> str:
 def _repeated_in(asking: WriteRequest) -> list[str]:
     """Return what a server says of repeated fields of a body."""
     if not _is_yaml(asking):
-        found = [f'duplicate field "{one}"' for one in repeated(asking.body)]
+        faults = [f'duplicate field "{path}"' for path in repeated(asking.body)]
     else:
         keys: list[tuple[int, str]] = []
         read_yaml(asking.body, keys)
-        found = [
-            f"line {line}: key {json.dumps(one[:_MOST_LETTERS])} already set in map"
-            for line, one in keys
+        faults = [
+            f"line {line}: key {json.dumps(path[:_MOST_LETTERS])} already set in map"
+            for line, path in keys
         ]
-    return [one[: 2 * _MOST_LETTERS] for one in found[:MOST_FAULTS]]
+    return [path[: 2 * _MOST_LETTERS] for path in faults[:MOST_FAULTS]]
 
 
 def _is_yaml(asking: WriteRequest) -> bool:
@@ -123,10 +123,10 @@ def _not_declared(place: ApiPath, unknown: Sequence[str]) -> StatusError:
     """
     resource = place.resource
     kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-    said = [f".{one}: field not declared in schema" for one in unknown]
+    said = [f".{path}: field not declared in schema" for path in unknown]
     faults = said[0] if len(said) == 1 else "\n  ".join(["errors:", *said])
-    what = f"{place.namespace}/{place.name}; {kind}"
-    return StatusError(400, f"failed to create typed patch object ({what}): {faults}")
+    subject = f"{place.namespace}/{place.name}; {kind}"
+    return StatusError(400, f"failed to create typed patch object ({subject}): {faults}")
 
 
 def _refused(
@@ -170,19 +170,19 @@ class _Walk:
         fields: Mapping[str, Schema] = schema.get("properties", {})
         others = schema.get("additionalProperties")
         keeps = bool(schema.get(_KEEPS) or others) or not (fields or closed)
-        made = {}
-        for name, one in value.items():
+        kept_fields = {}
+        for name, member in value.items():
             there = self._inside(held, name)
             below = f"{path}.{name}" if path else name
             if name in fields:
-                made[name] = self._value(one, fields[name], there, below, closed=closed)
+                kept_fields[name] = self._value(member, fields[name], there, below, closed=closed)
             elif isinstance(others, dict):
-                made[name] = self._value(one, others, there, below, closed=closed)
+                kept_fields[name] = self._value(member, others, there, below, closed=closed)
             elif keeps or there:
-                made[name] = one
+                kept_fields[name] = member
             else:
                 self.unknown.append(below)
-        return made
+        return kept_fields
 
     def _value(
         self, value: Any, schema: Schema, held: Sequence[Any], path: str, *, closed: bool
@@ -190,7 +190,7 @@ class _Walk:
         whole = resolved(schema)
         closed = closed and whole is schema  # What is referred to is of Kubernetes' own.
         fault = _fault_of_type(value, whole)
-        if fault and not any(type(one) is type(value) and one == value for one in held):
+        if fault and not any(type(old) is type(value) and old == value for old in held):
             self.wrong.append((path, fault))
         if fault:
             return value
@@ -202,8 +202,8 @@ class _Walk:
         there = self._inside(held, None)
         keys = whole.get("x-kubernetes-list-map-keys", ()) if self._by_keys else ()
         return [
-            self._value(one, items, there, f"{path}[{_element(one, keys, place)}]", closed=closed)
-            for place, one in enumerate(value)
+            self._value(old, items, there, f"{path}[{_element(old, keys, place)}]", closed=closed)
+            for place, old in enumerate(value)
         ]
 
     def _inside(self, held: Sequence[Any], name: str | None) -> list[Any]:
@@ -224,19 +224,19 @@ def _by_name(held: Sequence[Any]) -> dict[str | None, list[Any]]:
 
     It is one pass for all names.
     """
-    found: dict[str | None, list[Any]] = {}
+    by_name: dict[str | None, list[Any]] = {}
     for old in held:
         if isinstance(old, list):
-            found.setdefault(None, []).extend(old)
+            by_name.setdefault(None, []).extend(old)
         elif isinstance(old, dict):
-            for name, one in old.items():
-                found.setdefault(name, []).append(one)
-    return found
+            for name, member in old.items():
+                by_name.setdefault(name, []).append(member)
+    return by_name
 
 
 def _element(value: Any, keys: Sequence[str], place: int) -> str:
     """Return what names an element of a list: its keys, or else its place."""
-    if not keys or not isinstance(value, dict) or not all(one in value for one in keys):
+    if not keys or not isinstance(value, dict) or not all(key in value for key in keys):
         return str(place)
     return ",".join(f"{key}={json.dumps(value[key])}" for key in keys)
 
@@ -270,11 +270,11 @@ def _repeated(value: Any, path: str) -> Iterator[str]:
     if isinstance(value, _Pairs):
         for name in value.repeated:
             yield f"{path}.{name}" if path else name
-        for name, one in value.items():
-            yield from _repeated(one, f"{path}.{name}" if path else name)
+        for name, member in value.items():
+            yield from _repeated(member, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
-        for place, one in enumerate(value):
-            yield from _repeated(one, f"{path}[{place}]")
+        for place, element in enumerate(value):
+            yield from _repeated(element, f"{path}[{place}]")
 
 
 def _fault_of_type(value: Any, schema: Schema) -> str:

@@ -154,8 +154,9 @@ class Writing:
         name = metadata.get("name", "")
         check_name(resource.kind, name)
         self._in_namespace(place.namespace)
+        # A node may be created with a status, as kubelets do.
         if resource.has_status and resource.kind != "Node":
-            document = {field: one for field, one in document.items() if field != _STATUS}
+            document = {field: value for field, value in document.items() if field != _STATUS}
         if self._find(resource, place.namespace, name) is not None:
             raise already_exists(resource, name)
         if resource.pair == SERVICE:
@@ -189,9 +190,10 @@ class Writing:
         held = self._held(place)
         document = self._validated(asking, document, held)
         metadata = document["metadata"]
+        # Of custom resources an API server takes no update that may overwrite another one.
         if resource.is_custom and not metadata.get("resourceVersion"):
             raise invalid("metadata.resourceVersion: must be specified for an update")
-        before, node = (field_of(one, "spec", "nodeName") for one in (held, document))
+        before, node = (field_of(version, "spec", "nodeName") for version in (held, document))
         if resource.pair == POD and not status and node != before:
             raise invalid("spec.nodeName: Forbidden: a pod gets a node by its binding")
         if resource.has_status:
@@ -213,8 +215,8 @@ class Writing:
             return self._new(asking, document)
         if held is None:
             raise not_found(place.resource, place.name)
-        made = patched_object(held, asking.body, media, place.resource)
-        return self._updated(asking, checked(made, place))
+        patched_version = patched_object(held, asking.body, media, place.resource)
+        return self._updated(asking, checked(patched_version, place))
 
     def _deleted(self, asking: WriteRequest, wrapped: Any = None) -> WriteOutcome:
         place = asking.place
@@ -268,10 +270,12 @@ class Writing:
         if asking.method == "GET":
             return WriteOutcome((), scales.scale_of(held))
         if asking.method == "PATCH":
-            made = patched_object(scales.scale_of(held), asking.body, asking.media, scales.RESOURCE)
+            scale = patched_object(
+                scales.scale_of(held), asking.body, asking.media, scales.RESOURCE
+            )
         else:
-            made = document_in(asking)
-        self._storage.update(held, scales.scaled(held, made))
+            scale = document_in(asking)
+        self._storage.update(held, scales.scaled(held, scale))
         after = [version.document for version in self._storage.versions] or [held]
         return WriteOutcome(self._storage.versions, scales.scale_of(after[0]))
 
@@ -298,7 +302,7 @@ class _Binding(msgspec.Struct):
 _AGAIN = "please apply your changes to the latest version and try again"
 
 
-def _with_status(document: Document, other: Document) -> Document:
+def _with_status(document: Document, source: Document) -> Document:
     """Return an object with the status of another one."""
-    bare = {field: one for field, one in document.items() if field != _STATUS}
-    return {**bare, _STATUS: other[_STATUS]} if _STATUS in other else bare
+    bare = {field: value for field, value in document.items() if field != _STATUS}
+    return {**bare, _STATUS: source[_STATUS]} if _STATUS in source else bare
