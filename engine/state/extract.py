@@ -10,7 +10,7 @@ import msgspec
 
 from ..kubernetes.units import parse_time, resource_amount
 from . import facts
-from .pod_status import DecodedPodStatus, container_counts, status_word
+from .pod_status import DecodedPodStatus, InitContainers, container_counts, status_word
 
 Quantities = dict[str, str | float]
 T = TypeVar("T")
@@ -36,6 +36,7 @@ class _Resources(_Part):
 
 
 class _Container(_Part):
+    name: str | None = None
     resources: _Resources | None = None
     restart_policy: str | None = None
 
@@ -255,17 +256,14 @@ def _pod(pod: _Pod) -> facts.PodFact:
     spec = pod.spec or _PodSpec()
     status = pod.status or DecodedPodStatus()
     annotations = pod.metadata.annotations or {}
-    ready, restarts = container_counts(status)
+    init = _init_containers(spec)
+    ready, restarts = container_counts(status, init)
     return facts.PodFact(
         **_base(pod.metadata),
         node=spec.node_name or "",
         phase=status.phase or "",
-        status=status_word(
-            status,
-            init_containers=len(spec.init_containers or ()),
-            deleting=bool(pod.metadata.deletion_timestamp),
-        ),
-        containers=len(spec.containers or ()),
+        status=status_word(status, init, deleting=bool(pod.metadata.deletion_timestamp)),
+        containers=len(spec.containers or ()) + len(init.sidecars),
         ready=ready,
         restarts=restarts,
         requests=_pod_requests(spec),
@@ -275,6 +273,12 @@ def _pod(pod: _Pod) -> facts.PodFact:
         job=annotations.get("volcano.sh/job-name", ""),
         queue=annotations.get("volcano.sh/queue-name", ""),
     )
+
+
+def _init_containers(spec: _PodSpec) -> InitContainers:
+    containers = spec.init_containers or ()
+    sidecars = (c.name for c in containers if c.name and c.restart_policy == "Always")
+    return InitContainers(len(containers), frozenset(sidecars))
 
 
 def _using_pod(pod: _UsingPod) -> facts.PodFact:

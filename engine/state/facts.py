@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-VERSION = 5
+VERSION = 6
 """Version of facts and the fold; sidecars and checkpoints of another version are not read."""
 
 Resources: TypeAlias = dict[str, float]

@@ -5,9 +5,12 @@ Source: k8s.io/kubernetes/pkg/printers/internalversion/printers.go printPod.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+
+GATED = "SchedulingGated"
+"""The reason of the condition PodScheduled of a pod with scheduling gates."""
 
 
 class _Part(msgspec.Struct, rename="camel"):
@@ -37,11 +40,21 @@ class ContainerState(_Part):
 
 
 class DecodedContainerStatus(_Part):
-    """One container's status."""
+    """One container's status. :param started: of a sidecar, that the next containers may start."""
 
+    name: str | None = None
     ready: bool = False
+    started: bool | None = None
     restart_count: int = 0
     state: ContainerState | None = None
+
+
+class DecodedPodCondition(_Part):
+    """One condition of a pod."""
+
+    type: str = ""
+    status: str = ""
+    reason: str | None = None
 
 
 class DecodedPodStatus(_Part):
@@ -49,24 +62,48 @@ class DecodedPodStatus(_Part):
 
     phase: str | None = None
     reason: str | None = None
+    conditions: list[DecodedPodCondition] | None = None
     container_statuses: list[DecodedContainerStatus] | None = None
     init_container_statuses: list[DecodedContainerStatus] | None = None
 
 
-def container_counts(status: DecodedPodStatus) -> tuple[int, int]:
-    """Return how many containers are ready, and how often they were restarted."""
+class InitContainers(NamedTuple):
+    """The init containers of a pod: how many, and the names of those that keep running."""
+
+    number: int
+    sidecars: frozenset[str]
+
+
+class _Initialisation(NamedTuple):
+    """How far the init containers are; ``word`` says what they wait for, None if for nothing."""
+
+    word: str | None
+    ready: int
+    restarts: int
+
+
+def container_counts(status: DecodedPodStatus, init: InitContainers) -> tuple[int, int]:
+    """Return how many containers are ready, sidecars too, and how often they were restarted."""
+    initialisation = _initialisation(status, init)
+    # Until the pod is initialised, only its init containers count.
+    if initialisation.word is not None:
+        return initialisation.ready, initialisation.restarts
     containers = status.container_statuses or ()
-    return sum(c.ready for c in containers), sum(c.restart_count for c in containers)
+    sidecars = (c for c in status.init_container_statuses or () if c.name in init.sidecars)
+    ready = initialisation.ready + sum(c.ready for c in containers)
+    return ready, sum(c.restart_count for c in (*sidecars, *containers))
 
 
-def status_word(status: DecodedPodStatus, *, init_containers: int, deleting: bool) -> str:
+def status_word(status: DecodedPodStatus, init: InitContainers, *, deleting: bool) -> str:
     """Return the text of the STATUS column: a phase, a container's reason, or Terminating."""
     if deleting:
         return "Unknown" if status.reason == "NodeLost" else "Terminating"
-    word = status.reason or status.phase or "Unknown"
-    initialising = _init_word(status, init_containers)
+    initialising = _initialisation(status, init).word
     if initialising is not None:
         return initialising
+    word = status.reason or status.phase or "Unknown"
+    if any(c.type == "PodScheduled" and c.reason == GATED for c in status.conditions or ()):
+        word = GATED
     running = False
     # As in printPod: from the last to the first, so the first container with a reason wins.
     for container in reversed(status.container_statuses or ()):
@@ -78,23 +115,39 @@ def status_word(status: DecodedPodStatus, *, init_containers: int, deleting: boo
         elif container.ready and state.running is not None:
             running = True
     if word == "Completed" and running:
-        return "Running"
+        return "Running" if _holds(status, "Ready") else "NotReady"
     return word
 
 
-def _init_word(status: DecodedPodStatus, total: int) -> str | None:
+def _initialisation(status: DecodedPodStatus, init: InitContainers) -> _Initialisation:
+    ready = restarts = 0
     for index, container in enumerate(status.init_container_statuses or ()):
+        restarts += container.restart_count
         state = container.state or ContainerState()
-        if state.terminated is not None:
+        if state.terminated is not None and state.terminated.exit_code == 0:
             # It is done, so the next init container decides.
-            if state.terminated.exit_code == 0:
-                continue
-            return f"Init:{_terminated_word(state.terminated)}"
-        waiting = state.waiting
-        if waiting is not None and waiting.reason and waiting.reason != "PodInitializing":
-            return f"Init:{waiting.reason}"
-        return f"Init:{index}/{total}"
-    return None
+            continue
+        if container.name in init.sidecars and container.started:
+            # A sidecar is done as soon as it has started: it runs as long as the pod does.
+            ready += container.ready
+            continue
+        if _holds(status, "Initialized"):
+            break
+        return _Initialisation(_init_word(state, index, init.number), ready, restarts)
+    return _Initialisation(None, ready, restarts)
+
+
+def _init_word(state: ContainerState, index: int, total: int) -> str:
+    if state.terminated is not None:
+        return f"Init:{_terminated_word(state.terminated)}"
+    waiting = state.waiting
+    if waiting is not None and waiting.reason and waiting.reason != "PodInitializing":
+        return f"Init:{waiting.reason}"
+    return f"Init:{index}/{total}"
+
+
+def _holds(status: DecodedPodStatus, condition: str) -> bool:
+    return any(c.type == condition and c.status == "True" for c in status.conditions or ())
 
 
 def _terminated_word(terminated: Terminated) -> str:
