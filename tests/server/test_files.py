@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,23 @@ def test_a_page_as_one_file_needs_nothing_else(demo_log: Path, path: str) -> Non
     assert page.has("main")
     assert "@1901" in page.text
     assert "v1.12.1" in page.text
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_sessions_without_times_are_before_or_after_a_position(tmp_path: Path, number: int) -> None:
+    queue = {"kind": "Queue", "apiVersion": "scheduling.volcano.sh/v1beta1", "spec": {"weight": 1}}
+    steps = [
+        {"events": [{"type": "ADDED", "object": {**queue, "metadata": {"name": name}}}]}
+        for name in ("a", "b", "c")
+    ]
+    case, place = tmp_path / "undated.case.json", tmp_path / "undated.db"
+    case.write_text(json.dumps({"name": "undated", "steps": steps}))
+    with plinian.open(place, create=True) as log:
+        log.ingest([case])
+        at = f"@{log.sessions()[number - 1].position}"
+        assert [session.number for session in log.sessions(at=at)] == [number]
+    text = " ".join(Page(plinian.web_page(place, "sessions", at=at)).text.split())
+    assert f"{number} the last by {at}" in text
 
 
 def test_it_has_what_the_page_has(client: httpx.Client, demo_log: Path) -> None:

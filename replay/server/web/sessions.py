@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ....engine.kubernetes.counts import counted
 from ....engine.kubernetes.units import SECOND_US
 from ...facade.log import Log
 from ...moments.times import time_text
 from ...recorded.recorded_sessions import HowKnown
-from ...recorded.session_list import ListedSession, listed_sessions
+from ...recorded.session_list import ListedSession, listed_sessions, within
 from ...render.blocks import (
     CHOSEN,
     Block,
@@ -35,8 +35,7 @@ def sessions(log: Log, look: Look) -> BlockPage:
     reach_all(log, "the sessions", "plinian session list")
     known, active = listed_sessions(log.store, log.moment()), look.get("show") == "active"
     listed = [session for session in known if session.binds or session.evictions or not active]
-    time = log.truth(look.at).time or 0
-    now = max((session.number for session in known if session.begin <= time), default=0)
+    now = _last_number(log, look, known)
     before = sum(session.number < now for session in listed)
     usual = before // MOST_ROWS * MOST_ROWS
     shown, pager = paged(look, listed, "sessions", name="skip", usual=usual)
@@ -61,6 +60,17 @@ def sessions(log: Log, look: Look) -> BlockPage:
     items, skip, total = shown.rows, shown.skip, shown.total
     data = {"apiVersion": "v1", "items": items, "kind": "SessionList", "skip": skip, "total": total}
     return BlockPage("Sessions", sections, data, when="")
+
+
+def _last_number(log: Log, look: Look, known: Sequence[ListedSession]) -> int:
+    """Return the number of the last session that was opened by the moment; 0 if there is none."""
+    time = log.truth(look.at).time
+    if time is None:
+        opened: Iterable[ListedSession] = within(known, at=log.moment(look.at))
+    else:
+        # By time, as a scheduler's log may be appended long after the changes that it is about.
+        opened = (session for session in known if session.begin <= time)
+    return max((session.number for session in opened), default=0)
 
 
 def _none(look: Look) -> Sentence:
