@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.go.text import parse_int
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.volcano.releases import final_release, landed
 from .context import LintContext
@@ -187,10 +188,9 @@ def _zone_fault(zone: Any) -> str:
 
 def _budget_fault(value: str) -> str:
     """Return why a number or a percentage is refused. Source: validateIntPercentageStr."""
-    try:
-        number = int(value)
-    except ValueError:
-        part = value.replace("%", "")
-        fits = part.isascii() and part.isdecimal() and 0 < int(part) < 100
-        return "" if fits else "is no percentage from 1% to 99%"
-    return "" if number > 0 else "is not above 0"
+    # As strconv.Atoi: unlike Python's int, it takes no spaces, no underscores and no other digits.
+    number = parse_int(value)
+    if number is not None:
+        return "" if number > 0 else "is not above 0"
+    part = parse_int(value.replace("%", ""))
+    return "" if part is not None and 0 < part < 100 else "is no percentage from 1% to 99%"

@@ -266,6 +266,9 @@ def _annotation_faults(path: str, weights: str) -> Iterator[tuple[str, bool]]:
 
 
 def _above_zero(text: str) -> bool:
+    # Python's float also takes spaces, underscores and other digits, which Go's ParseFloat refuses.
+    if not text.isascii() or "_" in text or text != text.strip():
+        return False
     try:
         return float(text) > 0
     except ValueError:

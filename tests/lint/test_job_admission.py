@@ -295,6 +295,9 @@ def test_cron_jobs_are_compared_since_there_are_any(document: Document, *, refus
         ({"volcano.sh/jdb-min-available": "0"}, True),
         ({"volcano.sh/jdb-min-available": "100%"}, True),
         ({"volcano.sh/jdb-min-available": "many"}, True),
+        ({"volcano.sh/jdb-min-available": "1_0"}, True),
+        ({"volcano.sh/jdb-min-available": " 2"}, True),
+        ({"volcano.sh/jdb-min-available": "+5%"}, False),
         ({"volcano.sh/jdb-min-available": "2", "volcano.sh/jdb-max-unavailable": "2"}, True),
     ],
 )

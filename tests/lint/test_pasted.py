@@ -184,3 +184,11 @@ def test_each_wrong_part_of_a_schedule_and_of_a_path_is_named() -> None:
         "the path 'root/a/b' has 3 steps, but there are 2 weights",
         "'1/0' are not all numbers above 0",
     }
+
+
+@pytest.mark.parametrize("weights", ["1/ 2", "1/1_0", "1/\u0662"])
+def test_a_weight_of_a_hierarchy_is_a_number_as_go_reads_it(weights: str) -> None:
+    odd = {"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": weights}
+    assert messages(queue("q", annotations=odd), rule="queue-hierarchy-annotations") == {
+        f"{weights!r} are not all numbers above 0"
+    }
