@@ -99,8 +99,6 @@ class _Walk:
                 self.unknown.append(OddKey(here, line, like[0] if like else ""))
             elif fields is not None and fields.get(name) is not FieldType.TEXT:
                 self.enter(value, fields.get(name), here)
-            elif shape is FieldType.VALUES:
-                self.lines[here] = line
 
 
 def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:

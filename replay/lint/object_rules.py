@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ...engine.kubernetes.objects.decoding_faults import value_words
 from ...engine.kubernetes.quantity import parse
-from ...engine.model.resource import Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.volcano.releases import final_release, landed
 from .context import LintContext
@@ -197,15 +196,15 @@ def resource_not_counted(given: LintContext, _: Behaviours) -> Iterator[Issue]:
 def resource_nowhere(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A resource that no known node has, in a queue's capability, deserved or guarantee."""
     world = given.world
-    if world.total is None:
+    total = world.total
+    if total is None:
         return
-    there = Resource() if world.total is None else world.total
     for key, manifest in world.manifests.items():
         if key.kind != "Queue":
             continue
         for path, amounts in amounts_in(manifest):
             for name in amounts:
-                if is_scalar_name(name) and name not in (there.scalars or {}):
+                if is_scalar_name(name) and name not in (total.scalars or {}):
                     subject = key._replace(place=manifest.place)
                     message = f"no node has {name}"
                     yield Issue(subject, f"{path}.{name}", FaultEffect.IGNORED, message)
