@@ -148,14 +148,14 @@ def release_diff(
     :raises UsageError: there is no such release.
     """
     releases = [known_release(name) for name in names]
-    found = []
+    diffs = []
     for part in parts:
         rows_by_release = [rows_in(part, release) for release in releases]
         for behaviour, subject in _named(part, subjects):
             rows = [of[behaviour] for of in rows_by_release]
             if any(row.value != rows[0].value for row in rows):
-                found.append(_differing(part, subject, rows))
-    return found
+                diffs.append(_differing(part, subject, rows))
+    return diffs
 
 
 def session_diff(*names: str) -> list[BehaviourDiff]:

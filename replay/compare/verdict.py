@@ -102,6 +102,7 @@ def verdict_of(upgrade: Upgrade) -> Verdict:
         if (of_level := [changed for changed in every if level_of(changed) == level])
     )
     level = effects[0].level if effects else NOTHING
+    # A difference that was found is one, whatever the log lacks; only its absence is unsure.
     if level not in NOTICED and not upgrade.sure:
         level = UNKNOWN
     return Verdict(level, effects)
@@ -321,4 +322,4 @@ def _row(decision: ChangedDecision) -> DifferingRow:
 
 def _joined(some: Sequence[Cause]) -> tuple[str, ...]:
     """Return causes as texts: behaviours that make a difference together are one."""
-    return tuple(" and ".join(one) for one in some)
+    return tuple(" and ".join(cause) for cause in some)

@@ -60,6 +60,7 @@ def unknown_at(
 
     :param namespace: only in it; None is everywhere. Ignored for kinds without namespaces.
     """
+    # Kept with the log: several parts of an answer ask for the same.
     return list(log.kept(_unknown_at, moment, tuple(kinds), namespace))
 
 
@@ -139,6 +140,7 @@ def _undecodable(
     log: LogStates, moment: Moment, places: Mapping[Pair, str | None]
 ) -> list[Unknown]:
     """Return the objects of which a field that tables show cannot be decoded."""
+    # The clock has read all events already, so it knows which could not be decoded.
     misread = frozenset(log.clock(moment).misread)
     if not misread:
         return []
@@ -194,6 +196,7 @@ def doubtful(unknowns: Iterable[Unknown], revision: int, time: int | None) -> bo
 
 
 def _misses(unknown: Unknown, revision: int, time: int | None) -> bool:
+    # Both ends are known: the gap is between them.
     after, before = unknown.gap.after, unknown.gap.before
     if (after is not None and revision <= after) or (before is not None and revision >= before):
         return False
@@ -236,6 +239,7 @@ class _Look:
         self._revision = last if moment.revision is None else moment.revision
         self._time = moment.time
         if moment.revision is None and moment.known == log.store.last(moment.branch):
+            # At the end of the log, the state holds for as long as its inputs vouch for it.
             self._time = self._clock.vouched()
 
     def at(self, pair: Pair, namespace: str | None) -> list[Unknown]:
@@ -305,6 +309,7 @@ class _Look:
         until = self._time_near(gap.after) if span.latest is None else span.latest
         time = self._time
         if time is None and gap.why is UnknownCause.AFTER:
+            # A revision after the last list: its time says how old the list is.
             time = self._time_near(self._revision)
         if time is None or until is None:
             return False
@@ -406,11 +411,13 @@ def known_from(
 
     None if it need not be moved, or if nothing is known in all of it.
     """
+    # A position has no revision that could be moved.
     if before.branch != after.branch or before.revision is None:
         return None
     coverage = log.coverage(after)
     begins = [coverage.begin(pair) for pair in kinds]
     first = min((begin for begin in begins if begin is not None), default=None)
+    # Something is known at the begin already: a gap is only a warning.
     if first is None or first <= before.revision:
         return None
     if after.revision is not None and after.revision < first:

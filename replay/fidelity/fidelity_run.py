@@ -69,6 +69,7 @@ def fidelity(
     planned = planned_sessions(store, end, every)
     asked = [plan for plan in planned if id(plan.recorded) in numbers]
     source, alone = _conf(log, question, resolve(question.release))
+    # A plugin that remembers needs all sessions in one process.
     count = 1 if alone else max(1, min(jobs, len(asked)))
     with TemporaryDirectory(prefix="plinian-fidelity-") as folder:
         claims = TakenSessions(folder)

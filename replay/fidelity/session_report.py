@@ -98,10 +98,17 @@ def _differences(
     """Yield ties, what other deliveries or orders of maps explain, and what differs in the end."""
     recorded, nearest_run = rerun.recorded, rerun.found
 
-    def difference(one: DifferingResult, cause: Cause, why: str) -> Difference:
-        place = recorded.places.get(one.name, recorded.position)
+    def difference(result: DifferingResult, cause: Cause, why: str) -> Difference:
+        place = recorded.places.get(result.name, recorded.position)
         return Difference(
-            number, place, one.aspect.value, one.name, one.recorded, one.again, cause, why
+            number,
+            place,
+            result.aspect.value,
+            result.name,
+            result.recorded,
+            result.again,
+            cause,
+            why,
         )
 
     for pod, node in sorted(nearest_run.best.ties.items()):
@@ -109,9 +116,9 @@ def _differences(
             tied = DifferingResult(Aspect.BINDING, pod, recorded.binds[pod], node)
             yield difference(tied, Cause.TIE, f"{recorded.binds[pod]} had the same score as {node}")
     left = {(result.aspect, result.name) for result in nearest_run.best.differing}
-    for one in nearest_run.first.differing:
-        if (one.aspect, one.name) not in left:
-            yield difference(one, *_explained(rerun, one.name))
+    for result in nearest_run.first.differing:
+        if (result.aspect, result.name) not in left:
+            yield difference(result, *_explained(rerun, result.name))
     for differing_result in nearest_run.best.differing:
         cause, why = _left(rerun, differing_result, lacks=lacks, sampled=sampled)
         yield difference(differing_result, cause, why)

@@ -52,6 +52,7 @@ class AssertedLists:
         source = ", ".join(map(printable, sorted(paths)))[:_LONGEST]
         whole = list[GroupKind]()
         for pair in sorted({*self._uids, *self.broken.kinds()}):
+            # A list that lacks a skipped record would make its object seem deleted.
             if self.broken.breaks(pair):
                 revision = self._highest.get(pair, 0)
                 yield self.broken.event(pair, revision, source=source, line=0, cluster=cluster)
@@ -59,6 +60,7 @@ class AssertedLists:
                 whole.append(pair)
         for pair in whole:
             yield self._list(pair, source, cluster)
+        # One list needs no event that says what was listed together.
         if len(whole) > 1:
             yield self._joined(whole, source, cluster)
 

@@ -98,6 +98,7 @@ def beyond_of(used: Values, lines: Sequence[NumberLine]) -> list[NumberLine]:
             for number_line in lines
             if number_line is not line and number_line not in number_lines
         ]
+        # The highest limit first: without it, the next one may fit.
         rest = max(map(highest_of, [used, *others]))
         if not 0 < rest * _BEYOND < highest_of(line.values):
             break
@@ -114,6 +115,7 @@ def nodes_picture(use: NodeUse, log: str) -> Picture:
     notes = [*notes_of(marks, use.period), resolution(use.period, "highest")]
     together = max((row.count for row in use.rows), default=1)
     if together > 1:
+        # Before all others: it says what a row is.
         notes.insert(
             0,
             f"{counted(use.nodes, 'node')} in {counted(len(rows), 'row')}: a row is up to "
@@ -145,6 +147,7 @@ def _cell(used: float | None, state: str) -> Cell:
 
 def level_of(used: float) -> int:
     """Return the place of a share in :data:`LEVELS`."""
+    # All of a node is a normal use, and more than all is not: each has its level.
     if used >= 1:
         return len(LEVELS) - (2 if used == 1 else 1)
     return 0 if used <= 0 else next(place for place, top in _TOPS if used <= top)

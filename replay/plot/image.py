@@ -79,6 +79,7 @@ def image_of(picture: Picture, form: str, theme: str) -> bytes:
     with _matplotlib():
         figure = _figure(picture, COLOURS[theme])
         out = io.BytesIO()
+        # None leaves a field out: a date would make equal pictures differ.
         names = ("Date", "Creator", "Format", "Type") if form == SVG else ("Software",)
         figure.savefig(
             out,

@@ -96,6 +96,7 @@ def _begin(log: Log, why: Why, moment: Moment) -> Point | None:
     first, last = clock.first(), moment.time or clock.time_of(moment.revision)
     if began is None or first is None or last is None:
         return None
+    # As long before as after, so that the change can be seen.
     begin = began - max(last - began, _LEAST_US)
     return format_time(begin) if begin > first else None
 

@@ -109,6 +109,7 @@ class BeliefQuestion(QuestionOfScheduler["Belief"], frozen=True):
         wanted, names = self._wanted
         rows: dict[str, list[Any]] = {part: getattr(belief, part) for part in wanted}
         if names:
+            # Names follow one part only, which was checked.
             (part,) = wanted
             name_of = attrgetter(PARTS[part].name)
             known = set(map(name_of, rows[part]))

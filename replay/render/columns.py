@@ -221,6 +221,7 @@ def table_of(
         shown = ShownObject(context, entry, entry.fact)
         row = [column.value(shown) for column in columns]
         if place is not None:
+            # Shortened before it gets its prefix: the map has plain names.
             row[place] = name_prefix + short.get(row[place], row[place])
         if labels is not None:
             row += labels.row(entry.fact.labels)

@@ -43,6 +43,7 @@ def lanes_table(anomaly: DeviceAnomaly, readers: Sequence[str]) -> Table:
     headers = ["STEP", *map(str.upper, lanes), "POINTER TO", "LENGTH", "CAPACITY"]
     rows = []
     for number, moment in enumerate(anomaly.moments, start=1):
+        # One step is one goroutine's: the other lanes of its row stay empty.
         does = {moment.actor: _did(moment, readers)}
         memory = moment.memory
         words = (_pointed(memory, memory.header.pointer), *map(str, memory.header[1:]))
@@ -95,6 +96,7 @@ def explored_document(explored: Explored) -> dict[str, Any]:
 def releases_table(found: Sequence[Explored]) -> Table:
     """Return how releases keep the list, and what was found in them; equal ones share a row."""
     headers = ["RELEASES", "LIST", "STATES", "STEPS", "COMPLETE", "TORN", "SILENT"]
+    # Most releases keep the list alike: those share a row.
     by_row: dict[tuple[str, ...], list[str]] = {}
     for explored in found:
         by_row.setdefault(_row(explored), []).append(explored.release)

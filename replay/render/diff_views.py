@@ -27,6 +27,7 @@ def counts_lines(diff: Diff, who: Who | None = None, *, style: Style = PLAIN) ->
     kinds = counted_by_kind(diff)
     blocks: list[Sequence[Block]] = []
     if kinds:
+        # Objects that are first seen are rare: no column of zeros for them.
         sides = [side for side in _COUNTED if side != "first_seen" or diff.first_seen]
         rows = [
             (
@@ -71,6 +72,7 @@ def who_json(diff: Diff, who: Who) -> dict[str, Any]:
     """Return a difference for JSON, with ``who`` in every object and every change."""
     whole: dict[str, Any] = plain(diff)
     for side, these in (("added", diff.added), ("removed", diff.removed)):
+        # Documents and records are in the same order.
         for document, lone in zip(whole[side], these, strict=True):
             document["who"] = _maker_json(who.objects.get(lone.object, UNKNOWN_MAKER))
     for document, changed in zip(whole["changed"], diff.changed, strict=True):
@@ -90,6 +92,7 @@ def made_by(who: Who) -> Made:
 
     def text(changed: Reference, field: int | None) -> str:
         fields = who.fields.get(changed, ())
+        # One event mostly changes all fields at once: its maker is not repeated.
         alike = len(set(fields)) == 1
         if field is not None:
             return "" if alike else f"  {maker_text(fields[field])}"
@@ -130,6 +133,7 @@ def _actor_rows(diff: Diff, who: Who) -> list[dict[str, Any]]:
         for lone in these:
             counts[who.objects.get(lone.object, UNKNOWN_MAKER).actor][side] += 1
     for changed in diff.changed:
+        # Each actor counts once for an object, however many fields it changed.
         for actor in {maker.actor for maker in who.fields[changed.object]}:
             counts[actor]["changed"] += 1
     return [

@@ -58,6 +58,7 @@ def diff_lines(
         blocks += 1
         name = object_text(changed.object)
         yield style.changed(f"~ {name}") + by(changed.object, None) + "\n"
+        # Makers are asked by the number of the field: one name may occur twice.
         for number, change in enumerate(changed.changes):
             line = f"    {_change_text(change, style)}{by(changed.object, number)}"
             yield from paragraph(line, style)
@@ -188,6 +189,7 @@ def _amounts(holding: HoldingChanged, resource: str) -> str:
         else ""
         for side in (holding.before, holding.after)
     )
+    # The total changed as well, so each side has the one that is its own.
     if old != new:
         return f"{before}{old} → {after}{new}"
     return f"{before if before == after else f'{before} → {after}'}{new}"
@@ -223,6 +225,7 @@ def history_lines(history: History, *, style: Style = PLAIN) -> Iterator[str]:
         yield f"{len(history.uids)} objects had this name, one after the other.\n\n"
     uid = ""
     for happening in history.happenings:
+        # A head only where another object of the same name begins.
         if happening.uid and happening.uid != uid:
             yield style.bold(f"{object_text(history.object)}  uid {happening.uid}") + "\n"
             uid = happening.uid

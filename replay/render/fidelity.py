@@ -61,6 +61,7 @@ def _sections(report: Fidelity, *, unfold: bool) -> Iterator[Section]:
             (session.number, each) for session in report.sessions for each in session.deliveries
         ]
         yield Section(_first(table_of(_DELIVERIES, moved), most, "informer"))
+    # A tie or a map's order is no fault, and there may be thousands: they are only counted.
     known = [each for each in report.differences if each.cause in _FOLDED and not unfold]
     table = table_of(_DIFFERENCES, [each for each in report.differences if each not in known])
     if table.rows:
@@ -108,6 +109,7 @@ def _verdict(report: Fidelity) -> str:
 def _counts(report: Fidelity) -> Table:
     names = ("bindings", "evictions", "phases", "conditions", "panics")
     counts = {name: msgspec.structs.astuple(getattr(report, name)) for name in names}
+    # Few logs have a panic: a row of zeros would alarm.
     if not any(counts["panics"]):
         del counts["panics"]
     headers = ("COMPARED", "RECORDED", "EXACT", "TIE", "DIFFERENT", "MISSED", "INVENTED")
@@ -162,6 +164,7 @@ def _picture(sessions: Sequence[SessionFidelity], style: Style) -> Iterator[str]
     marks = [" "] * width
     for session in sessions:
         place = (session.opened - first) * (width - 1) // max(last - first, 1)
+        # Several sessions share a place of the line: the worst one is shown.
         marks[place] = max(marks[place], mark_of(session), key=" =~x!".index)
     yield f"{format_time(first)} to {format_time(last)}:"
     yield "".join(_coloured(mark, style) for mark in marks).rstrip()
@@ -173,6 +176,7 @@ def mark_of(session: SessionFidelity) -> str:
     """Return the mark of a session in the picture."""
     if session.exact:
         return MOVED if session.deliveries or session.order else EXACT
+    # A session is as bad as the worst of its differences.
     left = {each.cause for each in session.differences}
     return OPEN if left - _FOLDED else DIFFERS
 

@@ -143,6 +143,7 @@ def summary_lines(summary: IngestSummary, *, style: Style = PLAIN) -> Iterator[s
 
 def _remarks(summary: IngestSummary) -> Iterator[str]:
     files = summary.skipped_files
+    # Only the first faults are kept as text; all are counted.
     more_faults = summary.skipped.get("malformed", 0) - len(summary.malformed)
     more_files = len(files) - _FILES_SHOWN
     yield from (f"malformed: {fault}" for fault in summary.malformed)

@@ -42,6 +42,7 @@ def forecast_lines(forecast: Forecast, *, style: Style = PLAIN) -> Iterator[str]
         for course in forecast.courses[1:]
         if course.texts != (course.name,)
     )
+    # Before all figures: a course that ended early cannot be compared.
     head += panic_texts(forecast)
     head.append(
         f"from {forecast.at} for {_duration(forecast.until - forecast.begin)}; times are after that"
@@ -154,6 +155,7 @@ def _uses(courses: Sequence[Course], *, wide: bool) -> Iterator[tuple[str, ...]]
         # What all courses hold alike is no difference; a single course shows all.
         if len({None if use is None else use.series for use in uses}) == 1 < len(uses):
             continue
+        # One scale for all courses, so that their pictures can be compared.
         top = max(max(use.series) for use in uses if use is not None)
         for course, use in zip(courses, uses, strict=True):
             shown += 1
@@ -183,6 +185,7 @@ def _amount(resource: str, amount: float) -> str:
 
 def _sparks(series: Sequence[float], top: float) -> str:
     """Return a small picture: one character for several samples, as high as the most of them."""
+    # The series is longer than the picture: several samples share a character.
     each = len(series) // _WIDTH
     parts = (max(series[at * each : (at + 1) * each]) for at in range(_WIDTH))
     steps = len(_SPARKS) - 1

@@ -87,6 +87,7 @@ def _row(
 ) -> Iterator[str]:
     """Yield the lines of a step: its mark in its lane, and its sentence beside it."""
     mark = _mark(moment)
+    # The API server and time have no lane: they stand at the left.
     at = places[lanes.index(moment.actor)] if moment.actor in lanes else places[0]
     begin = f"{moment.number:>{digits}}{_HELD if moment.instead_of else ' '}"
     text = moment.sentence

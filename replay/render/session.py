@@ -135,10 +135,11 @@ def _queues(result: SessionResult) -> list[tuple[str, ...]]:
 def _waiting(result: SessionResult) -> list[tuple[str, str]]:
     """Return why pods are pending: no node fits them, or the message of their new condition."""
     messages = {key: condition.message for key, condition in result.pod_conditions.items()}
+    # Why no node fits says more than the condition, which may be that of the gang.
     messages.update((key, text) for key, text in result.fit_errors.items() if text)
     placed = {pod for pod, _ in (*result.binds, *result.pipelined)}
-    some = sorted((key, text) for key, text in messages.items() if key not in placed)
-    return [(object_ref(f"pod/{key}", key), text) for key, text in some]
+    pending = sorted((key, text) for key, text in messages.items() if key not in placed)
+    return [(object_ref(f"pod/{key}", key), text) for key, text in pending]
 
 
 def number_text(value: object) -> str:

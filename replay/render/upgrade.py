@@ -42,6 +42,7 @@ def upgrade_lines(upgrade: Upgrade, *, unfold: bool = False, style: Style = PLAI
         f"{before} ({of}; {upgrade.known} {where})."
     )
     parts = [Section([TerminalLine(f"Verdict: {verdict_text(judged, upgrade)}"), differing])]
+    # Differences that no user notices hide those that matter.
     groups = upgrade.groups if unfold else list(_noticed(upgrade.groups))
     if groups:
         parts += _groups_sections(upgrade, groups)
@@ -75,6 +76,7 @@ def verdict_text(judged: Verdict, upgrade: Upgrade) -> str:
 
 def _if_sure(upgrade: Upgrade) -> str:
     """Return that all differences are in gaps, if other sessions could be compared."""
+    # A difference in a gap may come from what the log lacks there.
     every = (changed for group in upgrade.groups for changed in group.changed)
     if not upgrade.sure or any(changed.known for changed in every):
         return ""
@@ -103,6 +105,7 @@ def _sampled(upgrade: Upgrade) -> str:
 
 def _as_far(upgrade: Upgrade) -> str:
     """Return the limits of "nothing changes", if not all sessions could be checked."""
+    # "Nothing changes" is a strong sentence: each limit of it is named.
     limits = [limit] if (limit := _sampled(upgrade)) else []
     missed = upgrade.doubtful + upgrade.left_out
     if missed:
@@ -142,6 +145,7 @@ def _in_one_only(upgrade: Upgrade, level: str) -> Iterator[str]:
     """Yield which release panics, or stops, where the other does not, and in how many sessions."""
     every = [changed for group in upgrade.groups for changed in group.changed]
     of_level = [decision for decision in every if verdict.level_of(decision) == level]
+    # Either release may be the one that panics.
     for affected, other in ((0, 1), (1, 0)):
         known = [decision.known for decision in of_level if decision.values[other] is None]
         if known:
@@ -181,6 +185,7 @@ _CAUSES: Sequence[TextColumn[CauseGroup]] = (
 def _groups_sections(upgrade: Upgrade, groups: Sequence[CauseGroup]) -> Iterator[Section]:
     yield Section([table_of(_CAUSES, groups)])
     for group in groups:
+        # Certain differences come before those in gaps.
         rows = sorted(group.changed, key=lambda changed: not changed.known)
         headers = ("AT", "EVENT", "DECISION", "OBJECT", *upgrade.releases)
         table = Table(headers, list(map(_row, rows)), keep=headers[2:])

@@ -59,6 +59,7 @@ def why_lines(why: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Itera
 
     :param depth: how much is shown: one of :data:`SENTENCE`, :data:`NUMBERS`, :data:`STEPS`.
     """
+    # Since when, before why: it says whether the reasons are new.
     since = [*since_blocks(why), *_made_by(why)]
     sections = [
         Section([Sentence(why.sentence, "sentence")]),
@@ -104,6 +105,7 @@ def _stage_text(stage: Stage, words: str, why: Why) -> Words:
     events = stage.since.events
     if not events:
         return Words(f"{words}: {said}")
+    # The last events are nearest to the change, so they are named.
     rest = len(events) - 3 + stage.since.more
     more = f" and {rest} more" if rest > 0 else ""
     return Words(f"{words}: {said}; before that came ", *_listed_events(events[-3:]), more)
@@ -183,6 +185,7 @@ def _accounts(accounts: Sequence[Account]) -> Table:
 
     Columns without any amount are left out.
     """
+    # All queues show the same resources, so that a column can be read from leaf to root.
     names, rows = _compared(accounts), []
     for account in accounts:
         for name in names:
@@ -190,6 +193,7 @@ def _accounts(accounts: Sequence[Account]) -> Table:
             queue = object_ref(f"queue/{account.queue}", account.queue)
             rows.append([queue, name, *amounts, _check(account, name)])
     headers = ["QUEUE", "RESOURCE", *(column.upper() for column in _COLUMNS), "CHECK"]
+    # Most columns are empty for most answers: each plugin fills in others.
     used = [at for at in range(len(headers)) if any(row[at] not in {"", "0"} for row in rows)]
     return Table(
         [headers[at] for at in used],
@@ -233,6 +237,7 @@ def _compared(accounts: Sequence[Account]) -> list[str]:
     wanted = {name for account in accounts for name, text in account.wanted.items() if text != "0"}
     exceeded = {name for account in accounts for name in account.exceeded}
     known = {name for account in accounts for name in account.limit}
+    # Every pod counts as one, which says nothing unless the number of pods is the limit.
     shown = (wanted - {"pods"}) | exceeded
     return in_order(shown or ({"cpu", "memory"} & known))
 
@@ -252,6 +257,7 @@ def _nodes(link: Nodes, depth: int) -> Table:
     rows: list[tuple[str, ...]] = []
     for group in link.groups:
         shown = group.nearest if depth >= NUMBERS else group.nearest[:2]
+        # Pods of a gang may be refused for different reasons: the pod is named.
         reasons = "; ".join(group.reasons) + (f" (for pod {group.of})" if group.of else "")
         for miss in shown:
             also = f"; {'; '.join(miss.also)}" if miss.also else ""
@@ -261,6 +267,7 @@ def _nodes(link: Nodes, depth: int) -> Table:
         rest = len(group.nodes) - len(shown)
         if rest:
             rows.append((f"({rest} more)", "", "", reasons))
+    # Sessions never see these nodes, so no reason of a plugin names them.
     for name, reason in link.skipped.items():
         rows.append((object_ref(f"node/{name}", name), "", "", f"not in sessions: {reason}"))
     return Table(("NODE", "LACKS", "FREE", "REASON"), rows, keep=("LACKS", "REASON"))

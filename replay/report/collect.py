@@ -89,13 +89,16 @@ def report_page(question: ReportRequest, progress: Phase | None = None) -> str:
     tell = progress or _nothing
     commands = commands_at(log, moment, question.release, None if conf is None else conf.source)
     truth = log.truth(moment)
+    # Named objects replace those that wait longest.
     waits = [] if question.named else waiting(truth)
     asked = question.named or waits[:MOST_ANSWERS]
     whys, cache = _whys(question, asked, tell)
     tell("session", 0, 1)
+    # With the cache that the answers rest on: building it takes longest.
     answer = session_at(log, moment, release=question.release, conf=conf, cache=cache)
     sessions = recorded_sessions(log.store, moment)
     tell("session", 1, 1)
+    # Before the parts are made: its navigation depends on whether there is one.
     timeline = _timeline(question, whys, sessions, tell)
     decided = chain(_decided(answer, commands), _later(question, sessions, commands))
     before = list(_change(question, commands))
@@ -135,6 +138,7 @@ def _nothing(_what: str, _done: int, _total: int) -> None:
 def _subject(question: ReportRequest, answer: SessionAnswer) -> Iterator[tuple[str, str]]:
     """Yield what the report is about."""
     log, moment = question.log, question.moment
+    # The hash says which log it was: the same question to another end differs.
     head = next(head_info for head_info in log.store.heads() if head_info.branch == moment.branch)
     time = known_text(when_is(log.store, moment)) if time_at(log, moment) is not None else ""
     said = [moment.label, *([time] if time not in {"", moment.label} else ())]
@@ -183,6 +187,7 @@ def _answers(
     """Yield why objects wait. :param waits: how many wait in all, if none were named."""
     if not question.named and not waits:
         yield Sentence("Nothing waits at this moment.")
+    # A reader must not take these few for all.
     elif waits > len(whys):
         text = f"{waits} jobs, PodGroups or pods wait. These are the {len(whys)} that wait longest."
         yield Sentence(text, "cut")
@@ -286,6 +291,7 @@ def _later(
     else:
         yield Sentence("The log records no session from this moment on.")
     yield CommandLine(commands.of_log("session", "list", "--since", commands.at))
+    # A session that decided nothing would not show whether the scheduler agrees.
     if number := _first(later, recorded):
         rows = _recorded_decisions(recorded[number - 1])
         title = f"What session:{number} decided, as recorded"
@@ -319,6 +325,7 @@ def _change(question: ReportRequest, commands: MomentCommands) -> Iterator[Block
         return
     remarks = list(question.remarks)
     later = known_from(log, before, after, usual_kinds(log, after))
+    # Compared with nothing, all objects would seem new.
     if later is not None:
         remarks.append(f"nothing is known before {later.label}: the range begins there")
         before = later

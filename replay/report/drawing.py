@@ -190,6 +190,7 @@ class _Place:
         return self.x(when.earliest), self.x(when.latest)
 
     def x(self, time: int) -> float:
+        # What began before the picture is drawn from its edge.
         inside = min(max(time - self._begin, 0), self._length)
         return round(LEFT + inside * (WIDTH - LEFT - RIGHT) / self._length, 1)
 
@@ -201,6 +202,7 @@ def _row(lane: Lane, y: float) -> LaneRow:
     bars = []
     for part, count in enumerate(lane.counts):
         if count:
+            # A single event stays visible beside thousands.
             height = max(round(count / highest * (ROW - 2), 1), 2.0)
             x = round(LEFT + part * step, 1)
             bars.append(Bar(x, round(y + ROW - height, 1), round(step - 1, 1), height))

@@ -153,6 +153,7 @@ def extent_of(log: Log, moment: Moment, before: Moment | None) -> ShownExtent | 
     then = None if before is None else time_at(log, before)
     observed = observed_from(log, moment) or first
     begin = min(observed, now) if then is None else max(first, min(then, now))
+    # A moment before the log's first time is drawn at its begin.
     now = max(now, begin)
     return ShownExtent(begin, max(now, min(last, now + (now - begin))), now, then)
 
@@ -293,6 +294,7 @@ def _other_signs(notable: Iterable[_Dated]) -> Iterator[_Sign]:
 
 def _marks(extent: ShownExtent, signs: Iterable[_Sign]) -> list[Mark]:
     """Return signs as marks, in order of time; several of a sort soon after each other are one."""
+    # A drain evicts many pods within seconds: they are one mark.
     near = (extent.end - extent.begin) // _NEAR
     groups: list[list[_Sign]] = []
     last: dict[str, list[_Sign]] = {}
@@ -317,6 +319,7 @@ def _waiting(why: Why, extent: ShownExtent) -> ReportWaiting:
     name = f"{why.asked.kind} {why.asked.name}"
     spans = [stage.since.begin for stage in why.stages]
     begins = [last_time(span) for span in spans]
+    # A reason lasts until the next one may begin, and the last one until now.
     ends = [*map(first_time, spans[1:]), extent.moment]
     stretches = [
         Stretch(begin, max(begin, end), stage.cause, stage.sentence, stage.since.begin)

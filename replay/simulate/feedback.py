@@ -100,6 +100,7 @@ def _with_queue(known: Document, queue: ClosedQueueStatus) -> Document:
     if queue.deserved is not None:
         spec["deserved"] = queue.deserved
     if queue.guarantee is not None:
+        # Only the resources are the scheduler's to write.
         spec["guarantee"] = {**(spec.get("guarantee") or {}), "resource": queue.guarantee}
     status = {**(known.get("status") or {}), "allocated": queue.allocated}
     return _copy(known, spec=spec, status=status)
@@ -113,8 +114,10 @@ def _with_condition(known: Document, condition: UnscheduledCondition) -> Documen
         "reason": condition.reason,
         "message": condition.message,
     }
+    # A pod has one condition of a type: the new one replaces it.
     others = [c for c in status.get("conditions") or [] if c.get("type") != "PodScheduled"]
     status["conditions"] = [*others, written]
+    # Dropped first: the same condition may name another node.
     if condition.drops_node:
         status.pop("nominatedNodeName", None)
     if condition.nominated_node:

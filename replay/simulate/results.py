@@ -109,6 +109,7 @@ def _queues(result: SessionResult, store: Store) -> dict[str, Document]:
         allocated, deserved = status.get("allocated"), spec.get("deserved")
         guarantee = (spec.get("guarantee") or {}).get("resource")
         queue = result.queues.get(name)
+        # What the session computed and did not write is not on the API server.
         if queue is not None and queue.written:
             allocated = queue.allocated
             deserved = deserved if queue.deserved is None else queue.deserved
@@ -132,6 +133,7 @@ def _nominated(result: SessionResult, store: Store) -> dict[str, str]:
     for key, condition in sorted(result.pod_conditions.items()):
         namespace, _, name = key.partition("/")
         pod = store.get("Pod", namespace, name) or {}
+        # A condition without a node keeps the one that was nominated before.
         before = None if condition.drops_node else pod.get("status")
         node = condition.nominated_node or (before or {}).get("nominatedNodeName")
         if node:

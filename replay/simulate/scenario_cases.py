@@ -184,6 +184,7 @@ def _fault_of_event(event: Document) -> tuple[str, str] | None:
     kind = event.get("type", "")
     if not isinstance(kind, str):
         return ".type", "expected a string"
+    # A control of the process has no object to check.
     if kind in CONTROLS:
         return None
     if kind in CHANGES:
@@ -204,6 +205,7 @@ def time_of(case: Case) -> int:
     It is a year after the newest time in the scenario, so that all shorter delays are over. It is
     the same in every run.
     """
+    # From the scenario alone: the clock of the machine would give other results each time.
     newest = 0
     for step in case.steps:
         for event in step.events:

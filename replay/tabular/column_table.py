@@ -78,6 +78,7 @@ def table_of(shape: type, rows: Iterable[Any]) -> ColumnTable:
     cells: list[list[Any]] = []
     for column in columns_of(shape):
         values = [getattr(row, column.name) for row in records]
+        # Which resources there are depends on the rows, not on the type of the record.
         if column.kind is CellType.AMOUNTS:
             for each, amounts in _by_resource(column.name, values):
                 columns.append(each)
@@ -144,6 +145,7 @@ def _arrow_type(kind: CellType) -> Any:
 
 def _series(pandas: Any, kind: CellType, cells: list[Any]) -> Any:
     if kind is CellType.TIME:
+        # Int64 has room for missing values, which int64 has not.
         whole = pandas.Series(cells, dtype="Int64")
         return pandas.to_datetime(whole, unit="us", utc=True).astype("datetime64[us, UTC]")
     return pandas.Series(cells, dtype=_LIBRARY_TYPES[kind][0])

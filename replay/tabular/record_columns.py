@@ -119,6 +119,7 @@ def _fields_of(shape: Any) -> tuple[str, ...]:
 def _column(name: str, hint: Any) -> Column:
     hint = _without_none(hint)
     unit, kind = "", None
+    # None may stand inside or outside of the annotation.
     if get_origin(hint) is Annotated:
         hint, *marks = get_args(hint)
         unit = next((mark.name for mark in marks if isinstance(mark, Unit)), "")
