@@ -14,7 +14,7 @@ A line ``<!-- before: COMMAND -->`` runs a command and shows nothing. What a doc
 order, in one folder and one environment (``export``), where ``python`` is this Python and
 ``plinian`` the Plinian that it would import. The folder has nothing but copies of what stands
 beside the document for its commands: scenarios, scheduler configurations and packed files; and of
-scenarios below ``docs/`` that it names.
+scenarios and recordings that it names by their paths from the root of the project, below ``docs/``.
 
 ``python tools/tour.py README.md …`` rewrites; ``--check`` prints what differs and exits 1.
 """
@@ -51,8 +51,10 @@ PASSING = re.compile(r"\d+(\.\d+)? (m?s|seconds)\b|[\d,]+ events/s")
 BROUGHT = (".case.json", ".conf", ".gz")
 """How files beside a document end that its commands may read."""
 
-NAMED = re.compile(r"\bdocs/[\w/.-]+\.case\.json\b")
-"""A scenario in another folder that a document's commands read."""
+NAMED = re.compile(r"\bdocs/[\w/.-]+\.(?:case\.json|tar\.gz)\b")
+"""A scenario or recording in another folder that a document's commands read."""
+
+ROOT = Path(__file__).resolve().parent.parent
 
 EXPORT = re.compile(r"export (\w+)=(\S+)")
 
@@ -126,9 +128,9 @@ def rerun(
             if path.name.endswith(BROUGHT):
                 shutil.copy(path, folder)
         for named in dict.fromkeys(NAMED.findall(text)) if beside is not None else ():
-            if (beside / named).is_file():
+            if (ROOT / named).is_file():
                 (folder / named).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(beside / named, folder / named)
+                shutil.copy(ROOT / named, folder / named)
         environment = surroundings(folder)
 
         def fresh(match: re.Match[str]) -> str:

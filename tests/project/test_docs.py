@@ -278,6 +278,12 @@ def test_commands_of_a_document_find_the_scenarios_beside_it(tmp_path: Path) -> 
     assert tour.rerun(text, beside=tmp_path) == text
 
 
+def test_commands_of_a_document_find_what_it_names_from_the_root(tmp_path: Path) -> None:
+    named = "docs/corpus/b10-node-shrinks.case.json docs/articles/000-recording.tar.gz"
+    text = f"<!-- run -->\n```console\n$ ls {named} | wc -l\n2\n```\n"
+    assert tour.rerun(text, beside=tmp_path) == text
+
+
 CASES = tuple(path for path in files() if re.fullmatch(r"docs/articles/.*\.case\.json", path))
 SCENARIOS = tuple(path for path in CASES if json.loads(text_of(path)).get("mode") != "machine")
 """Scenarios with sessions at fixed places; the others say only what users write."""

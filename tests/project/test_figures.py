@@ -40,6 +40,16 @@ def test_every_table_of_the_file_is_on_the_page_once() -> None:
     assert sorted(marks) == sorted({*data()["tables"], "machine"})
 
 
+def test_the_sizes_on_the_page_of_limits_are_figures_of_the_page() -> None:
+    (table,) = re.findall(
+        r"<!-- sizes -->\n(.*?)<!-- end -->", text_of("docs/limits.md"), re.DOTALL
+    )
+    sizes = re.findall(r"^\| (?!what|---).* \| (.*) \|$", table, re.MULTILINE)
+    assert len(sizes) > 8
+    shown = text_of("docs/performance.md")
+    assert [one for said in sizes for one in said.split("; ") if one not in shown] == []
+
+
 def test_a_stale_page_is_noticed_and_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
