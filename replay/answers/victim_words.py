@@ -185,7 +185,7 @@ def _may_not(run: Run, gated: Gated, queue: str, pod: str) -> str:
     ]
     name = str(gated.numbers.get("queue", queue))
     where = f"its queue {name}" if name == queue else f"queue {name}, above its queue {queue},"
-    who = f"pod {gated.about}" if gated.about and gated.about != pod else "the pod"
+    who, requests = _asking(gated, pod)
     if not asked and limit and not any(limit.values()):
         return f"{where} deserves nothing (plugin {gated.by})"
     if not beyond:
@@ -196,12 +196,19 @@ def _may_not(run: Run, gated: Gated, queue: str, pod: str) -> str:
     wants = [f"{word(asked[name], name)} {name}" for name in beyond if asked.get(name)]
     if len(beyond) == 1:
         ((resource, (of, has)),) = most.items()
-        more = f", and {who} requests {word(asked[resource], resource)}" if wants else ""
+        more = f", and {who} {requests} {word(asked[resource], resource)}" if wants else ""
         return f"{where} {does} {of} {resource} and holds {has}{more} (plugin {gated.by})"
     ofs = joined(f"{of} {resource}" for resource, (of, _) in most.items())
     holds = joined(f"{has} {resource}" for resource, (_, has) in most.items())
-    more = f", and {who} requests {joined(wants)}" if wants else ""
+    more = f", and {who} {requests} {joined(wants)}" if wants else ""
     return f"{where} {does} {ofs}, holds {holds}{more} (plugin {gated.by})"
+
+
+def _asking(gated: Gated, pod: str) -> tuple[str, str]:
+    """Return for which pods a plugin was asked, and the verb that goes with them."""
+    if gated.pods > 1:
+        return f"the {gated.pods} pending pods of its gang", "together request"
+    return (f"pod {gated.about}" if gated.about and gated.about != pod else "the pod"), "requests"
 
 
 def _is_beyond(allocated: Amounts, asked: Amounts, limit: Amounts, name: str) -> bool:

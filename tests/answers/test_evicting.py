@@ -409,3 +409,48 @@ def test_victims_that_are_looked_for_another_pod_of_the_gang_count(ask: Any, rel
     found = ask("podgroup/pg", NO_BUDGETS, *documents, release=release)
     (tried,) = links(found, EvictionTry)
     assert "they have no lower priority (plugin priority: podgroup ns/old has 0" in tried.text
+
+
+GANGS = """
+actions: "enqueue, allocate, gangpreempt, gangreclaim"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: capacity
+  - name: predicates
+  - name: network-topology-aware
+"""
+
+
+def gangs(new: int, waits_in: str = "default") -> tuple[Document, ...]:
+    """Return a node that a gang of two fills, and a gang of two that waits."""
+    may_go = {"volcano.sh/preemptable": "true"}
+    return (
+        node("n1", 2),
+        queue("root"),
+        *(queue(name, parent="root", deserved={"cpu": "1"}) for name in ("default", "other")),
+        *CLASSES,
+        group("old", 2, "Running", **of(LOW)),
+        *(pod(f"old-{n}", "old", 1, "n1", priority=LOW, annotations=may_go) for n in range(2)),
+        group("pg", 2, "Inqueue", queue=waits_in, **of(new)),
+        *(pod(f"a-{n}", "pg", 1, priority=new) for n in range(2)),
+    )
+
+
+@pytest.mark.parametrize("named", ["podgroup/pg", "pod/a-1"])
+def test_a_gang_that_others_make_room_for_waits_until_they_are_gone(ask: Any, named: str) -> None:
+    found = ask(named, GANGS, *gangs(HIGH), release="v1.15.1")
+    victims = "pods ns/old-0 and ns/old-1, which this session evicts, free resources"
+    assert f"waits until {victims}" in found.sentence
+
+
+@pytest.mark.parametrize("named", ["podgroup/pg", "pod/a-1", "queue/other"])
+def test_what_keeps_a_gang_from_reclaiming_is_about_its_pods_together(ask: Any, named: str) -> None:
+    found = ask(named, GANGS, *gangs(LOW, "other"), release="v1.15.1")
+    assert found.sentence.endswith(
+        "; gangreclaim makes no room for it: its queue other deserves 1 cpu and holds 0, and the "
+        "2 pending pods of its gang together request 2 (plugin capacity)"
+    )

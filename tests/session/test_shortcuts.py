@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.session.actions import preempt
+from plinian.engine.model.session_tables import TaskStatus
+from plinian.engine.session.actions import eviction_details, preempt
 from plinian.engine.session.framework import framework_orders as orders
 from plinian.engine.session.framework.priority_queue import PriorityQueue
 from plinian.engine.session.framework.process_parts import ProcessState
@@ -213,3 +214,19 @@ def test_one_node_is_judged_as_many_are(seed: int) -> None:
                 answer = entry.function(task, rows)
                 many = np.zeros(len(rows)) if answer is None else answer
                 assert [entry.one(task, row) for row in rows.tolist()] == many.tolist()
+
+
+@settings(max_examples=60, derandomize=True)
+@given(SEEDS)
+def test_one_candidate_stands_for_a_job_of_which_none_can_be_chosen(seed: int) -> None:
+    """An explained vote says of all candidates what asking about each of them says."""
+    cluster = Cluster(seed)
+    ssn, _ = opened(cluster.conf, *cluster.documents)
+    where = EvictionCandidates(ssn).node
+    candidates = np.flatnonzero(where >= 0).tolist()
+    for task in np.flatnonzero(ssn.tasks.status == TaskStatus.PENDING).tolist():
+        for point in ("Preemptable", "Reclaimable"):
+            for plugin, entry in ssn.registry.flat(point):
+                whole = msgspec.structs.replace(entry, may=None)
+                short = eviction_details._explained(ssn, entry, task, candidates)
+                assert short == eviction_details._explained(ssn, whole, task, candidates), plugin

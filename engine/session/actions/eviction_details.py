@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..framework import voting
-from ..framework.plugin_registry import GangEviction
+from ..framework.plugin_registry import EvictableEntry, GangEviction
 from ..framework.session import Session
 from ..framework.vote_details import (
     EvictionSearch,
@@ -37,7 +37,8 @@ def keep_gate(ssn: Session, about: str, gate: Gate, *, voted: bool = False) -> N
     gated = Gated(gate)
     if voted:
         step = ssn.trace.steps[-1]
-        gated = Gated(gate, step.by, " ".join(step.about[1:]), step.numbers)
+        pods = step.about[1:]
+        gated = Gated(gate, step.by, pods[0] if pods else "", step.numbers, max(1, len(pods)))
     ssn.trace.detail(GATE, about, gated)
 
 
@@ -121,14 +122,50 @@ def _votes(
         chosen_by: dict[str, int] = {}
         common = set(candidates)
         for plugin, entry in tier:
-            reasons = ssn.trace.staying = {}
-            function = entry if isinstance(evictor, GangEviction) else entry.function
-            chosen, vote = function(evictor, candidates)
-            ssn.trace.staying = None
+            chosen, vote, spared = _explained(ssn, entry, evictor, candidates)
             if vote:
-                common &= set(chosen or ())
-                chosen_by[plugin] = len(chosen or ())
-                staying[plugin] = tuple(reasons.values())
+                common &= set(chosen)
+                chosen_by[plugin] = len(chosen)
+                staying[plugin] = spared
         agreed = agreed or (len(common) if chosen_by else 0)
         tiers.append(chosen_by)
     return EvictionVotes(tuple(one for one in tiers if one), staying, agreed)
+
+
+def _explained(
+    ssn: Session, entry: EvictableEntry, evictor: int | GangEviction, candidates: list[int]
+) -> tuple[list[int], int, tuple[Spared, ...]]:
+    """Return which candidates a plugin chooses, its vote, and why it chooses no others.
+
+    In a large cluster most jobs have no candidate that the plugin can choose (``entry.may``). What
+    it compares is then the same for all candidates of the job: it is asked about the first one,
+    and the others are counted.
+    """
+    asked, uncounted = _first_of_jobs(ssn, entry, evictor, candidates)
+    reasons = ssn.trace.staying = {}
+    chosen, vote = entry.function(evictor, asked)
+    ssn.trace.staying = None
+    by_name = {spared.about: spared for spared in reasons.values()}
+    for job, pods in uncounted.items():
+        key, queue = ssn.jobs.keys[job], ssn.jobs.queue[job]
+        by_name[key if key in by_name else queue].pods += pods
+    return chosen or [], vote, tuple(reasons.values())
+
+
+def _first_of_jobs(
+    ssn: Session, entry: EvictableEntry, evictor: int | GangEviction, candidates: list[int]
+) -> tuple[list[int], dict[int, int]]:
+    """Leave out all but the first candidate of each job of which none can be chosen.
+
+    :returns: the rest, in the same order, and by job how many were left out.
+    """
+    if entry.may is None:
+        return candidates, {}
+    rows = np.array(candidates)
+    job_of = ssn.tasks.job[rows]
+    stays = ~np.isin(job_of, job_of[entry.may(evictor, rows)])
+    jobs, first, pods = np.unique(job_of[stays], return_index=True, return_counts=True)
+    asked = ~stays
+    asked[np.flatnonzero(stays)[first]] = True
+    left_out = zip(jobs.tolist(), (pods - 1).tolist(), strict=True)
+    return rows[asked].tolist(), {job: count for job, count in left_out if count}

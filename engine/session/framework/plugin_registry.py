@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Compare = Callable[[Any, Any], float]
 EvictableFn = Callable[[int, list[int]], tuple[list[int] | None, int]]
 GangEvictableFn = Callable[["GangEviction", list[int]], tuple[list[int], int]]
-MayFn = Callable[[int, Rows], NDArray[np.bool_]]
+MayFn = Callable[[Any, Rows], NDArray[np.bool_]]
 PredicateFn = Callable[[int, Rows], Ints | None]
 NodeOrderFn = Callable[[int, Rows], Floats]
 BatchNodeOrderFn = Callable[[int, Rows], Floats | None]
@@ -65,8 +65,10 @@ class EvictableEntry(msgspec.Struct, frozen=True):
     """A registered choice of victims on one node.
 
     ``may`` returns which candidates on all nodes could be chosen, independent of the other pods on
-    their nodes. It may return more than are chosen; ``None`` excludes nothing. ``per`` says whether
-    the answer depends on the evictor's job and class only, or on the task.
+    their nodes. It may return more than are chosen; ``None`` excludes nothing. Where it excludes
+    all candidates of a job, ``function`` keeps the same reason about that job or its queue for each
+    (:meth:`.Trace.spare`). ``per`` says whether the answer depends on the evictor's job and class
+    only, or on the task.
     """
 
     function: Callable[[Any, list[int]], tuple[list[int] | None, int]]

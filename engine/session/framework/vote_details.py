@@ -306,14 +306,16 @@ class Gate(StrEnum):
 class Gated(msgspec.Struct, frozen=True):
     """What kept an action from looking for victims.
 
-    :param by: the plugin that decided, if one did. :param about: for which pod or node.
-    :param numbers: what was compared, as in steps of a trace.
+    :param by: the plugin that decided, if one did. :param about: for which pod or node: of several
+        pods, the first.
+    :param numbers: what was compared, as in steps of a trace. :param pods: for how many pods.
     """
 
     gate: Gate
     by: str = ""
     about: str = ""
     numbers: Mapping[str, object] = MappingProxyType({})
+    pods: int = 1
 
 
 class Spares(StrEnum):
