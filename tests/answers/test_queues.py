@@ -482,3 +482,22 @@ class TestQueuesAndNodesThemselves:
         found = ask("node/n1", PROPORTION, node("n1", 4, "8Gi"), queue("default"), OTHER)
         assert found.waits is False
         assert found.sentence == "node n1 takes pods: 4 of 4 cpu and 8Gi of 8Gi memory are idle"
+
+
+@pytest.mark.parametrize("release", ["v1.11.0", "v1.12.1", "v1.13.0", "v1.14.4", "v1.15.1"])
+@pytest.mark.parametrize("parents", [("a", "root"), ("b", "a")])
+def test_queues_above_themselves_have_an_answer(
+    ask: Any, release: str, parents: tuple[str, str]
+) -> None:
+    """Below a queue that is its own parent, or its child's child, no search goes on for ever."""
+    documents = (
+        node("n1", 8),
+        *ROOT,
+        *(queue(name, parent=parent) for name, parent in zip("ab", parents, strict=True)),
+        group("old", 1, "Running", queue="a", minResources={"cpu": "8"}),
+        pod("old-0", "old", 8, "n1"),
+        group("pg", 1, "Inqueue", queue="a", minResources={"cpu": "4"}),
+        pod("pg-0", "pg", 4),
+    )
+    for named in ("podgroup/pg", "pod/pg-0", "queue/a", "queue/root"):
+        assert "wait" in ask(named, CAPACITY, *documents, release=release).sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -50,16 +50,21 @@ def follow(ssn: Session, attr: QueueAttr, check: CapacityCheck, group: str = "")
         seen, limit = reached and account in check.checked, account.real_capability
         levels.append(queue_level(ssn, account.name, account, limit, demand, checked=seen))
         reached = reached and account is not check.full
-    below = () if check.full is None else {queue_attr.name for queue_attr in _within(check.full)}
+    below = () if check.full is None else _within(check.full)
     seen_all = QueueCheck(PLUGIN, check.full is None, tuple(levels), holdings(ssn, below))
     ssn.trace.detail(check.point, check.about, seen_all)
 
 
-def _within(attr: QueueAttr) -> Iterator[QueueAttr]:
-    """Yield a queue and all queues below it."""
-    yield attr
-    for child in attr.children.values():
-        yield from _within(child)
+def _within(attr: QueueAttr) -> Collection[str]:
+    """Return a queue and all queues below it."""
+    found = {attr.name}
+    waiting = [attr]
+    while waiting:
+        # Releases that do not check the tree for circles let a queue be below itself.
+        below = [child for name, child in waiting.pop().children.items() if name not in found]
+        found.update(child.name for child in below)
+        waiting += below
+    return found
 
 
 def tree_fault(error: HierarchyError, complaints: Sequence[Complaint]) -> TreeFault:
