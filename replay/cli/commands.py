@@ -20,6 +20,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
     {
         "ingest": "Append files, folders and archives to a log.",
         "status": "Show what a log holds and lacks.",
+        "overview": QUESTIONS["overview"].help,
         "events": "List the events of the log.",
         "get": "Show objects as they were at a moment.",
         "describe": "Describe objects as they were at a moment.",

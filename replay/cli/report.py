@@ -105,11 +105,12 @@ class _Asked(NamedTuple):
 def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, branch: str) -> str:
     """Return the report on a moment."""
     from ..answers.why import assumed_of
+    from ..logs.earlier_moments import earlier
     from ..logs.given_confs import conf_file
     from ..questions.question import running, taken
     from ..render.progress import phases
     from ..report.collect import report_page
-    from ..report.question import ReportRequest, earlier
+    from ..report.question import ReportRequest
     from ..sessions.assumed import accepted_conf
     from .open_log import opened
     from .store_beliefs import store_beliefs

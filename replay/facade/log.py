@@ -35,6 +35,7 @@ from ..questions.fidelity import RerunQuestion
 from ..questions.fields import Names, several
 from ..questions.forecast import ForecastQuestion
 from ..questions.history import HistoryQuestion
+from ..questions.overview import OverviewQuestion
 from ..questions.question import Question, check_known
 from ..questions.session import SessionQuestion
 from ..questions.sessions import SessionListQuestion
@@ -109,6 +110,7 @@ class Log(logs.Log):
     drift = method_of(DriftQuestion)
     forecast = method_of(ForecastQuestion)
     history = method_of(HistoryQuestion)
+    overview = method_of(OverviewQuestion)
     session = method_of(SessionQuestion)
     sessions = method_of(SessionListQuestion)
     upgrade_check = method_of(UpgradeCheckQuestion)
@@ -496,8 +498,9 @@ class Log(logs.Log):
         :raises ObjectNotFound: there is no such object at that moment.
         :raises UsageError: the earlier moment is after the moment; or as :meth:`why`.
         """
+        from ..logs.earlier_moments import earlier  # noqa: PLC0415
         from ..report.collect import report_page  # noqa: PLC0415 -- only needed here
-        from ..report.question import ReportRequest, earlier  # noqa: PLC0415
+        from ..report.question import ReportRequest  # noqa: PLC0415
 
         moment = self.moment(at)
         if strict:

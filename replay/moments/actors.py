@@ -61,6 +61,11 @@ def self_attributed(recorded: Recorded) -> AttributedEvent:
     return _attributed(recorded, own_span(recorded), recorded.event.actor)
 
 
+def short_actor(name: str) -> str:
+    """Return an actor without what all service accounts begin with."""
+    return name.rpartition(":")[2] if name.startswith("system:serviceaccount:") else name
+
+
 def actor_of(recorded: Recorded, span: TimeSpan) -> str:
     """Return who an event says caused it; empty if the version existed before the request.
 

@@ -26,6 +26,7 @@ class Listed(NamedTuple):
 
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
     {
+        "overview": Listed("OverviewQuestion", "Show what is wrong at a moment, the worst first."),
         "diff": Listed("DiffQuestion", "Show what differs between two moments."),
         "compare-moments": Listed("MomentsComparisonQuestion"),
         "history": Listed("HistoryQuestion", "Show all that is known about an object."),

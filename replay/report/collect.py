@@ -19,6 +19,7 @@ from ..answers.answer import Why
 from ..answers.why import whys_at
 from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
 from ..histories.first_seen import diff_at
+from ..logs.earlier_moments import time_at
 from ..logs.logged_confs import has_no_conf
 from ..moments.log_clock import when_is
 from ..moments.moment import remarks_on
@@ -49,7 +50,7 @@ from ..render.tables import Table
 from ..sessions.session_answer import SessionAnswer, session_at
 from .commands import MomentCommands, beginning, commands_at
 from .drawing import drawing_of
-from .question import MOST_ANSWERS, ReportRequest, time_at, waiting
+from .question import MOST_ANSWERS, ReportRequest, waiting
 from .report_timeline import Timeline, extent_of, timeline_of
 from .state import state_blocks
 

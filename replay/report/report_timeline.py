@@ -17,13 +17,13 @@ from ...engine.state.clock import TimeSpan
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
 from ..answers.answer import Why
+from ..logs.earlier_moments import time_at
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.times import AT_ONCE, first_time, last_time, with_spans
 from ..moments.verbs import with_verbs
 from ..recorded.recorded_sessions import RecordedSession
 from ..series.period import observed_from
-from .question import time_at
 
 PARTS = 120
 """Into how many equal parts the time is divided."""

@@ -9,8 +9,8 @@ import pytest
 from plinian import Log
 from plinian.engine.kubernetes.units import format_time, parse_time
 from plinian.engine.state.clock import TimeSpan, span_at
+from plinian.replay.logs.earlier_moments import earlier, time_at
 from plinian.replay.report.drawing import drawing_of
-from plinian.replay.report.question import earlier, time_at
 from plinian.replay.report.report_timeline import (
     PARTS,
     Mark,

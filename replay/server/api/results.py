@@ -21,6 +21,7 @@ from ...histories.history import ObjectHistory
 from ...invariants.check_report import CheckDocument
 from ...lint.lint_task import LintDocument
 from ...logs.log_status import Status
+from ...overview.problems import Overview
 from ...recorded.session_list import ListedSession
 from ...render.believed import BeliefDocument
 from ...render.events import EventDocument
@@ -66,6 +67,7 @@ RESULTS: Mapping[str, Any] = MappingProxyType(
         "diff": Diff,
         "history": ObjectHistory,
         "blame": Blame,
+        "overview": Overview,
         "drift": Drift,
         "why": Why,
         "what-would-help": WouldHelp,

@@ -15,6 +15,7 @@ from .help_page import help_page
 from .jobs import jobs
 from .nodes import nodes
 from .one_object import one_object
+from .overview import overview
 from .page import Page
 from .queues import queues
 from .races import races
@@ -25,7 +26,7 @@ from .what_if import what_if
 from .why import why
 
 _NAMED: Sequence[Page] = (
-    *(timeline, jobs, queues, nodes, *over_time.PAGES),
+    *(overview, timeline, jobs, queues, nodes, *over_time.PAGES),
     *(why, blame, sessions, session, compare),
     *(difference, what_if, check, behaviours, races, help_page),
 )

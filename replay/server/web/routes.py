@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -21,6 +22,7 @@ from ..fault_answers import fault_document, is_passing, status_in_path
 from ..guard import TOKEN_PREFIX
 from ..kept_answers import KeptAnswers, Sent
 from ..login import COOKIE
+from ..reach import is_out_of_reach
 from ..request_log import failed
 from ..served import served
 from ..withheld import Withheld, inputs_named
@@ -195,8 +197,11 @@ def _json(page: Page, answer: PageAnswer) -> Response:
 
 
 async def _begin(request: Request) -> Response:
-    """Go to the point that the server was started with."""
-    return await _to_point(request, served(request).settings.at)
+    """Go to the point that the server was started with: to what is wrong there."""
+    settings = served(request).settings
+    return await _to_point(
+        request, settings.at, partial(_first_page, release=settings.used_release)
+    )
 
 
 async def _go(request: Request) -> Response:
@@ -204,19 +209,36 @@ async def _go(request: Request) -> Response:
     return await _to_point(request, request.query_params.get("point", "end").strip() or "end")
 
 
-async def _to_point(request: Request, point: str) -> Response:
+def _first_page(log: Log, position: int, release: str) -> str:
+    """Return the page to begin with: the overview, if it is soon found."""
+    if not position:
+        return ""
+    moment = log.moment(f"@{position}")
+    return "" if is_out_of_reach(log, moment, release) else "overview"
+
+
+def _timeline(_log: Log, _position: int) -> str:
+    """Return the page of a point that names no other."""
+    return ""
+
+
+async def _to_point(
+    request: Request, point: str, page_at: Callable[[Log, int], str] = _timeline
+) -> Response:
     if PREFIX in request.scope:
         return _remember_token(request)
     try:
         text = point.removeprefix("@")
-        position = await served(request).readers.ask(lambda log: _position(log, text))
+        position, usual = await served(request).readers.ask(
+            lambda log: (found := _position(log, text), page_at(log, found))
+        )
     except PlinianError as fault:
         return await _fault_page(request, fault)
     given = request.query_params.multi_items()
     look = Look(
         position,
         position,
-        path=request.query_params.get("page", "").strip("/"),
+        path=request.query_params.get("page", usual).strip("/"),
         query=tuple(pair for pair in given if pair[0] not in {"point", "page"}),
     )
     place = look.here()

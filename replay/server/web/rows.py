@@ -12,7 +12,7 @@ from ....engine.events import KINDS
 from ....engine.log import Query
 from ...facade.log import Log
 from ...logs.event_filters import about, known_kinds
-from ...moments.actors import AttributedEvent
+from ...moments.actors import AttributedEvent, short_actor
 from ...moments.read_events import read_events
 from ...moments.times import exact_text, span_of_day, span_text
 from ...render.events import event_rows, object_text
@@ -141,11 +141,6 @@ def _row(recorded: AttributedEvent, row: list[str]) -> ShownEvent:
         actor=short_actor(recorded.actor),
         actor_name=recorded.actor,
     )
-
-
-def short_actor(name: str) -> str:
-    """Return an actor without what all service accounts begin with."""
-    return name.rpartition(":")[2] if name.startswith("system:serviceaccount:") else name
 
 
 def next_position(log: Log, look: Look, fields: dict[str, Any], *, forwards: bool) -> int | None:

@@ -1,0 +1,91 @@
+"""What checks find at a moment: invariants, the scheduler's cache, and the rules of lint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...engine.errors import PlinianError
+from ...engine.volcano.session.history import resolve
+from ..belief.logged_drift import drift_at
+from ..invariants.check_task import CheckTask, check
+from ..lint.findings import FindingSeverity
+from ..lint.known_background import background_at
+from ..lint.lint_task import LintTask
+from ..lint.lint_task import check as lint
+from ..logs.log import Log
+from ..logs.logged_confs import ConfText
+from ..moments.moment import Moment
+from .problems import MOST_NAMED, Problem, ProblemKind
+
+FailedChecks = tuple[list[Problem], tuple[str, ...]]
+"""Problems, and what was not checked, as sentences."""
+
+
+def failed_checks(log: Log, moment: Moment, release: str, conf: ConfText | None) -> FailedChecks:
+    """Return what checks find at a moment, and what they could not look at."""
+    violations, not_checked = _violations(log, moment, release, conf)
+    problems = [*violations, *_drift(log, moment, release)]
+    try:
+        problems += _lint(log, moment, release)
+    except PlinianError as fault:
+        not_checked.append(f"lint: {fault}")
+    return problems, tuple(not_checked)
+
+
+def _violations(
+    log: Log, moment: Moment, release: str, conf: ConfText | None
+) -> tuple[list[Problem], list[str]]:
+    task = CheckTask(end=moment, behaviours=resolve(release), single=True, conf=conf)
+    report = check(log, task)
+    problems = []
+    for breach in report.violations:
+        invariant, violation = breach.invariant, breach.violation
+        text = f"{invariant.id} {invariant.name}: {violation.kind} {violation.name}: "
+        problems.append(
+            Problem(
+                kind=ProblemKind.VIOLATION,
+                text=f"{text}{violation.message}",
+                objects=(f"{violation.kind.lower()}/{violation.name}",),
+                count=1,
+                command=f"plinian check --invariant {invariant.id}",
+            )
+        )
+    by_reason: dict[str, list[str]] = {}
+    for left_out in report.not_checked:
+        if not left_out.invariant.ranged:  # Those are about no moment.
+            by_reason.setdefault(left_out.reason, []).append(left_out.invariant.id)
+    return problems, [f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items()]
+
+
+def _drift(log: Log, moment: Moment, release: str) -> Iterator[Problem]:
+    drift = drift_at(log.store, moment, resolve(release))
+    names = list(dict.fromkeys(difference.object for difference in drift.differences))
+    if not names:
+        return
+    first = drift.differences[0]
+    yield Problem(
+        kind=ProblemKind.DRIFT,
+        text=(
+            f"the scheduler's cache differs from the API server: {first.object} {first.field} is "
+            f"{first.belief or 'not there'} in the cache and {first.truth or 'not there'} in truth"
+        ),
+        objects=tuple(names[:MOST_NAMED]),
+        count=len(names),
+        command="plinian drift",
+    )
+
+
+def _lint(log: Log, moment: Moment, release: str) -> Iterable[Problem]:
+    report = lint(LintTask(background=background_at(log, moment)), [release])
+    for finding in report.findings:
+        if finding.severity is not FindingSeverity.ERROR:
+            continue
+        about = finding.document.object
+        name = "/".join(filter(None, (about.kind.lower(), about.namespace, about.name)))
+        yield Problem(
+            kind=ProblemKind.LINT,
+            text=f"{about.kind} {about.name}: {finding.message}",
+            objects=(name,),
+            count=1,
+            command="plinian lint --log",
+        )

@@ -1,0 +1,66 @@
+"""Nodes that are not ready, or hold more than they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...engine.state.facts import NodeFact
+from ...engine.state.truth_fold import Truth
+from ...engine.state.truth_tables import NodeAmounts, node_table
+from ..answers.amounts import apart, joined
+from .problems import MOST_NAMED, Problem, ProblemKind
+
+_SLACK = 0.1
+"""What Volcano's resources may differ by and count as equal; amounts are thousandths or bytes."""
+
+
+def node_problems(truth: Truth) -> Iterator[Problem]:
+    """Yield that nodes are not ready, and each node that holds more than it has."""
+    facts = {
+        entry.reference.name: entry.fact
+        for entry in truth.of("", "Node")
+        if isinstance(entry.fact, NodeFact)
+    }
+    unready = sorted(name for name, fact in facts.items() if fact.ready not in {"", "True"})
+    if unready:
+        yield _unready(unready, facts)
+    amounts = node_table(truth)
+    over = np.flatnonzero(np.any(amounts.used - amounts.allocatable > _SLACK, axis=1))
+    for row in over.tolist():
+        yield _overfull(amounts, row)
+
+
+def _unready(names: list[str], facts: dict[str, NodeFact]) -> Problem:
+    says = f"node {names[0]} is not ready (its condition Ready is {facts[names[0]].ready})"
+    more = len(names) - 1
+    return Problem(
+        kind=ProblemKind.NODE,
+        text=f"{says}, and {more} more" if more else says,
+        objects=tuple(f"node/{name}" for name in names[:MOST_NAMED]),
+        count=len(names),
+        command=f"plinian history node/{names[0]}",
+    )
+
+
+def _overfull(amounts: NodeAmounts, row: int) -> Problem:
+    name = amounts.names[row]
+    pairs = zip(amounts.resources, amounts.used[row], amounts.allocatable[row], strict=True)
+    parts = joined(
+        _pair(float(used), float(has), resource)
+        for resource, used, has in pairs
+        if used - has > _SLACK
+    )
+    return Problem(
+        kind=ProblemKind.NODE,
+        text=f"pods on node {name} request more than it has: {parts}",
+        objects=(f"node/{name}",),
+        count=1,
+        command=f"plinian describe node/{name}",
+    )
+
+
+def _pair(used: float, has: float, resource: str) -> str:
+    one, other = apart(used, has, resource)
+    return f"{one} of {other} {resource}"

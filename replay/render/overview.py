@@ -1,0 +1,151 @@
+"""An overview for people: problems, the worst first, and what was done shortly before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from types import MappingProxyType
+
+from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.units import parse_time
+from ..moments.actors import short_actor
+from ..overview.problems import Act, Overview, Problem, ProblemKind
+from .amounts import UNKNOWN, duration
+from .blocks import (
+    Block,
+    ItemList,
+    ListedItem,
+    Marked,
+    Ref,
+    Section,
+    Sentence,
+    TerminalLine,
+    Words,
+    joined,
+    moment_ref,
+    object_ref,
+)
+from .tables import Table
+
+_TITLES: Mapping[ProblemKind, str] = MappingProxyType(
+    {
+        ProblemKind.CRASH: "Crash",
+        ProblemKind.STOP: "Stopped",
+        ProblemKind.NODE: "Nodes",
+        ProblemKind.WAITING: "Waiting",
+        ProblemKind.QUEUE: "Queues",
+        ProblemKind.VIOLATION: "Violated invariants",
+        ProblemKind.DRIFT: "The scheduler's cache",
+        ProblemKind.LINT: "Errors in objects and the configuration",
+    }
+)
+
+_WORST = frozenset({ProblemKind.CRASH, ProblemKind.STOP})
+
+_DATE = len("2006-01-02T")
+
+_ALSO = 4
+"""How many further objects of a problem a line names."""
+
+_LISTED = 10
+"""How many problems of a kind are listed; commands list the others."""
+
+
+def overview_sections(overview: Overview) -> Iterator[Section]:
+    """Yield an overview, as a terminal and pages show it."""
+    asked = overview.asked
+    when = asked.at if asked.time in {"", asked.at} else f"{asked.at} ({asked.time})"
+    yield Section(
+        [
+            f"overview at {when} as {asked.release}, configuration {asked.conf}",
+            Sentence(f"{overview.sentence[:1].upper()}{overview.sentence[1:]}.", "sentence"),
+            *_placed(overview),
+        ]
+    )
+    for kind, group in groupby(overview.problems, key=lambda problem: ProblemKind(problem.kind)):
+        yield _section(kind, list(group), asked.time)
+    if asked.since:
+        yield _done(overview)
+    if overview.not_checked:
+        items = [ListedItem(text) for text in overview.not_checked]
+        yield Section([TerminalLine("NOT CHECKED"), ItemList(items, "gaps")], "Not checked")
+
+
+def _placed(overview: Overview) -> Iterator[Block]:
+    if overview.placed:
+        starts = counted(overview.placed, "job waits", "jobs wait")
+        yield Sentence(f"{starts} only for this session, which starts them.", "blank")
+
+
+def _section(kind: ProblemKind, problems: list[Problem], now: str) -> Section:
+    shown, rest = problems[:_LISTED], problems[_LISTED:]
+    items = [_item(problem, now) for problem in shown]
+    blocks: list[Block] = [TerminalLine(_TITLES[kind].upper()), ItemList(items, "chain")]
+    if rest:
+        blocks.append(Sentence(f"{len(rest)} more: {rest[0].command}", "cut"))
+    return Section(blocks, _TITLES[kind], id=kind)
+
+
+def _item(problem: Problem, now: str) -> ListedItem:
+    parts: list[str] = [problem.text]
+    others = problem.count - 1
+    if others > 0:
+        named = [object_ref(name) for name in problem.objects[1 : _ALSO + 1]]
+        left = others - len(named)
+        parts += ["; also ", *joined(named), f" and {left} more" if left > 0 else ""]
+    if problem.since:
+        parts.append(_since(problem, now))
+    parts += [" · ", _next(problem)]
+    return ListedItem(Words(*parts), lead="bad" if problem.kind in _WORST else "")
+
+
+def _since(problem: Problem, now: str) -> str:
+    least = "at least " if problem.at_least else ""
+    took = ""
+    if now:
+        took = f"{duration(parse_time(problem.since) or 0, parse_time(now) or 0)}, "
+    return f" · {least}{took}since {_clock(problem.since, now)}"
+
+
+def _next(problem: Problem) -> str:
+    """Return what to ask next: a terminal shows the command, and a page leads to its answer."""
+    words = problem.command.split()
+    if words[1:2] == ["why"]:
+        return Ref(problem.command, f"why/{words[2]}", look="code", hint="why it waits")
+    return Marked(problem.command, "code")
+
+
+def _done(overview: Overview) -> Section:
+    since = overview.asked.since
+    title = f"Done since {since}"
+    blocks: list[Block] = [TerminalLine(f"DONE SINCE {since}")]
+    if overview.acts:
+        rows = [_row(act, overview.asked.time) for act in overview.acts]
+        table = Table(("TIME", "BY", "WHAT"), rows, keep=("WHAT",), shorten=("BY", "WHAT"))
+        blocks.append(table._replace(title=title, total=len(rows) + overview.acts_left_out))
+    else:
+        blocks.append(Sentence("Nothing that the log shows.", "blank"))
+    if overview.acts_left_out:
+        blocks.append(Sentence(f"{overview.acts_left_out} more: plinian diff --who", "cut"))
+    return Section(blocks, title, id="done", captions=False)
+
+
+def _row(act: Act, now: str) -> tuple[str, str, str]:
+    names = list(act.objects)
+    what: str = act.text
+    if len(names) > 1:
+        more = act.count - min(len(names), _ALSO)
+        listed = [object_ref(name) for name in names[:_ALSO]]
+        rest = f" and {more} more" if more > 0 else ""
+        what = Words(f"{act.text}: ", *joined(listed), rest)
+    elif names and act.text.endswith(f" {names[0]}"):
+        what = Words(act.text.removesuffix(names[0]), object_ref(names[0]))
+    when = _clock(act.time, now)
+    time = Words(when, " ", moment_ref(act.position)) if act.position else when
+    return time, short_actor(act.actor) or UNKNOWN, what
+
+
+def _clock(time: str, now: str) -> str:
+    """Return a time without the date, if that is the date of the moment."""
+    day, clock = time[:_DATE], time[_DATE:]
+    return clock.removesuffix("Z") if clock and now.startswith(day) and ".." not in time else time
