@@ -55,7 +55,7 @@ class QueuePressure(msgspec.Struct, frozen=True):
         return self.held.get(name, 0.0) > (self.level.limit or {}).get(name, 0.0) + _SLACK
 
     def _limits(self, amounts: Mapping[str, float] | None) -> Iterator[tuple[str, float]]:
-        # Every queue is over a limit of 0 that nobody set: only resources that are named count.
+        # Limits that are not set are 0 here, and hold no queue back: only others count.
         for name in in_order(amounts or {}):
             most = (amounts or {})[name]
             if most > 0 and name != "pods":

@@ -57,13 +57,16 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody did shortly before.
 
     :param time: of the last of its changes, as printed; ``<none>`` if it is not known.
+    :param of_day: the same without the date; empty if it is not known.
     :param position: of the event that shows it; 0 if none does.
     :param actor: empty if the log does not say.
-    :param text: what was done, without the actor, as in ``deletes 3 pods``.
+    :param text: what was done, without the actor, as in ``deletes 3 pods``; of one object, what
+        comes before its name, as in ``cordons``.
     :param objects: as of :class:`Problem`. :param count: how many.
     """
 
     time: str
+    of_day: str
     position: int
     actor: str
     text: str

@@ -15,7 +15,6 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Reference
 from ...engine.events.payloads import ProcessPanicked, ProcessStarted
-from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import plural_of
 from ...engine.log.store import Query
 from ...engine.state.clock import UNDATED, TimeSpan
@@ -29,7 +28,7 @@ from ..logs.log import Log
 from ..moments.actors import AttributedEvent
 from ..moments.moment import Moment
 from ..moments.read_events import attributed_events
-from ..moments.times import span_text
+from ..moments.times import span_of_day, span_text
 from ..objects.kind_names import plain_name
 from .problems import MOST_NAMED, Act
 
@@ -38,7 +37,7 @@ Name = tuple[str, str, str]
 
 _FOLLOWED = (NODE, QUEUE, PRIORITY_CLASS)
 _VERSIONS = ("node.*", "queue.*", "priorityclass.*")
-"""Objects of which each version is compared with the one before: few, and each change can matter."""
+"""Objects of which each version is compared with the one before: few, and each may matter."""
 
 _VERBS: Mapping[str, str] = MappingProxyType(
     {
@@ -55,8 +54,8 @@ _PROCESSES = ("config.applied", "process.started", "process.panicked", "collecti
 class Deed(NamedTuple):
     """One thing that somebody did to one object.
 
-    :param verb: as in ``deletes``; with all that is said of the object, if ``alone``.
-    :param alone: it is not counted together with others of its kind.
+    :param verb: what comes before the name of the object, as in ``deletes``.
+    :param object: without a kind, if it was done to none.
     """
 
     actor: str
@@ -64,17 +63,15 @@ class Deed(NamedTuple):
     object: Reference
     span: TimeSpan
     position: int
-    alone: bool = False
 
 
 def acts_between(log: Log, before: Moment, after: Moment) -> list[Act]:
     """Return what was done between two moments, people before components, the newest first."""
-    by_act: dict[tuple[str, str, str, str], list[Deed]] = {}
+    by_act: dict[tuple[str, str, str], list[Deed]] = {}
     for deed in chain(_of_versions(log, before, after), _of_events(log, before, after)):
         kind = plain_name(deed.object.group, deed.object.kind) if deed.object.kind else ""
-        name = str(deed.object.full_name) if deed.alone else ""
-        by_act.setdefault((deed.actor, deed.verb, kind, name), []).append(deed)
-    acts = [_act(deeds, kind) for (_, _, kind, _), deeds in by_act.items()]
+        by_act.setdefault((deed.actor, deed.verb, kind), []).append(deed)
+    acts = [_act(deeds, kind) for (_, _, kind), deeds in by_act.items()]
     # Stable sorts: the newest first, and then people before components.
     acts.sort(key=lambda act: act.position, reverse=True)
     acts.sort(key=lambda act: is_component(act.actor))
@@ -90,12 +87,11 @@ def _act(deeds: Sequence[Deed], kind: str) -> Act:
     last = max(deeds, key=lambda deed: deed.position)
     names = dict.fromkeys(f"{kind}/{deed.object.full_name}" for deed in deeds if kind)
     what = last.verb
-    if not last.alone and kind:
-        first = next(iter(names))
-        many = plural_of(last.object.group, last.object.kind)
-        what = f"{what} {counted(len(names), first, many)}" if len(names) > 1 else f"{what} {first}"
+    if len(names) > 1:
+        what = f"{what} {len(names)} {plural_of(last.object.group, last.object.kind)}"
     return Act(
         time=span_text(last.span),
+        of_day=span_of_day(last.span),
         position=last.position,
         actor=last.actor,
         text=what,
@@ -150,36 +146,35 @@ def _life(fact: Fact | None, events: Sequence[AttributedEvent]) -> Iterator[Deed
             now = extract_fact(reference.group, reference.kind, said.payload)
             if fact is None and said.kind.endswith(".created"):
                 yield Deed(event.actor, "adds", reference, event.span, event.position)
-            for words in () if fact is None else _changes(fact, now, reference):
-                yield Deed(event.actor, words, reference, event.span, event.position, alone=True)
+            for words in () if fact is None else _changes(fact, now):
+                yield Deed(event.actor, words, reference, event.span, event.position)
             fact = now
 
 
-def _changes(before: Fact, now: Fact, reference: Reference) -> Iterator[str]:
-    """Yield what a version changes that matters to the scheduler, as words."""
-    named = f"{plain_name(reference.group, reference.kind)} {reference.name}"
+def _changes(before: Fact, now: Fact) -> Iterator[str]:
+    """Yield what a version changes that matters to the scheduler, up to the object's name."""
     if isinstance(before, NodeFact) and isinstance(now, NodeFact):
         if before.unschedulable != now.unschedulable:
-            yield f"{'cordons' if now.unschedulable else 'uncordons'} {named}"
+            yield "cordons" if now.unschedulable else "uncordons"
         if before.ready != now.ready:
             old, new = _text(before.ready), _text(now.ready)
-            yield f"sets Ready from {old} to {new} on {named}"
-        yield from _amounts("allocatable", before.allocatable, now.allocatable, named)
+            yield f"sets Ready from {old} to {new} on"
+        yield from _amounts("allocatable", before.allocatable, now.allocatable)
     if isinstance(before, QueueFact) and isinstance(now, QueueFact):
         for field in ("state", "weight", "parent", "reclaimable"):
             old, new = getattr(before, field), getattr(now, field)
             if old != new:
-                yield f"sets {field} from {_text(old)} to {_text(new)} on {named}"
+                yield f"sets {field} from {_text(old)} to {_text(new)} on"
         for field in ("capability", "deserved", "guarantee"):
-            yield from _amounts(field, getattr(before, field), getattr(now, field), named)
+            yield from _amounts(field, getattr(before, field), getattr(now, field))
 
 
-def _amounts(field: str, before: Resources, now: Resources, named: str) -> Iterator[str]:
+def _amounts(field: str, before: Resources, now: Resources) -> Iterator[str]:
     """Yield which amounts of a field change, in one sentence."""
     names = [name for name in in_order({*before, *now}) if before.get(name) != now.get(name)]
     parts = [f"{name} from {_amount(before, name)} to {_amount(now, name)}" for name in names]
     if parts:
-        yield f"sets {field} on {named}: {joined(parts)}"
+        yield f"sets {field} {joined(parts)} on"
 
 
 def _amount(amounts: Resources, name: str) -> str:
@@ -230,4 +225,4 @@ def _of_process(event: AttributedEvent) -> Deed:
             where = f" in namespace {reference.namespace}" if reference.namespace else ""
             text = f"deletes a collection of {kind}s{where}"
             reference = Reference()
-    return Deed(event.actor, text, reference, event.span, event.position, alone=True)
+    return Deed(event.actor, text, reference, event.span, event.position)

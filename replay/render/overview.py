@@ -120,32 +120,31 @@ def _done(overview: Overview) -> Section:
     title = f"Done since {since}"
     blocks: list[Block] = [TerminalLine(f"DONE SINCE {since}")]
     if overview.acts:
-        rows = [_row(act, overview.asked.time) for act in overview.acts]
+        rows = [_row(act) for act in overview.acts]
         table = Table(("TIME", "BY", "WHAT"), rows, keep=("WHAT",), shorten=("BY", "WHAT"))
         blocks.append(table._replace(title=title, total=len(rows) + overview.acts_left_out))
     else:
         blocks.append(Sentence("Nothing that the log shows.", "blank"))
     if overview.acts_left_out:
-        blocks.append(Sentence(f"{overview.acts_left_out} more: plinian diff --who", "cut"))
+        diff = f"plinian diff {since} {overview.asked.at} --who"
+        blocks.append(Sentence(f"{overview.acts_left_out} more: {diff}", "cut"))
     return Section(blocks, title, id="done", captions=False)
 
 
-def _row(act: Act, now: str) -> tuple[str, str, str]:
-    names = list(act.objects)
+def _row(act: Act) -> tuple[str, str, str]:
     what: str = act.text
-    if len(names) > 1:
-        more = act.count - min(len(names), _ALSO)
-        listed = [object_ref(name) for name in names[:_ALSO]]
-        rest = f" and {more} more" if more > 0 else ""
-        what = Words(f"{act.text}: ", *joined(listed), rest)
-    elif names and act.text.endswith(f" {names[0]}"):
-        what = Words(act.text.removesuffix(names[0]), object_ref(names[0]))
-    when = _clock(act.time, now)
+    if act.count > 1:
+        more = act.count - min(len(act.objects), _ALSO)
+        listed = [object_ref(name) for name in act.objects[:_ALSO]]
+        what = Words(f"{act.text}: ", *joined(listed), f" and {more} more" if more > 0 else "")
+    elif act.objects:
+        what = Words(f"{act.text} ", object_ref(act.objects[0]))
+    when = act.of_day or act.time
     time = Words(when, " ", moment_ref(act.position)) if act.position else when
     return time, short_actor(act.actor) or UNKNOWN, what
 
 
 def _clock(time: str, now: str) -> str:
-    """Return a time without the date, if that is the date of the moment."""
+    """Return one time without the date, if that is the date of the moment."""
     day, clock = time[:_DATE], time[_DATE:]
-    return clock.removesuffix("Z") if clock and now.startswith(day) and ".." not in time else time
+    return clock.removesuffix("Z") if now.startswith(day) else time

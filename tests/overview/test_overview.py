@@ -92,9 +92,11 @@ class TestTheDemo:
         self, demo: Any
     ) -> None:
         log, _ = demo
-        texts = [(act.actor, act.text) for act in overview_of(log, "2026-11-21T01:53:44Z").acts]
-        print(texts)
-        assert ("kubernetes-admin", "cordons node node-1") in texts
+        acts = overview_of(log, "2026-11-21T01:53:44Z").acts
+        texts = [(act.actor, act.text, act.objects[:1]) for act in acts]
+        assert ("kubernetes-admin", "cordons", ("node/node-1",)) in texts
+        evicts = next(act for act in acts if act.text == "evicts 5 pods")
+        assert "pod/default/train-b-worker-3" in evicts.objects
         assert "taint" not in str(texts)
 
     def test_every_door_says_the_same(self, demo: Any, place: str) -> None:
