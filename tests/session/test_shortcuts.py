@@ -24,6 +24,7 @@ from plinian.engine.session.nodes import class_columns
 from plinian.engine.session.nodes.class_columns import ClassColumns
 from plinian.engine.session.nodes.eviction_candidates import EvictionCandidates, PromisingNodes
 from plinian.engine.session.nodes.node_selection import NodeSelection
+from plinian.engine.session.plugins.drf import drf_plugin
 from plinian.engine.session.session_run import SessionInput, run_session
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.session.history import resolve
@@ -154,6 +155,8 @@ LONG_WAYS: tuple[tuple[object, str, object, int], ...] = (
     (preempt._Search, "begin", search_again, 30),
     (orders, "job_queue", compared_jobs, 15),
     (orders, "task_queue", compared_tasks, 15),
+    (drf_plugin, "_MANY", 0, 60),
+    (drf_plugin, "_MANY", 10**9, 60),
 )
 """What is put in the place of what, and on how many clusters."""
 
@@ -230,3 +233,16 @@ def test_one_candidate_stands_for_a_job_of_which_none_can_be_chosen(seed: int) -
                 whole = msgspec.structs.replace(entry, may=None)
                 short = eviction_details._explained(ssn, entry, task, candidates)
                 assert short == eviction_details._explained(ssn, whole, task, candidates), plugin
+
+
+@settings(max_examples=30, derandomize=True)
+@given(SEEDS)
+def test_shares_of_many_candidates_are_those_of_each(seed: int) -> None:
+    """To the last digit, and none where an account holds less than is taken off."""
+    cluster = Cluster(seed)
+    ssn, plugins = opened(cluster.conf, *cluster.documents)
+    drf = plugins["drf"]
+    candidates = np.flatnonzero(EvictionCandidates(ssn).node >= 0).tolist()
+    if candidates:
+        assert drf._shares_of_many(candidates) == list(drf._shares_left(candidates))
+        assert drf._shares_of_many([*candidates, *candidates]) is None
