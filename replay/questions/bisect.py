@@ -110,6 +110,10 @@ class BisectQuestion(QuestionOfChange, frozen=True, kw_only=True):
         "question otherwise, and the behaviour that causes it. Give one question: bound, pending, "
         "enqueued, phase or panic."
     )
+    guide = (
+        "For since when, or since which release, one pod or PodGroup is decided otherwise; `why` "
+        "has since when something waits already. `flip` has both sides of the change."
+    )
     in_terminal = """
 
 Exits with 1 if the answer is the same everywhere or the log never held the object, and with 2

@@ -24,6 +24,10 @@ class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
 
     command = "blame"
     about = "Which events make up a number of an object, and which one changed it last."
+    guide = (
+        "For who uses what is lacking: pass the number that `why` or `state` shows. `parts` are "
+        "what it is made of, each with its event; `last` is the event that changed it last."
+    )
     examples = (
         "plinian blame queue/gold allocated.cpu --at -5m",
         "plinian blame node/node-1 idle.nvidia.com/gpu",

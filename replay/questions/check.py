@@ -32,6 +32,11 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
 
     command = "check"
     about = "Which invariants are violated at a moment, or over a range of the log."
+    guide = (
+        "For faults of the cluster or the scheduler when it is not known what is wrong. "
+        "`violations` has them; what `not_checked` lists was not looked at. Mistakes in queues "
+        "and jobs are found by `lint`, races that may still happen by `explore`."
+    )
     examples = (
         "plinian check --release v1.8.2",
         "plinian check --at -5m --invariant I-04 --invariant gang-atomicity",

@@ -65,6 +65,10 @@ class ComparisonQuestion(QuestionOfDecisions, frozen=True, kw_only=True):
     command = "session"
     name = "compare"
     about = "The sessions of several releases at one moment, and the first difference."
+    guide = (
+        "For one moment, as of `session`; all sessions of the log are in `upgrade_check`. Where "
+        "they differ, the numbers compared and the behaviour that is the cause are there."
+    )
 
     at: Annotated[Point, AT] = "end"
     confs: Annotated[Conf | Sequence[Conf | None] | None, CONF._replace(only=LOCAL)] = None

@@ -34,6 +34,10 @@ class DiffQuestion(Question["Diff"], frozen=True):
 
     command = "diff"
     about = "What differs between two moments: objects, fields, used resources."
+    guide = (
+        "For what changed before something went wrong. In `nodes` and `queues`, cpu and other "
+        "resources are in thousandths, memory is in bytes. Who changed an object is in `history`."
+    )
     in_terminal = """
 
 With --who, each line says who made the difference and which event shows it; for a field, that

@@ -25,6 +25,10 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
 
     command = "drift"
     about = "Where the scheduler's cache differs from the API server, and since which event."
+    guide = (
+        "For decisions that do not fit what `state` shows. Without `differences`, the cache held "
+        "what the API server did."
+    )
     examples = ("plinian drift --at rv:1042 --release v1.8.2",)
     work = "compare"
     is_table = True

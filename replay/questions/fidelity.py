@@ -33,6 +33,10 @@ class RerunQuestion(QuestionOfRange["Fidelity"], frozen=True, kw_only=True):
 
     command = "fidelity"
     about = "The sessions that the scheduler ran, run again and compared with the record."
+    guide = (
+        "For how far answers about this log can be trusted: whether the sessions that it records "
+        "come out again as they did."
+    )
     in_terminal = """
 
 Exits with 2 if there is nothing to compare. Otherwise exits with 0; with --exit-code, with 1 if

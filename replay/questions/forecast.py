@@ -50,6 +50,11 @@ class ForecastQuestion(_QuestionOfTime, frozen=True, kw_only=True):
     about = (
         "What happens for some time after a moment, as the cluster was and with something changed."
     )
+    guide = (
+        "For when a job will start, and who starts later because of a change. `differences` has "
+        "the result, `assumed` and `not_modelled` what it rests on. `calibration` says how the "
+        "course without a change compares with what was recorded: say it, too."
+    )
     work = "time"
     names_inputs = True
     must_change = False

@@ -30,6 +30,12 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
 
     command = "history"
     about = "Everything that happened to an object up to a moment."
+    guide = (
+        "For who created, changed, evicted or deleted one object, and when; for a kind of event, "
+        "ask `events`. An empty `actor` is not known. If `uids` has several, several objects had "
+        "this name, one after the other. Who removed a pod is the one who first set its "
+        "deletionTimestamp."
+    )
     in_terminal = (
         "Exits with 1 if the log holds no such object, and names the objects that may be meant."
     )

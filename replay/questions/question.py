@@ -54,7 +54,8 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
 
     Its fields are annotated with a :class:`Field`. Class variables say the rest: ``command``, the
     words of its command; ``name``, what Python and the API call it, if that is something else;
-    ``about``, what it asks in one sentence, for lists of questions; ``in_terminal``, what only the
+    ``about``, what it asks in one sentence, for lists of questions; ``guide``, when an agent asks
+    it, what it asks instead, and what of the answer to read; ``in_terminal``, what only the
     help of the command says; ``examples``, commands for the end of its help; ``is_long``, whether
     it may take more than half a second; ``work``, what progress counts; ``is_table``, whether
     people read its answers as tables, and not as lines; ``forms``, how the command writes them, if
@@ -71,6 +72,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     command: ClassVar[str]
     name: ClassVar[str] = ""
     about: ClassVar[str]
+    guide: ClassVar[str] = ""
     in_terminal: ClassVar[str] = ""
     examples: ClassVar[Sequence[str]] = ()
     is_long: ClassVar[bool] = False

@@ -28,6 +28,11 @@ class SessionQuestion(QuestionOfSessions["SessionAnswer"], frozen=True, kw_only=
 
     command = "session"
     about = "One scheduling session on the state at a moment: what it decides."
+    guide = (
+        "For all decisions of a moment, also which pods it evicts. Why one object waits is in "
+        "`why`, which sessions ran in `sessions`. Take `trace` only if the steps matter: it is "
+        "long. What the scheduler's cache had wrong by then: `drift`."
+    )
     in_terminal = """
 
 With several releases or configurations, every release is run with every configuration, and the
@@ -47,9 +52,7 @@ each, and the behaviours in which the releases differ."""
 
     release: Annotated[str | None, RELEASE_OF_IMAGE._replace(repeatable=True)] = None
     conf: Annotated[Conf | None, CONF._replace(repeatable=True)] = None
-    trace: Annotated[bool, Field("Also print every step, with the values that it compared.")] = (
-        False
-    )
+    trace: Annotated[bool, Field("Also every step, with the values that it compared.")] = False
     choose: Annotated[
         str | int,
         Field(

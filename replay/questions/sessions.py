@@ -29,6 +29,10 @@ class SessionListQuestion(Question["Records[ListedSession]"], frozen=True, kw_on
     command = "session list"
     name = "sessions"
     about = "The scheduling sessions that the scheduler ran, as far as the log shows them."
+    guide = (
+        "For the points session:N that all tools take, and for how many pods each session bound "
+        "and evicted."
+    )
     examples = ("plinian session list --since -5m", "plinian session list -o wide")
     is_long = True
     is_table = True

@@ -44,6 +44,12 @@ class UpgradeCheckQuestion(QuestionOfRelease["Upgrade"], frozen=True, kw_only=Tr
         "The sessions of the log as two releases: what another release would have decided "
         "differently, and which behaviours cause it."
     )
+    guide = (
+        "Read `verdict` first, then `groups`: each cause with its decisions. It holds for the "
+        "sessions of this log, `sessions` of `known`, and says nothing of others. Of "
+        "`behaviours`, those whose `part` is cache or controllers are not tried here. One moment "
+        "as both: `compare`; the first release that decides otherwise about one object: `bisect`."
+    )
     in_terminal = """
 
 The first line is the verdict: crashes, a stop of all scheduling, placements, evictions or only

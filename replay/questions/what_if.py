@@ -36,6 +36,12 @@ class WhatIfQuestion(QuestionOfChanges["WhatIf"], frozen=True, kw_only=True):
 
     command = "what-if"
     about = "The session of a moment as it was, and with something changed."
+    guide = (
+        "It is one session: what would be decided at once. `decisions` has only what differs; if "
+        "it is empty, the change changes nothing. For what happens later ask `forecast`; to find "
+        "a change that helps, `what_would_help`. A new job cannot be given: that needs the "
+        "command, with a manifest."
+    )
     in_terminal = """\
 With --for it does: the cluster lives on as it was and as changed, without a change only as it was.
 An interrupt prints the courses that are finished, names the others, and exits with 130."""

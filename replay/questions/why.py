@@ -72,6 +72,13 @@ class WhyQuestion(QuestionOfWaiting["Why"], frozen=True, kw_only=True):
 
     command = "why"
     about = "Why a pod, job, podgroup, queue or node waits at a moment, and since when."
+    guide = (
+        "Begin with it whenever something is pending. `sentence` is the whole answer: repeat it. "
+        "If `waits` is false, it does not wait at that moment: ask about an earlier one. `stages` "
+        "say since when, `made_by` who changed what the reason rests on. Of a queue, `chain` has "
+        "its account: what it holds, the share it deserves, its limit. Who uses what is lacking: "
+        "`blame`; what changed before: `diff`."
+    )
     in_terminal = """\
 Exits with 1 if there is no such object.
 

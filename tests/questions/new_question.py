@@ -37,6 +37,7 @@ class CensusQuestion(QuestionOfMoment[Census], frozen=True):
 
     command = "census"
     about = "How many objects of a kind there are."
+    guide = "For a number alone."
     examples = ("plinian census pods --at -5m",)
 
     kind: Annotated[str, Field("The kind, as in pods.", metavar="KIND")]

@@ -74,5 +74,8 @@ def test_it_is_a_tool_of_agents(place: str, nodes: int) -> None:
     assert json.loads(at_door("tool", place)) == {
         "kind": "nodes",
         "objects": nodes,
-        "about": ["How many objects of a kind there are.", "The kind, as in pods."],
+        "about": [
+            "How many objects of a kind there are. For a number alone.",
+            "The kind, as in pods.",
+        ],
     }

@@ -124,16 +124,18 @@ def _parted(docstring: str) -> tuple[str, dict[str, str]]:
     return said.strip(), {name: text.strip() for name, text in texts}
 
 
-def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
+def input_schema(operation: Operation, *, limit: int, at: str) -> dict[str, Any]:
     """Return the JSON schema of the parameters of a question.
 
-    :param limit: how many members a list has by default.
+    :param limit: how many members a list has by default. :param at: the moment of the server.
     """
     fields = {
         parameter.name: {**parameter.schema(), "description": parameter.about}
         for parameter in operation.parameters
     }
     fields["limit"]["default"] = limit
+    if operation.point in fields and not operation.is_whole:
+        fields[operation.point]["default"] = operation.default or at
     return {
         "type": "object",
         "properties": fields,

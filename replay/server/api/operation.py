@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -73,9 +73,16 @@ Ask = Callable[[OperationRequest], Any]
 """Returns the answer: a result of the Python API, or a :class:`.pages.Part` of a list."""
 
 
+def in_words_of(parameters: Iterable[Parameter], text: str) -> str:
+    """Return a text with parameters in place of the options of the command."""
+    names = {parameter.flag: parameter.name for parameter in parameters if parameter.flag}
+    return _OPTION.sub(lambda option: names.get(option[0], option[0]), text)
+
+
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """A question that the API answers.
 
+    :param guide: when an agent asks it, what it asks instead, and what of the answer to read.
     :param method: what answers it in the Python API. :param command: the words of the command that
         answers it in the terminal.
     :param takes: its parameters, without those that all questions have, or all that run sessions.
@@ -92,6 +99,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     about: str
+    guide: str = ""
     method: str
     command: tuple[str, ...]
     ask: Ask
@@ -132,7 +140,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     def has_release(self) -> bool:
         """Return whether it is about one release, which a request need not name."""
         return any(
-            parameter.name == "release" and not parameter.required for parameter in self.parameters
+            parameter.name == "release" and not parameter.required and not parameter.many
+            for parameter in self.parameters
         )
 
     def in_own_words(self, text: str) -> str:
@@ -141,10 +150,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         :param text: one that names a whole command stays as it is.
         """
         # Its options are those of the command, and not parameters.
-        if "plinian " in text:
-            return text
-        names = {parameter.flag: parameter.name for parameter in self.parameters if parameter.flag}
-        return _OPTION.sub(lambda option: names.get(option[0], option[0]), text)
+        return text if "plinian " in text else in_words_of(self.parameters, text)
 
     def command_line(self, asked: OperationRequest) -> str:
         """Return the command that answers a question in the terminal; empty if there is none."""

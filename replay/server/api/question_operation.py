@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...questions.fields import DeclaredField, Door, declared_fields
+import msgspec
+
+from ...questions.fields import DeclaredField, Door, PointText, declared_fields
 from ...questions.question import Question, QuestionOfRelease
-from .operation import Operation, OperationRequest
+from .operation import Operation, OperationRequest, in_words_of
 from .parameters import Parameter, ParameterType
-from .words import ADD_NODE, BUDGET, CONF, FOR, RELEASES, TIME, TRY_CONF, TRY_RELEASE
+from .words import ADD_NODE, BUDGET, CONF, FOR, POINT, RELEASES, TIME, TRY_CONF, TRY_RELEASE
 
 _KINDS: Mapping[type, ParameterType] = MappingProxyType(
     {bool: ParameterType.FLAG, int: ParameterType.NUMBER}
@@ -52,10 +55,11 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
     return Operation(
         name=name,
         about=kind.about,
+        guide=kind.guide,
         method=f"{'Log.' * kind.needs_log}{name.replace('-', '_')}",
         command=(*kind.command.split(), *kind.words),
         ask=ask,
-        takes=tuple(takes),
+        takes=tuple(_in_own_words(takes)),
         long=kind.is_long,
         runs_sessions=runs_sessions,
         reads_all=kind.reads_all,
@@ -71,13 +75,12 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
 
 def _parameter(field: DeclaredField) -> Parameter:
     about, name = field.about, field.about.name or field.name
-    as_in = ", as in job/train or pod/ml/train-0." if about.in_words else ""
     own = _OWN.get(field.name)
     if own is not None and own.many == field.many:
         return own
     return Parameter(
         name=name,
-        about=f"{about.help.removesuffix('.')}{as_in}" if as_in else about.help,
+        about=_said(field),
         kind=_KINDS.get(field.of, ParameterType.TEXT),
         required=field.is_required,
         default=field.default if about.is_argument else None,
@@ -88,3 +91,26 @@ def _parameter(field: DeclaredField) -> Parameter:
         argument=field.name if name != field.name else "",
         option="" if field.is_argument else "--",
     )
+
+
+_FORM = re.compile(r"/|\.\.|\|")
+"""What the name of a value has if it is the form of the value."""
+
+_OBJECT = "as in job/train or pod/ml/train-0."
+
+
+def _said(field: DeclaredField) -> str:
+    """Return what the API says of a field: its help, and how its value is written."""
+    text, form = field.about.help.replace("; repeatable", ""), field.about.metavar
+    if field.about.in_words:
+        return f"{text.removesuffix('.')}, {_OBJECT}"
+    if field.of is PointText:
+        return text if "@POSITION" in text else f"{text} Write {POINT}."
+    if "as in" in text or field.about.choices or not _FORM.search(form):
+        return text
+    return f"{text} {_OBJECT.capitalize()}" if form == "KIND/NAME" else f"{text} Write {form}."
+
+
+def _in_own_words(takes: Sequence[Parameter]) -> Iterator[Parameter]:
+    for parameter in takes:
+        yield msgspec.structs.replace(parameter, about=in_words_of(takes, parameter.about))

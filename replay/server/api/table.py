@@ -39,6 +39,9 @@ _THE_LOG = (
     Operation(
         name="log",
         about="What the log holds of its cluster: inputs, range, what it knows completely, advice.",
+        guide="Call it first, with `limit` 10. `coverage` says which kinds are known completely, "
+        "and when; `releases` which release ran; `advice` what to ingest. Whether its "
+        "sessions come out again: `fidelity`.",
         names_inputs=True,
         long=True,
         method="Log.status",
@@ -49,6 +52,8 @@ _THE_LOG = (
     Operation(
         name="events",
         about="The events of the log by position: what happened to objects, and who did it.",
+        guide="For one kind of event over a time, such as pod.evicted, pod.deleted or node.*; for "
+        "one object ask `history`. An empty `actor` is not known.",
         method="Log.events",
         command=("events",),
         ask=events,
@@ -81,6 +86,7 @@ _THE_STATE = (
     Operation(
         name="kinds",
         about="The kinds of objects that exist at a moment, and how many of each.",
+        guide="For the names that `objects` takes, and whether the log has a kind at all.",
         method="Log.truth",
         command=(),
         ask=kinds,
@@ -91,6 +97,8 @@ _THE_STATE = (
         name="state",
         about="The state at a moment as rows: one for each object, or each resource of it. cpu is "
         "in cores, memory in bytes.",
+        guide="For all queues or nodes side by side. What a queue deserves is here what its spec "
+        "says; the share that a session computes is in `why` about the queue.",
         method="Log.state",
         command=(),
         ask=method("state", "table"),
@@ -112,6 +120,8 @@ _THE_STATE = (
         name="objects",
         about="Whole objects of a kind as the API server held them at a moment. What Secrets "
         "contain is never in a log.",
+        guide="For specs, labels and status; `state` is shorter. Name a `field_selector` or a "
+        "`namespace`, as whole objects are long. `kinds` lists what there is.",
         method="Log.get",
         command=("get",),
         ask=objects,
@@ -140,6 +150,8 @@ _SEARCHES = (
     Operation(
         name="explore",
         about="Orders of a cluster's steps from a moment on that end badly: races.",
+        guide="For faults that happen now and then. It searches, and takes as long as `budget`; "
+        "ask `check` first for what did happen.",
         method="explore_log",
         command=("explore",),
         ask=explore,
@@ -181,6 +193,9 @@ _SEARCHES = (
     Operation(
         name="lint",
         about="Which rules queues, PodGroups and jobs of a moment break, and in which releases.",
+        guide="For queues, PodGroups and jobs that can never work as they are written. Each of "
+        "the `findings` names its `releases`, its effect and what to do now. What did go "
+        "wrong is found by `check`.",
         names_inputs=True,
         method="Log.lint",
         command=("lint",),

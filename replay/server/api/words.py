@@ -21,7 +21,7 @@ NAMESPACE = Parameter(name="namespace", about="The namespace to look in.")
 RELEASE = Parameter(name="release", about="The release of Volcano, as in v1.12.1.")
 RELEASES = Parameter(
     name="release",
-    about="A release of Volcano; repeat it to compare several.",
+    about="A release of Volcano; give several to compare them.",
     required=True,
     many=True,
     argument="releases",

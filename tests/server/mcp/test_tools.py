@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import jsonschema
 import pytest
 from api_questions import QUESTIONS, TIME
+from asking_tools import ask
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
@@ -21,9 +22,7 @@ from serving import Running, ended, serving
 
 import plinian
 from plinian.replay.server.api.table import OPERATIONS
-from plinian.replay.server.mcp.tools import MOST_LINKS, server_of
-from plinian.replay.server.readers import Readers
-from plinian.replay.server.settings import ServerSettings
+from plinian.replay.server.mcp.tools import MOST_LINKS
 
 T = TypeVar("T")
 
@@ -32,20 +31,6 @@ NEEDED = {
     *("session", "compare", "check", "explore"),
 }
 WHY = {"object": "job/gpu-2", "at": TIME}
-
-
-def ask(place: Path, question: Callable[[Client], Awaitable[T]], mode: str = "auto") -> T:
-    """Return what a client in this process is answered."""
-
-    async def asked() -> T:
-        readers = Readers(ServerSettings(str(place)))
-        try:
-            async with Client(server_of(ServerSettings(str(place)), readers), mode=mode) as client:
-                return await question(client)
-        finally:
-            readers.close()
-
-    return asyncio.run(asked())
 
 
 def ask_process(place: Path, question: Callable[[Client], Awaitable[T]]) -> T:
