@@ -132,8 +132,8 @@ def answered(asked: OperationRequest) -> Answer:
         result, cut, after = list_part.document, _cut(list_part, page), list_part.next
     else:
         # All long lists of an answer share one offset: pages go on until the longest list ends.
-        result, cut = bounded(document(list_part, trace=bool(asked.values.get("trace"))), page)
-        longest = max((list_cut.total or 0 for list_cut in cut), default=0)
+        whole = document(list_part, trace=bool(asked.values.get("trace")))
+        result, cut, longest = bounded(whole, page)
         after = page.end if longest > page.end else None
     withheld = _withheld_from(asked, result)
     result = withheld.document(result)

@@ -64,7 +64,9 @@ class ListPart(NamedTuple):
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of the answer that is not shown whole.
+    """A list of the answer that is not shown whole: the next page continues it.
+
+    One inside of another that is cut begins on every page: a larger limit shows more of it.
 
     :param field: where it is in the result, as in ``sides.0.binds``; empty is the result itself.
     :param first: the index of its first member that is shown, and ``total``: its length; null if
@@ -90,16 +92,30 @@ def page_of(limit: int | None, cursor: str | None) -> ListPageSize:
     return ListPageSize(int(match[2]), int(match[1]), int(match[3]))
 
 
-def bounded(value: Any, page: ListPageSize) -> tuple[Any, list[Cut]]:
-    """Return a document with its long lists cut to a page, and which ones were cut.
+def bounded(value: Any, page: ListPageSize) -> tuple[Any, list[Cut], int]:
+    """Return a document with its long lists cut to a page, which ones, and the longest's length.
 
-    Lists that are not longer than a page are whole on every page.
+    Lists that are not longer than a page are whole on every page. Those inside of a list that is
+    cut begin on every page, and do not count as the longest: the rest of them is on no page.
     """
-    cuts: list[Cut] = []
-    return _bounded(value, page, (), cuts), cuts
+    cuts: list[tuple[Cut, bool]] = []
+    found = _bounded(value, page, (), cuts, inside=False)
+    longest = max((cut.total or 0 for cut, inside in cuts if not inside), default=0)
+    return found, [cut for cut, _ in cuts], longest
 
 
-def _bounded(value: Any, page: ListPageSize, path: tuple[str, ...], cuts: list[Cut]) -> Any:
+def _bounded(
+    value: Any,
+    page: ListPageSize,
+    path: tuple[str, ...],
+    cuts: list[tuple[Cut, bool]],
+    *,
+    inside: bool,
+) -> Any:
+    """Return a part of a document, cut.
+
+    :param cuts: gets what was cut, and whether it is inside of another that was.
+    """
     if not isinstance(value, list | dict):
         return value
     named: Iterable[tuple[Any, Any]] = (
@@ -107,12 +123,16 @@ def _bounded(value: Any, page: ListPageSize, path: tuple[str, ...], cuts: list[C
     )
     # An object with few fields is a record, of which all belong together.
     most = page.limit if isinstance(value, list) else max(page.limit, DEFAULT_LIMIT)
-    if len(value) > most:
-        shown = list(islice(named, page.offset, page.end))
-        field = ".".join(path)
-        cuts.append(Cut(field=field, first=page.offset, shown=len(shown), total=len(value)))
-        named = shown
-    members = {name: _bounded(member, page, (*path, str(name)), cuts) for name, member in named}
+    is_cut = len(value) > most
+    if is_cut:
+        first = 0 if inside else page.offset
+        named = shown = list(islice(named, first, first + page.limit))
+        cut = Cut(field=".".join(path), first=first, shown=len(shown), total=len(value))
+        cuts.append((cut, inside))
+    members = {
+        name: _bounded(member, page, (*path, str(name)), cuts, inside=inside or is_cut)
+        for name, member in named
+    }
     return members if isinstance(value, dict) else list(members.values())
 
 

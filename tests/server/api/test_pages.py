@@ -104,10 +104,37 @@ def test_a_cursor_of_something_else_is_refused(server: Running, cursor: str) -> 
 def test_records_are_not_cut_and_maps_are() -> None:
     record = {str(number): number for number in range(20)}
     many = {str(number): number for number in range(300)}
-    found, cuts = bounded({"record": record, "many": many}, ListPageSize(5))
+    found, cuts, longest = bounded({"record": record, "many": many}, ListPageSize(5))
     assert found["record"] == record
     assert list(found["many"].values()) == [0, 1, 2, 3, 4]
     assert [(cut.field, cut.total) for cut in cuts] == [("many", 300)]
+    assert longest == 300
+
+
+def test_a_list_inside_of_one_that_is_cut_begins_on_every_page() -> None:
+    """Its first members would be on no page but the first, where its parent is not."""
+    whole = {"outer": [{"inner": [*range(number, number + 4)]} for number in range(6)]}
+    shown = []
+    for offset in (0, 3):
+        found, cuts, longest = bounded(whole, ListPageSize(3, offset))
+        shown += [one["inner"] for one in found["outer"]]
+        assert longest == 6
+        assert [(cut.field, cut.first, cut.shown, cut.total) for cut in cuts] == [
+            ("outer", offset, 3, 6),
+            *((f"outer.{number}.inner", 0, 3, 4) for number in range(offset, offset + 3)),
+        ]
+    assert shown == [[*range(number, number + 3)] for number in range(6)]
+
+
+def test_the_pages_of_a_history_have_the_first_changes_of_each_version(server: Running) -> None:
+    query = {"object": "pod/train-b-worker-3"}
+    (whole,) = pages(server, "history", limit=1000, **query)
+    some = pages(server, "history", limit=5, **query)
+    shown = [one for page in some for one in page["result"]["happenings"]]
+    assert [one["position"] for one in shown] == whole["evidence"]["positions"]
+    assert [one["changes"] for one in shown] == [
+        one["changes"][:5] for one in whole["result"]["happenings"]
+    ]
 
 
 def test_an_answer_that_is_too_large_says_how_to_narrow_it() -> None:
