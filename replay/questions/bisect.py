@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..simulate.scenario_cases import Case
     from ..truth.points import Point
 
-_NAMED = "NS/NAME"
+_NAMED, _FORM = "NS/NAME", "NAMESPACE/NAME"
 _KINDS = ("bound", "pending", "enqueued", "phase", "panic")
 
 
@@ -33,15 +33,22 @@ _OF_SEARCHES_ALONG = ("step", "from_", "to", "release", "linear", "halve")
 class QuestionOfChange(QuestionOfRelease["Bisection"], frozen=True, kw_only=True):
     """A question about where the answer of a session changes."""
 
-    bound: Annotated[str | None, Field("Question: does the pod have a node?", _NAMED)] = None
+    bound: Annotated[
+        str | None, Field("Question: does the pod have a node?", _NAMED, form=_FORM)
+    ] = None
     pending: Annotated[
-        str | None, Field("Question: does the pod exist without a node?", _NAMED)
+        str | None, Field("Question: does the pod exist without a node?", _NAMED, form=_FORM)
     ] = None
     enqueued: Annotated[
-        str | None, Field("Question: has the PodGroup left the phase Pending?", _NAMED)
+        str | None, Field("Question: has the PodGroup left the phase Pending?", _NAMED, form=_FORM)
     ] = None
     phase: Annotated[
-        str | None, Field("Question: does the PodGroup have this phase?", "NS/NAME=PHASE")
+        str | None,
+        Field(
+            "Question: does the PodGroup have this phase?",
+            "NS/NAME=PHASE",
+            form=f"{_FORM}=PHASE",
+        ),
     ] = None
     panic: Annotated[bool, Field("Question: does the scheduler panic?")] = False
     releases: Annotated[
@@ -49,6 +56,7 @@ class QuestionOfChange(QuestionOfRelease["Bisection"], frozen=True, kw_only=True
         Field(
             "Find the first release with another answer, and the behaviour that causes it.",
             "R1..R2",
+            form="R1..R2, as in v1.11.0..v1.12.1",
         ),
     ] = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-from .fields import Field
+from .fields import NAMED_OBJECT, Field
 from .question import QuestionInNamespace
 
 if TYPE_CHECKING:
@@ -34,7 +34,12 @@ class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
         "plinian blame queue/gold capability.cpu",
     )
 
-    named: Annotated[str, Field("A pod, job, podgroup, queue or node.", "KIND/NAME", name="object")]
+    named: Annotated[
+        str,
+        Field(
+            "A pod, job, podgroup, queue or node.", "KIND/NAME", name="object", form=NAMED_OBJECT
+        ),
+    ]
     number: Annotated[
         str,
         Field(

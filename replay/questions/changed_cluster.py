@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeV
 
 import msgspec
 
-from .fields import CONF, NAMESPACE, PROGRESS, RELEASE_OF_IMAGE, Door, Field, Names, several
+from .fields import (
+    CONF,
+    NAMED_OBJECT,
+    NAMESPACE,
+    PROGRESS,
+    RELEASE_OF_IMAGE,
+    Door,
+    Field,
+    Names,
+    several,
+)
 from .question import QuestionOfSessions, Remark, taken, unsaid
 
 if TYPE_CHECKING:
@@ -54,7 +64,11 @@ class QuestionOfChanges(QuestionOfSessions[A], Generic[A], frozen=True, kw_only=
     uncordon: Annotated[Names, Field("The node takes pods again.", "NODE")] = ()
     delete: Annotated[
         Names,
-        Field("The object does not exist; with a job or a PodGroup also its pods.", "KIND/NAME"),
+        Field(
+            "The object does not exist; with a job or a PodGroup also its pods.",
+            "KIND/NAME",
+            form=NAMED_OBJECT,
+        ),
     ] = ()
     conf: Annotated[Conf | None, CONF._replace(only=NAMED)] = None
     try_conf: Annotated[

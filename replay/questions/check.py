@@ -57,6 +57,7 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
             "Check only this moment: @POSITION, rv:REVISION, a time, -5m or end. Without it, the "
             "whole log is checked.",
             "POINT",
+            form="",
         ),
     ] = None
     since: Annotated[

@@ -64,6 +64,8 @@ class Field(NamedTuple):
     :param is_hidden: help does not show it. :param repeatable: the command takes several, of which
         :meth:`Question.of_command` makes another question.
     :param variable: of the environment, which the command reads if the option is not given.
+    :param form: how its value is written, for doors that do not show ``metavar``; empty if ``help``
+        says it. None is that of all moments for a moment, and nothing for another value.
     """
 
     help: str
@@ -80,10 +82,14 @@ class Field(NamedTuple):
     repeatable: bool = False
     is_hidden: bool = False
     variable: str = ""
+    form: str | None = None
 
 
 REQUIRED: Any = inspect.Parameter.empty
 """Stands for the default of a field that must be given."""
+
+NAMED_OBJECT = "KIND/NAME or KIND/NAMESPACE/NAME"
+"""How an object is written."""
 
 LAST_SESSION = Field("Only the last session opened by this moment.", "POINT")
 UNTIL_SESSION = Field("Only sessions up to this point.", "POINT")
@@ -91,6 +97,7 @@ AT = Field(
     "The moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end), session:N or end; "
     "with a branch: what-if@1042.",
     "POINT",
+    form="",
 )
 SINCE = Field("From this point on.", "POINT")
 UNTIL = Field("Up to this point.", "POINT")

@@ -26,6 +26,12 @@ class OverviewQuestion(QuestionOfSessions["Overview"], frozen=True, kw_only=True
 
     command = "overview"
     about = "What is wrong at a moment, the worst first, and what was done shortly before."
+    guide = (
+        "Begin with it when it is not known what is wrong, or which jobs wait. `problems` has the "
+        "worst first, each with the question that says more: ask it with the same `at`. `acts` has "
+        "what people and components did before. What it does not name is fine, but for what "
+        "`not_checked` lists. Faults of a whole log: `check`."
+    )
     examples = ("plinian overview", "plinian overview --at -5m --recent 30m")
     work = "overview"
     reads_inputs = True

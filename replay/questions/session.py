@@ -59,6 +59,7 @@ each, and the behaviours in which the releases differ."""
             "How to choose among equal nodes, where the scheduler picks at random: the least name, "
             "the node that the log recorded, or at random with this seed.",
             "least-name|recorded|SEED",
+            form="least-name, recorded, or a number",
         ),
     ] = _LEAST_NAME
     sample_nodes: Annotated[

@@ -77,6 +77,7 @@ with --exit-code, with 1 if the verdict names a change (with --all, if anything 
             "Only sessions up to this moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m "
             "(before the end), session:N or end; with a branch: what-if@1042.",
             "POINT",
+            form="",
         ),
     ] = "end"
     conf: Annotated[Conf | None, Field("A configuration instead of the log's.", "FILE")] = None

@@ -27,8 +27,8 @@ class WouldHelpQuestion(QuestionOfWaiting["WouldHelp"], frozen=True, kw_only=Tru
     guide = (
         "For something that waits, if no particular change is asked about; for one that is, "
         "`what_if`. `starts` says when, `evicts` and `no_longer` who pays for it; `left` changes "
-        "were not tried for lack of time. A release with `faults` helps only because it fails to "
-        "check something: never advise it."
+        "were not tried for lack of time. What `by_fault` lists helps only because a release "
+        "fails to check something: never advise it."
     )
 
     budget: Annotated[str, BUDGET] = "30s"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -93,22 +92,13 @@ def _parameter(field: DeclaredField) -> Parameter:
     )
 
 
-_FORM = re.compile(r"/|\.\.|\|")
-"""What the name of a value has if it is the form of the value."""
-
-_OBJECT = "as in job/train or pod/ml/train-0."
-
-
 def _said(field: DeclaredField) -> str:
     """Return what the API says of a field: its help, and how its value is written."""
-    text, form = field.about.help.replace("; repeatable", ""), field.about.metavar
-    if field.about.in_words:
-        return f"{text.removesuffix('.')}, {_OBJECT}"
-    if field.of is PointText:
-        return text if "@POSITION" in text else f"{text} Write {POINT}."
-    if "as in" in text or field.about.choices or not _FORM.search(form):
-        return text
-    return f"{text} {_OBJECT.capitalize()}" if form == "KIND/NAME" else f"{text} Write {form}."
+    about, usual = field.about, POINT if field.of is PointText else ""
+    if about.in_words:
+        return f"{about.help.removesuffix('.')}, as in job/train or pod/ml/train-0."
+    form = usual if about.form is None else about.form
+    return f"{about.help} Write {form}." if form else about.help
 
 
 def _in_own_words(takes: Sequence[Parameter]) -> Iterator[Parameter]:
