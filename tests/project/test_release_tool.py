@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,15 @@ def test_the_wheel_has_what_was_committed(dist: Path, project: Path) -> None:
     (wheel,) = dist.glob("*.whl")
     packed = zipfile.ZipFile(wheel).read("plinian/engine/version.py")
     assert packed == (project / "engine/version.py").read_bytes()
+
+
+def test_the_source_archive_has_every_skill_for_agents(dist: Path) -> None:
+    (archive,) = dist.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        inside = {name.partition("/")[2] for name in packed.getnames()}
+    skills = {path for path in files() if path.startswith("skills/")}
+    assert len(skills) >= 7
+    assert skills - inside == set()
 
 
 def test_the_sums_are_of_all_other_files(dist: Path) -> None:

@@ -127,9 +127,9 @@ ROOT_HOLDS = frozenset(
     (
         *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
         *("SECURITY.md", "action.yml", "mkdocs.yml"),
-        *("Dockerfile", "docker-compose.yml", "pyproject.toml"),
+        *("Dockerfile", "docker-compose.yml", "MANIFEST.in", "pyproject.toml"),
         *(".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-hooks.yaml"),
-        *("benchmarks", "docs", "engine", "migrations", "replay", "tests", "tools"),
+        *("benchmarks", "docs", "engine", "migrations", "replay", "skills", "tests", "tools"),
     )
 )
 

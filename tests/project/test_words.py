@@ -14,7 +14,9 @@ from tree import files
 def checked() -> list[str]:
     """Return the files whose words are checked: pages and modules."""
     pages = [
-        path for path in DOCUMENTS if "/" not in path or path.startswith((".github/", "docs/"))
+        path
+        for path in DOCUMENTS
+        if "/" not in path or path.startswith((".github/", "docs/", "skills/"))
     ]
     code = [path for path in files() if path.endswith(".py")]
     return [path for path in pages if not path.startswith(words.NOT_CHECKED)] + [
