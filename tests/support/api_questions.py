@@ -16,6 +16,7 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
     "history": {"object": "job/gpu-2", "ignore": "status", **AT},
     "blame": {"object": "queue/gold", "number": "allocated.cpu", **AT},
     "drift": AT,
+    "overview": AT,
     "why": {"object": "job/gpu-2", **AT},
     "what-would-help": {"object": "job/gpu-2", "budget": "60s", **AT},
     "session": {"release": "v1.11.0", "trace": "true", "choose": "7", **AT},
