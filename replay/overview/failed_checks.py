@@ -13,30 +13,32 @@ from ..lint.known_background import background_at
 from ..lint.lint_task import LintTask
 from ..lint.lint_task import check as lint
 from ..logs.log import Log
-from ..logs.logged_confs import ConfText
-from ..moments.moment import Moment
+from ..logs.moment_commands import MomentCommands
+from .overview_task import OverviewTask
 from .problems import MOST_NAMED, Problem, ProblemKind
 
 FailedChecks = tuple[list[Problem], tuple[str, ...]]
 """Problems, and what was not checked, as sentences."""
 
 
-def failed_checks(log: Log, moment: Moment, release: str, conf: ConfText | None) -> FailedChecks:
+def failed_checks(log: Log, task: OverviewTask, commands: MomentCommands) -> FailedChecks:
     """Return what checks find at a moment, and what they could not look at."""
-    violations, not_checked = _violations(log, moment, release, conf)
-    problems = [*violations, *_drift(log, moment, release)]
+    violations, not_checked = _violations(log, task, commands)
+    problems = [*violations, *_drift(log, task, commands)]
     try:
-        problems += _lint(log, moment, release)
+        problems += _lint(log, task, commands)
     except PlinianError as fault:
         not_checked.append(f"lint: {fault}")
     return problems, tuple(not_checked)
 
 
 def _violations(
-    log: Log, moment: Moment, release: str, conf: ConfText | None
+    log: Log, task: OverviewTask, commands: MomentCommands
 ) -> tuple[list[Problem], list[str]]:
-    task = CheckTask(end=moment, behaviours=resolve(release), single=True, conf=conf)
-    report = check(log, task)
+    behaviours = resolve(task.release)
+    report = check(
+        log, CheckTask(end=task.moment, behaviours=behaviours, single=True, conf=task.conf)
+    )
     problems = []
     for breach in report.violations:
         invariant, violation = breach.invariant, breach.violation
@@ -47,7 +49,7 @@ def _violations(
                 text=f"{text}{violation.message}",
                 objects=(f"{violation.kind.lower()}/{violation.name}",),
                 count=1,
-                command=f"plinian check --invariant {invariant.id}",
+                command=commands.of_session("check", "--invariant", invariant.id),
             )
         )
     by_reason: dict[str, list[str]] = {}
@@ -57,8 +59,8 @@ def _violations(
     return problems, [f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items()]
 
 
-def _drift(log: Log, moment: Moment, release: str) -> Iterator[Problem]:
-    drift = drift_at(log.store, moment, resolve(release))
+def _drift(log: Log, task: OverviewTask, commands: MomentCommands) -> Iterator[Problem]:
+    drift = drift_at(log.store, task.moment, resolve(task.release))
     names = list(dict.fromkeys(difference.object for difference in drift.differences))
     if not names:
         return
@@ -71,12 +73,12 @@ def _drift(log: Log, moment: Moment, release: str) -> Iterator[Problem]:
         ),
         objects=tuple(names[:MOST_NAMED]),
         count=len(names),
-        command="plinian drift",
+        command=commands.of_moment("drift", "--release", task.release),
     )
 
 
-def _lint(log: Log, moment: Moment, release: str) -> Iterable[Problem]:
-    report = lint(LintTask(background=background_at(log, moment)), [release])
+def _lint(log: Log, task: OverviewTask, commands: MomentCommands) -> Iterable[Problem]:
+    report = lint(LintTask(background=background_at(log, task.moment)), [task.release])
     for finding in report.findings:
         if finding.severity is not FindingSeverity.ERROR:
             continue
@@ -87,5 +89,5 @@ def _lint(log: Log, moment: Moment, release: str) -> Iterable[Problem]:
             text=f"{about.kind} {about.name}: {finding.message}",
             objects=(name,),
             count=1,
-            command="plinian lint --log",
+            command=commands.of_moment("lint", "--release", task.release),
         )

@@ -6,11 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-import msgspec
-
-from ...engine.errors import UsageError
 from ...engine.kubernetes.counts import counted
-from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration
 from ...engine.volcano.session.history import resolve
 from ..answers.amounts import joined
 from ..answers.answering_session import Run
@@ -19,13 +15,15 @@ from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.earlier_moments import shortly_before, time_at
 from ..logs.log import Log
-from ..logs.logged_confs import ConfText, has_no_conf
-from ..moments.moment import Moment
+from ..logs.logged_confs import has_no_conf
+from ..logs.moment_commands import MomentCommands, commands_at
+from ..moments.times import time_text
 from ..moments.unknown import Unknown
 from ..sessions.session_answer import scene_at
 from ..sessions.step_words import stop_text
 from . import waiting_jobs as waiting
 from .failed_checks import failed_checks
+from .overview_task import OverviewTask
 from .pressed_queues import queue_problems
 from .problems import Overview, OverviewAsked, Problem, ProblemKind, by_harm
 from .recent_acts import acts_between
@@ -33,24 +31,7 @@ from .sick_nodes import node_problems
 
 Progress = Callable[[int, int], None]
 
-RECENT_US = 600 * SECOND_US
-"""How long before the moment acts are listed, by default."""
-
 MOST_ACTS = 12
-
-
-class OverviewTask(msgspec.Struct, frozen=True, kw_only=True):
-    """What to look at.
-
-    :param conf: a configuration instead of the log's. :param assumed: what the caller assumed, as
-        sentences. :param recent: how long before the moment acts are listed, microseconds.
-    """
-
-    moment: Moment
-    release: str
-    conf: ConfText | None = None
-    assumed: tuple[str, ...] = ()
-    recent: int = RECENT_US
 
 
 def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) -> Overview:
@@ -69,9 +50,15 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
     run = waiting.session_for(log, scene, behaviours, cache, keys)
     tell(1, _PARTS)
     jobs = waiting.waiting_jobs(run, keys, waiting.phases_of_jobs(truth, cache, keys))
-    problems = [*_of_session(run, jobs), *node_problems(truth), *queue_problems(run, truth)]
+    conf = None if task.conf is None else task.conf.source
+    commands = commands_at(log, moment, task.release, conf)
+    problems = [
+        *_of_session(run, jobs, commands),
+        *node_problems(truth, commands),
+        *queue_problems(log, run, truth, commands),
+    ]
     tell(2, _PARTS)
-    found, not_checked = failed_checks(log, moment, task.release, task.conf)
+    found, not_checked = failed_checks(log, task, commands)
     problems += found
     tell(3, _PARTS)
     before = shortly_before(log, moment, task.recent)
@@ -82,7 +69,7 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
     return Overview(
         asked=OverviewAsked(
             at=moment.label,
-            time="" if now is None else format_time(now),
+            time="" if now is None else time_text(now),
             since="" if before is None else before.label,
             release=behaviours.release,
             conf=run.answer.conf,
@@ -113,10 +100,12 @@ def _assumed(log: Log, task: OverviewTask) -> list[str]:
     return []
 
 
-def _of_session(run: Run, jobs: Sequence[waiting.WaitingJob]) -> Iterator[Problem]:
+def _of_session(
+    run: Run, jobs: Sequence[waiting.WaitingJob], commands: MomentCommands
+) -> Iterator[Problem]:
     """Yield that the session crashes or stops, or else why jobs wait."""
     crash, stopped = panics(run), run.answer.result.stopped
-    command = "plinian session"
+    command = commands.of_session("session")
     if crash is not None:
         yield Problem(
             kind=ProblemKind.CRASH,
@@ -131,7 +120,7 @@ def _of_session(run: Run, jobs: Sequence[waiting.WaitingJob]) -> Iterator[Proble
         yield Problem(
             kind=ProblemKind.STOP, text=text, objects=(), count=len(jobs), command=command
         )
-    yield from waiting.problems_of(run, jobs)
+    yield from waiting.problems_of(run, jobs, commands)
 
 
 def _sentence(problems: Sequence[Problem], waits: int, not_known: Sequence[Unknown]) -> str:
@@ -169,15 +158,3 @@ _NOUNS: Mapping[ProblemKind, tuple[str, str]] = MappingProxyType(
         ProblemKind.LINT: ("error is in objects", "errors are in objects"),
     }
 )
-
-
-def recent_of(text: str) -> int:
-    """Return how long before a moment acts are listed, in microseconds.
-
-    :param text: a duration, as in ``10m``.
-    :raises UsageError: it is none.
-    """
-    try:
-        return parse_duration(text)
-    except ValueError as fault:
-        raise UsageError(f"--recent: {fault}", now="write a duration, such as 10m or 2h") from fault

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 import msgspec
 
+from ...engine.kubernetes.units import resource_amount
 from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
 from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import queue_parents, queue_table
 from ..answers.amounts import apart, in_order, joined
-from ..answers.answering_session import Run
+from ..answers.answering_session import QUEUE, Run
+from ..answers.blame import blame_at
 from ..answers.queue_reasons import ACCOUNT, waiting_jobs
+from ..logs.log import Log
+from ..logs.moment_commands import MomentCommands
+from ..moments.moment import Moment
+from ..moments.times import time_text
+from ..objects.kind_names import ObjectName
 from .problems import Problem, ProblemKind
 
 _SLACK = 0.1
 """What Volcano's resources may differ by and count as equal; amounts are thousandths or bytes."""
+
+_DATED = 8
+"""Of how many queues the begin is looked for: their pods' events are read."""
 
 Held = Mapping[str, Mapping[str, float]]
 """By queue, what its pods with a node request; where accounts add up a tree, those below, too."""
@@ -25,12 +36,14 @@ class QueuePressure(msgspec.Struct, frozen=True):
     """What a queue holds, and what its account allows: resources that are full, or over deserved.
 
     :param waits: how many of its jobs wait, with those of the queues below it.
+    :param blamed: whether *blame* counts the same pods: those of the queues below it, too.
     """
 
     name: str
     level: QueueLevel
     held: Mapping[str, float]
     waits: int
+    blamed: bool
 
     @property
     def full(self) -> list[str]:
@@ -62,15 +75,36 @@ class QueuePressure(msgspec.Struct, frozen=True):
                 yield name, most
 
 
-def queue_problems(run: Run, truth: Truth) -> list[Problem]:
+def queue_problems(log: Log, run: Run, truth: Truth, commands: MomentCommands) -> list[Problem]:
     """Return what is wrong with queues, those first for which most jobs wait."""
-    found = [
+    pressed = [
         (pressure, problem)
         for pressure in _pressures(run, truth)
-        if (problem := _problem(run, pressure)) is not None
+        if (problem := _problem(run, pressure, commands)) is not None
     ]
-    found.sort(key=lambda pair: (-pair[0].waits, pair[0].name))
-    return [problem for _, problem in found]
+    pressed.sort(key=lambda pair: (-pair[0].waits, pair[0].name))
+    dated = [_dated(log, run.moment, *pair) for pair in pressed[:_DATED]]
+    return [*dated, *(problem for _, problem in pressed[_DATED:])]
+
+
+def _dated(log: Log, moment: Moment, pressure: QueuePressure, problem: Problem) -> Problem:
+    """Return a problem with the time since when the pods of today hold at least so much.
+
+    Pods that are gone may have held as much before, so it may have begun earlier.
+    """
+    limits = [(name, pressure.level.limit) for name in pressure.full]
+    limits += [(name, pressure.level.deserved) for name in pressure.over]
+    if not limits or not pressure.blamed:
+        return problem
+    name, most = limits[0]
+    blame = blame_at(log, ObjectName(*QUEUE, pressure.name), f"allocated.{name}", moment)
+    least = (most or {})[name] - _SLACK
+    sums = accumulate(resource_amount(name, part.amount) for part in blame.parts)
+    reached = zip(blame.parts, sums, strict=True)
+    since = next((part.event.estimate for part, total in reached if total >= least), None)
+    if since is None:
+        return problem
+    return msgspec.structs.replace(problem, since=time_text(since), at_least=True)
 
 
 def _pressures(run: Run, truth: Truth) -> Iterator[QueuePressure]:
@@ -81,10 +115,10 @@ def _pressures(run: Run, truth: Truth) -> Iterator[QueuePressure]:
     }
     # An account of several levels adds up what the queues below it hold.
     tree = any(len(check.levels) > 1 for check in accounts.values())
-    held = _held(truth, tree=tree)
+    held, parents = _held(truth, tree=tree), set(queue_parents(truth).values())
     for name, check in accounts.items():
-        waits = len(waiting_jobs(run, name))
-        yield QueuePressure(name, check.levels[0], held.get(name, {}), waits)
+        waits, blamed = len(waiting_jobs(run, name)), tree or name not in parents
+        yield QueuePressure(name, check.levels[0], held.get(name, {}), waits, blamed)
 
 
 def _held(truth: Truth, *, tree: bool) -> Held:
@@ -103,7 +137,7 @@ def _held(truth: Truth, *, tree: bool) -> Held:
     return own
 
 
-def _problem(run: Run, pressure: QueuePressure) -> Problem | None:
+def _problem(run: Run, pressure: QueuePressure, commands: MomentCommands) -> Problem | None:
     name, state = pressure.name, run.cache.queues[pressure.name].state
     parts = []
     if state not in {"", "Open"} and pressure.waits:
@@ -125,7 +159,7 @@ def _problem(run: Run, pressure: QueuePressure) -> Problem | None:
         text=f"queue {name} {joined(parts)}{jobs}",
         objects=(f"queue/{name}",),
         count=1,
-        command=f"plinian why queue/{name}",
+        command=commands.of_session("why", f"queue/{name}"),
     )
 
 

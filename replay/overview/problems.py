@@ -40,7 +40,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         :data:`MOST_NAMED`.
     :param count: how many objects it is about.
     :param since: since when, RFC 3339; empty if that is not known.
-    :param at_least: it may have begun earlier than ``since``.
+    :param at_least: ``since`` is when the pods of a queue began to hold together at least what its
+        limit is at the moment. Others may have held as much before, and the limit may have been
+        another then.
     :param command: what to ask next.
     """
 

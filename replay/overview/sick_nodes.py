@@ -10,13 +10,14 @@ from ...engine.state.facts import NodeFact
 from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import NodeAmounts, node_table
 from ..answers.amounts import apart, joined
+from ..logs.moment_commands import MomentCommands
 from .problems import MOST_NAMED, Problem, ProblemKind
 
 _SLACK = 0.1
 """What Volcano's resources may differ by and count as equal; amounts are thousandths or bytes."""
 
 
-def node_problems(truth: Truth) -> Iterator[Problem]:
+def node_problems(truth: Truth, commands: MomentCommands) -> Iterator[Problem]:
     """Yield that nodes are not ready, and each node that holds more than it has."""
     facts = {
         entry.reference.name: entry.fact
@@ -25,14 +26,14 @@ def node_problems(truth: Truth) -> Iterator[Problem]:
     }
     unready = sorted(name for name, fact in facts.items() if fact.ready not in {"", "True"})
     if unready:
-        yield _unready(unready, facts)
+        yield _unready(unready, facts, commands)
     amounts = node_table(truth)
     over = np.flatnonzero(np.any(amounts.used - amounts.allocatable > _SLACK, axis=1))
     for row in over.tolist():
-        yield _overfull(amounts, row)
+        yield _overfull(amounts, row, commands)
 
 
-def _unready(names: list[str], facts: dict[str, NodeFact]) -> Problem:
+def _unready(names: list[str], facts: dict[str, NodeFact], commands: MomentCommands) -> Problem:
     says = f"node {names[0]} is not ready (its condition Ready is {facts[names[0]].ready})"
     more = len(names) - 1
     return Problem(
@@ -40,11 +41,11 @@ def _unready(names: list[str], facts: dict[str, NodeFact]) -> Problem:
         text=f"{says}, and {more} more" if more else says,
         objects=tuple(f"node/{name}" for name in names[:MOST_NAMED]),
         count=len(names),
-        command=f"plinian history node/{names[0]}",
+        command=commands.of_log("history", f"node/{names[0]}"),
     )
 
 
-def _overfull(amounts: NodeAmounts, row: int) -> Problem:
+def _overfull(amounts: NodeAmounts, row: int, commands: MomentCommands) -> Problem:
     name = amounts.names[row]
     pairs = zip(amounts.resources, amounts.used[row], amounts.allocatable[row], strict=True)
     parts = joined(
@@ -57,7 +58,7 @@ def _overfull(amounts: NodeAmounts, row: int) -> Problem:
         text=f"pods on node {name} request more than it has: {parts}",
         objects=(f"node/{name}",),
         count=1,
-        command=f"plinian describe node/{name}",
+        command=commands.of_moment("describe", f"node/{name}"),
     )
 
 

@@ -19,6 +19,7 @@ from ..answers.tasks import job_spec
 from ..answers.why import finding_of
 from ..coverage.coverage import NotListed
 from ..logs.log import Log
+from ..logs.moment_commands import MomentCommands
 from ..sessions.session_answer import SessionInputs
 from .problems import MOST_NAMED, Problem, ProblemKind
 
@@ -122,7 +123,7 @@ def starting(jobs: Sequence[WaitingJob]) -> list[WaitingJob]:
     return [job for job in jobs if job.finding.cause == _STARTS]
 
 
-def problems_of(run: Run, jobs: Sequence[WaitingJob]) -> list[Problem]:
+def problems_of(run: Run, jobs: Sequence[WaitingJob], commands: MomentCommands) -> list[Problem]:
     """Return a problem for each cause, those that concern most jobs first.
 
     Jobs that this session starts are none. The sentence is about the job that waits longest.
@@ -132,10 +133,10 @@ def problems_of(run: Run, jobs: Sequence[WaitingJob]) -> list[Problem]:
         if job.finding.cause != _STARTS:
             by_cause.setdefault((job.finding.cause, *job.finding.of), []).append(job)
     groups = sorted(by_cause.values(), key=lambda group: (-len(group), group[0].since or _NEVER))
-    return [_problem(run, group) for group in groups]
+    return [_problem(run, group, commands) for group in groups]
 
 
-def _problem(run: Run, group: Sequence[WaitingJob]) -> Problem:
+def _problem(run: Run, group: Sequence[WaitingJob], commands: MomentCommands) -> Problem:
     names = ["/".join(named_as(job.key, run.group(job.key))) for job in group[:MOST_NAMED]]
     since = group[0].since
     return Problem(
@@ -144,5 +145,5 @@ def _problem(run: Run, group: Sequence[WaitingJob]) -> Problem:
         objects=tuple(names),
         count=len(group),
         since=format_time(since * SECOND_US) if since else "",
-        command=f"plinian why {names[0]}",
+        command=commands.of_session("why", names[0]),
     )

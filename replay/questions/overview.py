@@ -50,7 +50,8 @@ class OverviewQuestion(QuestionOfSessions["Overview"], frozen=True, kw_only=True
         """
         from ..answers.why import assumed_of  # noqa: PLC0415 -- doors read the fields only
         from ..logs.given_confs import conf_text  # noqa: PLC0415
-        from ..overview.overview import OverviewTask, overview_at, recent_of  # noqa: PLC0415
+        from ..overview.overview import overview_at  # noqa: PLC0415
+        from ..overview.overview_task import OverviewTask, recent_of  # noqa: PLC0415
 
         task = OverviewTask(
             moment=log.moment(self.at),

@@ -13,9 +13,9 @@ from ..overview.problems import Act, Overview, Problem, ProblemKind
 from .amounts import UNKNOWN, duration
 from .blocks import (
     Block,
+    CommandLine,
     ItemList,
     ListedItem,
-    Marked,
     Ref,
     Section,
     Sentence,
@@ -44,8 +44,11 @@ _WORST = frozenset({ProblemKind.CRASH, ProblemKind.STOP})
 
 _DATE = len("2006-01-02T")
 
-_ALSO = 4
-"""How many further objects of a problem a line names."""
+_ASKED = frozenset({ProblemKind.WAITING, ProblemKind.QUEUE})
+"""Kinds whose objects *why* is asked about."""
+
+_NAMED = 4
+"""How many objects of a problem or an act a line names."""
 
 _LISTED = 10
 """How many problems of a kind are listed; commands list the others."""
@@ -78,41 +81,41 @@ def _placed(overview: Overview) -> Iterator[Block]:
 
 
 def _section(kind: ProblemKind, problems: list[Problem], now: str) -> Section:
-    shown, rest = problems[:_LISTED], problems[_LISTED:]
+    shown, left = problems[:_LISTED], len(problems) - _LISTED
     items = [_item(problem, now) for problem in shown]
     blocks: list[Block] = [TerminalLine(_TITLES[kind].upper()), ItemList(items, "chain")]
-    if rest:
-        blocks.append(Sentence(f"{len(rest)} more: {rest[0].command}", "cut"))
+    if left > 0:
+        blocks.append(Sentence(f"and {left} more", "cut"))
+    blocks.append(CommandLine(problems[0].command, "In a terminal, as in:"))
     return Section(blocks, _TITLES[kind], id=kind)
 
 
 def _item(problem: Problem, now: str) -> ListedItem:
     parts: list[str] = [problem.text]
-    others = problem.count - 1
-    if others > 0:
-        named = [object_ref(name) for name in problem.objects[1 : _ALSO + 1]]
-        left = others - len(named)
-        parts += ["; also ", *joined(named), f" and {left} more" if left > 0 else ""]
     if problem.since:
         parts.append(_since(problem, now))
-    parts += [" · ", _next(problem)]
-    return ListedItem(Words(*parts), lead="bad" if problem.kind in _WORST else "")
+    if problem.objects:
+        named = [_link(problem, name) for name in problem.objects[:_NAMED]]
+        left = problem.count - len(named)
+        parts += [" · ", *joined(named), f" and {left} more" if left > 0 else ""]
+    worst = ProblemKind(problem.kind) in _WORST
+    return ListedItem(Words(*parts), lead="bad" if worst else "")
+
+
+def _link(problem: Problem, name: str) -> Ref:
+    """Return an object of a problem; of one that waits, it leads to why."""
+    if problem.kind in _ASKED:
+        return Ref(name, f"why/{name}", look="ref", hint="why it waits")
+    return object_ref(name)
 
 
 def _since(problem: Problem, now: str) -> str:
-    least = "at least " if problem.at_least else ""
-    took = ""
-    if now:
-        took = f"{duration(parse_time(problem.since) or 0, parse_time(now) or 0)}, "
-    return f" · {least}{took}since {_clock(problem.since, now)}"
-
-
-def _next(problem: Problem) -> str:
-    """Return what to ask next: a terminal shows the command, and a page leads to its answer."""
-    words = problem.command.split()
-    if words[1:2] == ["why"]:
-        return Ref(problem.command, f"why/{words[2]}", look="code", hint="why it waits")
-    return Marked(problem.command, "code")
+    """Return since when something is so; of a queue, since when it holds so much."""
+    took = duration(parse_time(problem.since) or 0, parse_time(now) or 0) if now else ""
+    since = f"since {_clock(problem.since, now)}"
+    if problem.at_least:
+        return f" · so much for at least {took}, {since}" if took else f" · so much {since}"
+    return f" · {took}, {since}" if took else f" · {since}"
 
 
 def _done(overview: Overview) -> Section:
@@ -122,7 +125,7 @@ def _done(overview: Overview) -> Section:
     if overview.acts:
         rows = [_row(act) for act in overview.acts]
         table = Table(("TIME", "BY", "WHAT"), rows, keep=("WHAT",), shorten=("BY", "WHAT"))
-        blocks.append(table._replace(title=title, total=len(rows) + overview.acts_left_out))
+        blocks.append(table)
     else:
         blocks.append(Sentence("Nothing that the log shows.", "blank"))
     if overview.acts_left_out:
@@ -134,8 +137,8 @@ def _done(overview: Overview) -> Section:
 def _row(act: Act) -> tuple[str, str, str]:
     what: str = act.text
     if act.count > 1:
-        more = act.count - min(len(act.objects), _ALSO)
-        listed = [object_ref(name) for name in act.objects[:_ALSO]]
+        more = act.count - min(len(act.objects), _NAMED)
+        listed = [object_ref(name) for name in act.objects[:_NAMED]]
         what = Words(f"{act.text}: ", *joined(listed), f" and {more} more" if more > 0 else "")
     elif act.objects:
         what = Words(f"{act.text} ", object_ref(act.objects[0]))

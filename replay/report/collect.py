@@ -21,10 +21,13 @@ from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text,
 from ..histories.first_seen import diff_at
 from ..logs.earlier_moments import time_at
 from ..logs.logged_confs import has_no_conf
+from ..logs.moment_commands import MomentCommands, beginning, commands_at
 from ..moments.log_clock import when_is
 from ..moments.moment import remarks_on
 from ..moments.times import known_text
 from ..objects.kind_names import ObjectName, plain_name
+from ..overview.overview import overview_at
+from ..overview.overview_task import OverviewTask
 from ..pages.blocks import blocks_html
 from ..pages.change import change_part
 from ..pages.templates import rendered, style_hash, style_sheet
@@ -44,11 +47,11 @@ from ..render.blocks import (
     Words,
 )
 from ..render.listed_sessions import session_table
+from ..render.overview import overview_sections
 from ..render.session import session_tables
 from ..render.short_names import short
 from ..render.tables import Table
 from ..sessions.session_answer import SessionAnswer, session_at
-from .commands import MomentCommands, beginning, commands_at
 from .drawing import drawing_of
 from .question import MOST_ANSWERS, ReportRequest, waiting
 from .report_timeline import Timeline, extent_of, timeline_of
@@ -105,6 +108,7 @@ def report_page(question: ReportRequest, progress: Phase | None = None) -> str:
     before = list(_change(question, commands))
     state = state_blocks(truth, commands, NotListed(log, moment))
     parts = [
+        *([] if question.named else [_wrong(question, tell)]),
         _part("answer", "Why", "Why", _answers(question, asked, whys, len(waits), commands)),
         _part("timeline", "Timeline" if timeline else "", "Timeline", _drawn(timeline, commands)),
         _part("decisions", "Decisions", "What the session decides", decided),
@@ -130,6 +134,21 @@ def report_page(question: ReportRequest, progress: Phase | None = None) -> str:
 def _part(place_id: str, name: str, title: str, blocks: Iterable[Block]) -> ReportPart:
     html = blocks_html([Section(list(blocks))], most=MOST_ROWS)
     return ReportPart(place_id, name, title, html)
+
+
+def _wrong(question: ReportRequest, progress: Phase) -> ReportPart:
+    """Return what is wrong at the moment, as ``plinian overview`` says it."""
+    task = OverviewTask(
+        moment=question.moment,
+        release=question.release,
+        conf=question.conf,
+        assumed=tuple(question.assumed),
+    )
+    progress("overview", 0, 1)
+    sections = list(overview_sections(overview_at(question.log, task)))
+    progress("overview", 1, 1)
+    html = blocks_html(sections, most=MOST_ROWS)
+    return ReportPart("overview", "Overview", "What is wrong", html)
 
 
 def _nothing(_what: str, _done: int, _total: int) -> None:

@@ -12,10 +12,10 @@ from ...engine.state.facts import PodGroupFact, QueueFact, Resources
 from ...engine.state.truth_fold import Entry, Truth
 from ..answers.amounts import in_order
 from ..coverage.coverage import NotListed
+from ..logs.moment_commands import MomentCommands
 from ..pages.templates import rendered
 from ..render.blocks import Block, CommandLine, Drawn, Sentence
 from ..render.columns import TableContext, short_names, table_of
-from .commands import MomentCommands
 
 MOST_ROWS = 40
 MOST_SHARES = 60

@@ -18,7 +18,8 @@ import plinian
 from plinian.replay.answers.why import why_at
 from plinian.replay.cli.main import app
 from plinian.replay.logs.log import Log
-from plinian.replay.overview.overview import OverviewTask, overview_at
+from plinian.replay.overview.overview import overview_at
+from plinian.replay.overview.overview_task import OverviewTask
 from plinian.replay.overview.problems import Overview, Problem, ProblemKind
 from sessions import group, node, pod, queue
 

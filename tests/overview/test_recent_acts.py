@@ -1,4 +1,4 @@
-"""What was done shortly before a moment, also where only lists tell."""
+"""What was done shortly before a moment."""
 
 from __future__ import annotations
 

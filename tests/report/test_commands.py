@@ -10,7 +10,7 @@ import pytest
 import plinian
 from clusters import compact, listed, pod
 from plinian.engine.log.location import log_name
-from plinian.replay.report.commands import beginning, commands_at
+from plinian.replay.logs.moment_commands import beginning, commands_at
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from functools import partial
 from ...answers.assumed_confs import unnamed
 from ...answers.why import assumed_of
 from ...facade.log import Log
-from ...overview.overview import OverviewTask, overview_at, recent_of
+from ...overview.overview import overview_at
+from ...overview.overview_task import OverviewTask, recent_of
 from ...render.overview import overview_sections
 from ..reach import reach_cache
 from .blocks import BlockPage

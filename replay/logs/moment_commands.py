@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from ..logs.log import Log
 from ..moments.moment import Moment
+from .log import Log
 
 
 class MomentCommands(NamedTuple):
