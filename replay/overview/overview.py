@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
@@ -14,7 +14,7 @@ from ..answers.job_reasons import panics
 from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.earlier_moments import shortly_before, time_at
-from ..logs.log import Log
+from ..logs.log import Log, Progress
 from ..logs.logged_confs import has_no_conf
 from ..logs.moment_commands import MomentCommands, commands_at
 from ..moments.times import time_text
@@ -28,8 +28,6 @@ from .pressed_queues import queue_problems
 from .problems import Overview, OverviewAsked, Problem, ProblemKind, by_harm
 from .recent_acts import acts_between
 from .sick_nodes import node_problems
-
-Progress = Callable[[int, int], None]
 
 MOST_ACTS = 12
 

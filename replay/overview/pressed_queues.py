@@ -8,6 +8,7 @@ from itertools import accumulate
 import msgspec
 
 from ...engine.kubernetes.units import resource_amount
+from ...engine.model.resource import MIN_RESOURCE
 from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
 from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import queue_parents, queue_table
@@ -21,9 +22,6 @@ from ..moments.moment import Moment
 from ..moments.times import time_text
 from ..objects.kind_names import ObjectName
 from .problems import Problem, ProblemKind
-
-_SLACK = 0.1
-"""What Volcano's resources may differ by and count as equal; amounts are thousandths or bytes."""
 
 _DATED = 8
 """Of how many queues the begin is looked for: their pods' events are read."""
@@ -51,7 +49,7 @@ class QueuePressure(msgspec.Struct, frozen=True):
         return [
             name
             for name, most in self._limits(self.level.limit)
-            if self.held.get(name, 0.0) >= most - _SLACK
+            if self.held.get(name, 0.0) >= most - MIN_RESOURCE
         ]
 
     @property
@@ -60,12 +58,12 @@ class QueuePressure(msgspec.Struct, frozen=True):
         return [
             name
             for name, most in self._limits(self.level.deserved)
-            if self.held.get(name, 0.0) > most + _SLACK
+            if self.held.get(name, 0.0) > most + MIN_RESOURCE
         ]
 
     def is_over_limit(self, name: str) -> bool:
         """Return whether it holds more of a resource than its limit, not just as much."""
-        return self.held.get(name, 0.0) > (self.level.limit or {}).get(name, 0.0) + _SLACK
+        return self.held.get(name, 0.0) > (self.level.limit or {}).get(name, 0.0) + MIN_RESOURCE
 
     def _limits(self, amounts: Mapping[str, float] | None) -> Iterator[tuple[str, float]]:
         # Limits that are not set are 0 here, and hold no queue back: only others count.
@@ -98,7 +96,7 @@ def _dated(log: Log, moment: Moment, pressure: QueuePressure, problem: Problem) 
         return problem
     name, most = limits[0]
     blame = blame_at(log, ObjectName(*QUEUE, pressure.name), f"allocated.{name}", moment)
-    least = (most or {})[name] - _SLACK
+    least = (most or {})[name] - MIN_RESOURCE
     sums = accumulate(resource_amount(name, part.amount) for part in blame.parts)
     reached = zip(blame.parts, sums, strict=True)
     since = next((part.event.estimate for part, total in reached if total >= least), None)

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...engine.model.resource import MIN_RESOURCE
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import NodeAmounts, node_table
 from ..answers.amounts import apart, joined
 from ..logs.moment_commands import MomentCommands
 from .problems import MOST_NAMED, Problem, ProblemKind
-
-_SLACK = 0.1
-"""What Volcano's resources may differ by and count as equal; amounts are thousandths or bytes."""
 
 
 def node_problems(truth: Truth, commands: MomentCommands) -> Iterator[Problem]:
@@ -28,7 +26,7 @@ def node_problems(truth: Truth, commands: MomentCommands) -> Iterator[Problem]:
     if unready:
         yield _unready(unready, facts, commands)
     amounts = node_table(truth)
-    over = np.flatnonzero(np.any(amounts.used - amounts.allocatable > _SLACK, axis=1))
+    over = np.flatnonzero(np.any(amounts.used - amounts.allocatable > MIN_RESOURCE, axis=1))
     for row in over.tolist():
         yield _overfull(amounts, row, commands)
 
@@ -51,7 +49,7 @@ def _overfull(amounts: NodeAmounts, row: int, commands: MomentCommands) -> Probl
     parts = joined(
         _pair(float(used), float(has), resource)
         for resource, used, has in pairs
-        if used - has > _SLACK
+        if used - has > MIN_RESOURCE
     )
     return Problem(
         kind=ProblemKind.NODE,
