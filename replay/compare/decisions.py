@@ -125,14 +125,17 @@ def differing(sides: Sequence[Mapping[Decision, str]]) -> list[DifferingDecision
 
 
 def first_differences(traces: Sequence[Sequence[TraceStep]]) -> list[FirstDifference]:
-    """Return the first differences of traces: of numbers, if that comes first, then of a step."""
+    """Return the first differences of traces: of numbers, if that comes first, then of a step.
+
+    How an Event is worded is no number: releases word it differently, and nothing depends on it.
+    """
     differences: list[FirstDifference] = []
     for number in range(max(map(len, traces), default=0)):
         steps = tuple(trace[number] if number < len(trace) else None for trace in traces)
         if all(step == steps[0] for step in steps):
             continue
         same = len({None if step is None else step[:-1] for step in steps}) == 1
-        if same and differences:
+        if same and (differences or _is_event(steps[0])):
             # Numbers mostly go on differing: only the first time says where.
             continue
         before = tuple(traces[0][max(0, number - CONTEXT) : number])
@@ -143,3 +146,7 @@ def first_differences(traces: Sequence[Sequence[TraceStep]]) -> list[FirstDiffer
         if not same:
             break
     return differences
+
+
+def _is_event(step: TraceStep | None) -> bool:
+    return step is not None and step.what == "event"

@@ -182,6 +182,20 @@ def test_traces_part_first_in_numbers_and_then_in_a_step() -> None:
     assert first_differences([left, left, left]) == []
 
 
+def event(message: str) -> TraceStep:
+    """Return the step of an Event."""
+    numbers = {"message": message}
+    return TraceStep("enqueue", "event", ("d/j",), "", StepOutcome.REASON, numbers=numbers)
+
+
+def test_how_an_event_is_worded_is_no_difference_of_sessions() -> None:
+    left = [event("overused"), step(0, cpu=1), step(1)]
+    right = [event("overused: overused cpu"), step(0, cpu=2), step(1)]
+    (numbers,) = first_differences([left, right])
+    assert (numbers.number, numbers.what) == (1, "numbers")
+    assert first_differences([left[:1], right[:1]]) == []
+
+
 def test_a_trace_that_is_over_parts_from_one_that_goes_on() -> None:
     (found,) = first_differences([[step(0)], [step(0), step(1)]])
     assert (found.number, found.steps, found.alike) == (1, ((), (step(1),)), ())
