@@ -445,23 +445,35 @@ class Resource:
 
         Source: resource_info.go LessEqualWithDimension.
         """
+        return self.less_equal_with_dimension_and_resources_name(other, request)[0]
+
+    def less_equal_with_dimension_and_resources_name(
+        self, other: Resource | None, request: Resource | None
+    ) -> tuple[bool, list[str]]:
+        """Compare as :meth:`less_equal_with_dimension`, and name the resources that exceed.
+
+        Names are cpu, memory, then scalars by name; without ``other``, all that there is of this.
+
+        Source: resource_info.go LessEqualWithDimensionAndResourcesName.
+        """
         if other is None:
-            return False
+            return False, self.resource_names()
         if request is None:
-            return self.less_equal(other, ZERO)
+            return self.less_equal_with_resources_name(other, ZERO)
+        failing = []
         if request.cpu > 0 and self.cpu > other.cpu:
-            return False
+            failing.append("cpu")
         if request.memory > 0 and self.memory > other.memory:
-            return False
+            failing.append("memory")
         # Without a map of scalars here none is compared, whatever is requested.
         mine, theirs = self.scalars, other.scalars or {}
-        if mine is None:
-            return True
-        return not any(
-            amount > 0 and mine.get(name, 0.0) > theirs.get(name, 0.0)
-            for name, amount in (request.scalars or {}).items()
-            if name != PODS
-        )
+        if mine is not None:
+            failing += sorted(
+                name
+                for name, amount in (request.scalars or {}).items()
+                if name != PODS and amount > 0 and mine.get(name, 0.0) > theirs.get(name, 0.0)
+            )
+        return not failing, failing
 
     def resource_list(self) -> dict[str, str]:
         """Return the Kubernetes resource list that a queue's status shows.

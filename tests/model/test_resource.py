@@ -195,6 +195,17 @@ def test_less_equal_with_dimension_looks_at_what_is_requested_without_tolerance(
     assert res(5.05).less_equal_with_dimension(res(5), None)
 
 
+def test_what_exceeds_the_limit_is_named_where_it_is_requested() -> None:
+    asked, limit = res(1, 1, gpu=1, npu=1, pods=1), res(1, 1, gpu=1, npu=1, pods=1)
+    named = Resource.less_equal_with_dimension_and_resources_name
+    every = ["cpu", "memory", NPU, GPU]
+    assert named(res(2, 2, gpu=2, npu=2, pods=2), limit, asked) == (False, every)
+    assert named(res(2, 2, gpu=1, npu=2), limit, res(npu=1)) == (False, [NPU])
+    assert named(res(1, 1, gpu=1), limit, asked) == (True, [])
+    assert named(res(2, gpu=1), None, asked) == (False, ["cpu", GPU])
+    assert named(res(1.05, gpu=2), res(1, gpu=1), None) == (False, [GPU])
+
+
 def test_emptiness_ignores_pods_and_less_than_a_tenth() -> None:
     assert res(0.09, 0.09, pods=5).is_empty()
     assert not res(gpu=0.1).is_empty()
