@@ -18,7 +18,7 @@ from .answering_session import PLACING, Run
 from .evicting import EVICTING, PREEMPTING, EvictingAction, NoRoom, asking_of, why_no_room
 from .finding import Blocked, causes_of
 from .placing_reasons import placed
-from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, on_nodes
+from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, first_full, on_nodes
 from .records import Note
 
 _OF_ACCOUNTS = frozenset({Gate.OVERUSED, Gate.MAY_NOT_RECLAIM, Gate.NOT_ALLOCATABLE})
@@ -124,14 +124,10 @@ def _in_queue(run: Run, asked: EvictingAction) -> bool:
     abouts = {ALLOCATE: asked.pod, ENQUEUE: asked.job, OVERUSED: "" if job is None else job.queue}
     for point, about in abouts.items():
         check = run.detail(QueueCheck, point, about)
-        full = None if check is None or check.permits else _first_full(check)
+        full = None if check is None else first_full(check)
         if full is not None:
             return all(_could_have(full, name, asked.action) for name in full.exceeded)
     return False
-
-
-def _first_full(check: QueueCheck) -> QueueLevel | None:
-    return next((level for level in check.levels if level.checked and level.exceeded), None)
 
 
 def _could_have(full: QueueLevel, name: str, action: str) -> bool:

@@ -55,7 +55,7 @@ def account_of(level: QueueLevel) -> Account:
 
 def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
     """Return a plugin's check of a queue and those above it as a record."""
-    full = _first_full(check)
+    full = first_full(check)
     holders = _ranked(check.holders, full, point)
     names = [level.queue for level in check.levels]
     if full is None and check.permits:
@@ -96,7 +96,7 @@ def full_queue(
     :param own: the PodGroup that is asked about: it is named as a holder only of what this session
         planned for it.
     """
-    full = None if check.permits else _first_full(check)
+    full = first_full(check)
     if full is None:
         return None
     path = path_of(run, check, action, point)
@@ -201,7 +201,7 @@ def _tree_words(fault: TreeFault) -> str:
     return "the root queue is missing" if fault.error is TreeError.NO_ROOT else fault.text
 
 
-def _first_full(check: QueueCheck) -> QueueLevel | None:
+def first_full(check: QueueCheck) -> QueueLevel | None:
     """Return the first account without room that the release checks."""
     if check.permits:
         return None
