@@ -10,10 +10,13 @@ from types import MappingProxyType
 import msgspec
 
 from ...engine.kubernetes.units import parse_time
-from ...engine.session.framework.vote_details import GangCounts
+from ...engine.session.framework.vote_details import GangCounts, QueueCheck, ReservationCheck
+from ...engine.session.plugins.shared.enqueue_refusals import OVERUSED, QUOTA_INSUFFICIENT
 from ..objects.kind_names import plain_name
+from .amounts import in_order
 from .answering_session import JOB, POD, QUEUE, Run
 from .finding import ObjectKey, SessionFinding
+from .queue_words import ENQUEUE, first_full
 from .records import Recorded
 from .target import Target
 
@@ -145,7 +148,7 @@ def _contradicts(
     if finding.waits is None:
         return not of_others
     if says in _REASONS:
-        return finding.waits and not _says_no_more(event, messages)
+        return finding.waits and not _says_no_more(event, [*messages, *_named(run, target, event)])
     if says is Says.CLOSED:
         info = run.cache.queues.get(key)
         return info is not None and info.state == "Open"
@@ -191,6 +194,21 @@ def written(run: Run, target: Target, event: KubernetesEvent) -> list[str]:
     )
     messages += [our.message for our in ours if our.type == "Unschedulable"]
     return [*messages, *_at_close(gang)]
+
+
+def _named(run: Run, target: Target, event: KubernetesEvent) -> Iterator[str]:
+    """Yield what the session would record if its release named resources in Events, as others do.
+
+    So an Event of another release is compared with what the session found to be short.
+    """
+    key = _group_of(target, event)
+    reserved = run.detail(ReservationCheck, "overcommit", key, "enqueue")
+    if reserved is not None:
+        yield OVERUSED.naming(in_order(reserved.exceeded))
+    check = run.detail(QueueCheck, ENQUEUE, key, "enqueue")
+    full = None if check is None else first_full(check)
+    if full is not None:
+        yield QUOTA_INSUFFICIENT.naming(in_order(full.exceeded))
 
 
 def _at_close(gang: GangCounts | None) -> Iterator[str]:

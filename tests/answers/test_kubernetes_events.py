@@ -236,6 +236,29 @@ class TestJobs:
         assert found.cause == "overcommitted"
         assert recorded(found) == []
 
+    @pytest.mark.parametrize("release", ["v1.12.1", "v1.13.0", "v1.15.1"])
+    @pytest.mark.parametrize("named", ["", ": overused cpu"], ids=["before v1.13.0", "since"])
+    def test_an_event_of_another_release_that_names_what_is_short_agrees(
+        self, ask: Any, named: str, release: str
+    ) -> None:
+        world = (node("n1", 1), queue("default"), wants("9"), OTHER)
+        told = event(world[2], "Unschedulable", f"resource in cluster is overused{named}")
+        found = ask("podgroup/pg", PROPORTION, *world, told, release=release)
+        assert found.cause == "overcommitted"
+        assert recorded(found) == []
+
+    @pytest.mark.parametrize("release", ["v1.12.1", "v1.13.0"])
+    @pytest.mark.parametrize("about", ["podgroup/pg", "queue/default"])
+    def test_an_event_of_a_full_queue_agrees_if_it_names_what_is_short(
+        self, ask: Any, about: str, release: str
+    ) -> None:
+        small = queue("default", capability={"cpu": "2"})
+        world = (node("n1", 16), small, wants("9"), OTHER)
+        text = "queue resource quota insufficient: insufficient {}"
+        for short, news in (("cpu", 0), ("memory", 1), ("cpu, insufficient memory", 1)):
+            told = event(world[2], "Unschedulable", text.format(short))
+            assert len(recorded(ask(about, PROPORTION, *world, told, release=release))) == news
+
     def test_what_every_session_records_of_a_gang_agrees(self, ask: Any) -> None:
         world = (node("n1", 1), queue("default"), wants("9"), OTHER)
         text = "0/0 tasks in gang unschedulable: pod group is not ready, 1 minAvailable"

@@ -14,6 +14,7 @@ from ...volcano.session.queues import QueueComparison
 from ..framework.session import Session
 from ..framework.trace import PERMITTED, REJECT, Vote
 from ..framework.vote_details import ReservationCheck
+from .shared.enqueue_refusals import OVERUSED, record_refusal
 from .shared.gauge_amounts import plain
 from .shared.inqueue import reserved_by_job
 from .shared.queue_details import holdings
@@ -21,7 +22,6 @@ from .shared.queue_details import holdings
 _OPEN = "plugins/overcommit.(*overcommitPlugin).OnSessionOpen"
 FACTOR = "overcommit-factor"
 DEFAULT_FACTOR = 1.2
-OVERUSED = "resource in cluster is overused"
 
 
 class Overcommit:
@@ -58,17 +58,17 @@ class Overcommit:
                 return PERMITTED
             least = jobs.min_resources(job)
             wanted = inqueue.clone().add(least)
-            enough = (
-                wanted.less_equal_with_dimension(idle, least)
+            enough, short = (
+                wanted.less_equal_with_dimension_and_resources_name(idle, least)
                 if ssn.behaviours.compared_resources is QueueComparison.REQUESTED
-                else wanted.less_equal(idle, ZERO)
+                else wanted.less_equal_with_resources_name(idle, ZERO)
             )
             if enough:
                 return PERMITTED
-            ssn.record_event(job, "Unschedulable", OVERUSED)
+            record_refusal(ssn, job, OVERUSED, short)
             if ssn.trace.follows(jobs.keys[job]):
                 ssn.trace.detail(self.name, jobs.keys[job], self._check(ssn, least, wanted, idle))
-            return Vote(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})
+            return Vote(REJECT, OVERUSED.text, {"inqueue": plain(wanted), "idle": plain(idle)})
 
         # Reserved here and not in the vote: a job that a later plugin refuses reserves nothing.
         def enqueued(job: int) -> None:

@@ -26,6 +26,7 @@ from ..framework import map_orders
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote
 from ..framework.vote_details import PluginRefusal, QueueCheck, Spares
+from .shared.enqueue_refusals import QUOTA_INSUFFICIENT, record_refusal
 from .shared.gauge_amounts import (
     ENOUGH,
     FITS,
@@ -50,7 +51,6 @@ from .shared.queue_details import (
 
 OPEN = "Open"
 NOT_OPEN = Vote(REJECT, refused=PluginRefusal.NOT_OPEN)
-QUOTA_INSUFFICIENT = "queue resource quota insufficient"
 
 
 _OPENING = ("plugins/proportion.(*proportionPlugin).OnSessionOpen", "framework.OpenSession")
@@ -282,7 +282,9 @@ class Proportion:
                 give_back = partial(attr.inqueue.sub_unchecked, reserved)
                 ssn.reserved.setdefault(job, []).append(give_back)
         else:
-            ssn.record_event(job, "Unschedulable", QUOTA_INSUFFICIENT)
+            limit = attr.real_capability
+            _, short = wanted.less_equal_with_dimension_and_resources_name(limit, least)
+            record_refusal(ssn, job, QUOTA_INSUFFICIENT, short)
         return verdict
 
     def _detail(

@@ -22,6 +22,7 @@ from .session import PROOFS, RECORDED
 LACKS: Mapping[str, str] = MappingProxyType(
     {
         "device_quotas": "before it, nothing reads what it is about",
+        "enqueue_events_name_resources": "the recorded outcomes do not hold Events",
         "failed_pipelining": "no plugin of these releases refuses what is pipelined",
         "ignored_devices_list": "no recorded outcome shows the order of reads and writes of memory",
         "lowest_hypernode_found": "it matters only with topology_gradients",

@@ -29,6 +29,20 @@ class EnqueueBehaviours:
         ),
     )
 
+    enqueue_events_name_resources: bool = behaviour(
+        "The Event of a job that is not enqueued names the resources that are short.",
+        since(FIRST, False).means(
+            "The Event only says that the queue's quota is insufficient, or the cluster overused.",
+            source="plugins/capacity/capacity.go, plugins/proportion/proportion.go, "
+            "plugins/overcommit/overcommit.go",
+        ),
+        since("v1.13.0", True, pull=4544).means(
+            "The Event names what is short (insufficient cpu), GPUs and other scalars in random "
+            "order; v1.15.0 and later call devices beyond a quota dra-resource-exceeded.",
+            source="plugins/util/util.go FormatResourceNames",
+        ),
+    )
+
     inqueue_jobs_reserve_missing_only: bool = behaviour(
         "In ``proportion`` and ``capacity``, enqueued jobs reserve only what they still lack.",
         since(FIRST, False).means("A gang bound in a session counts twice until the next session."),

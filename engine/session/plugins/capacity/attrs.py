@@ -123,9 +123,22 @@ class QueueAttr:
 
         :raises Panic: the jobs hold less than was elastic when the session opened.
         """
+        needed = self._needed(min_resources)
+        return needed.less_equal_with_dimension(self.real_capability, min_resources)
+
+    def short_of(self, min_resources: Resource) -> list[str]:
+        """Return what a job names of which it would have the queue exceed its real capability."""
+        needed, limit = self._needed(min_resources), self.real_capability
+        return needed.less_equal_with_dimension_and_resources_name(limit, min_resources)[1]
+
+    def _needed(self, min_resources: Resource) -> Resource:
+        """Return what the queue needs with a job: minResources + allocated + inqueue − elastic.
+
+        :raises Panic: the jobs hold less than was elastic when the session opened.
+        """
         needed = min_resources.clone().add(self.allocated).add(self.inqueue)
         self.subtract(needed, self.elastic)
-        return needed.less_equal_with_dimension(self.real_capability, min_resources)
+        return needed
 
 
 class QueueAttrOfEverything(QueueAttr):
@@ -139,8 +152,7 @@ class QueueAttrOfEverything(QueueAttr):
 
     def enqueues(self, min_resources: Resource) -> bool:
         """Return whether a job may be enqueued, as for :class:`QueueAttr`, in all resources."""
-        needed = min_resources.clone().add(self.allocated).add(self.inqueue)
-        self.subtract(needed, self.elastic)
+        needed = self._needed(min_resources)
         return enough_of_everything(needed, self.real_capability, min_resources)
 
 

@@ -21,6 +21,7 @@ from ...framework.session import Session
 from ...framework.session_outcome import StoppedByQueues
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote
 from ...framework.vote_details import PluginRefusal, Spares
+from ..shared.enqueue_refusals import DEVICES, QUOTA_INSUFFICIENT, record_refusal
 from ..shared.gauge_amounts import gauge_setter, plain
 from ..shared.queue_details import ACCOUNT, ALLOCATABLE, JOB_ENQUEUEABLE
 from .attrs import QueueAttr, compare_shares
@@ -32,8 +33,6 @@ from .hierarchy import NO_QUEUE, ROOT, Hierarchy, HierarchyError
 from .reclaimable_tasks import VICTIMS, Reclaim, of_gangs
 
 OPEN = "Open"
-UNSCHEDULABLE = "Unschedulable"
-QUOTA_INSUFFICIENT = "queue resource quota insufficient"
 DEVICE_QUOTAS = "capacity.DynamicResourceAllocationEnable"
 _CLOSURE = "plugins/capacity.(*capacityPlugin).OnSessionOpen.func"
 
@@ -297,13 +296,13 @@ class Capacity:
         accounts = attr.lineage if ssn.behaviours.enqueue_checks_ancestors else (attr,)
         for account in accounts:
             if not account.enqueues(wanted):
-                ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
+                record_refusal(ssn, job, QUOTA_INSUFFICIENT, account.short_of(wanted))
                 follow(ssn, attr, CapacityCheck(JOB_ENQUEUEABLE, key, wanted, accounts, account))
                 return self._verdict(
                     REJECT, account, "realCapability", account.real_capability, wanted
                 )
             if not self._devices.enqueues(account, devices):
-                ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
+                record_refusal(ssn, job, QUOTA_INSUFFICIENT, [DEVICES])
                 return _no_devices(account)
         follow(ssn, attr, CapacityCheck(JOB_ENQUEUEABLE, key, wanted, accounts))
         verdict = self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
