@@ -22,6 +22,7 @@ from .framework.chooser import Chooser
 from .framework.gang_counts import keep_gangs
 from .framework.map_orders import MapOrders
 from .framework.process_parts import ProcessState
+from .framework.registered_points import keep_points
 from .framework.session import CacheActions, Plugin, Session
 from .framework.session_outcome import SessionResult
 from .framework.trace import Trace
@@ -151,6 +152,8 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     if DeviceShare.name not in plugins:
         DeviceShare(Arguments()).stay_open(ssn)
     ssn.trace.opening = ""
+    if ssn.trace.paths:
+        keep_points(ssn)
     # Before any action, as actions change what is free.
     keep_room(ssn)
     return plugins

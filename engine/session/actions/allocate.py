@@ -11,12 +11,16 @@ from ..framework import framework_orders as orders
 from ..framework import voting
 from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session
+from ..framework.vote_details import Turn
 from ..nodes.node_selection import NodeSelection
 from ..nodes.node_views import NodeViews
 from . import hypernode_allocation as topology
 from .hypernode_gradients import Gradients
 from .job_hypernode import hard_tier
 from .placing import Placing
+
+TURN = "turn"
+"""What details are kept under about the order of jobs."""
 
 
 def execute(ssn: Session, views: NodeViews) -> None:
@@ -35,6 +39,7 @@ class AllocateRun:
         self._queues: PriorityQueue[str] = orders.queues_in_order(ssn)
         self._jobs: dict[str, ItemQueue[int]] = {}
         self._pending: dict[int, ItemQueue[int]] = {}
+        self._visited: dict[str, None] = {}
 
     def run(self) -> None:
         """Go through the queues until none is left."""
@@ -48,7 +53,10 @@ class AllocateRun:
             jobs = self._jobs[queue]
             if not jobs:
                 continue
-            self._visit(queue, jobs.pop())
+            job = jobs.pop()
+            if self.ssn.trace.paths:
+                self._note_turn(queue, self.ssn.jobs.keys[job])
+            self._visit(queue, job)
 
     def _pick_up(self) -> None:
         """Put all jobs that may be placed into their queues.
@@ -129,6 +137,13 @@ class AllocateRun:
             statement.commit()
         if not self._behaviours.queue_requeued_before_placing:
             self._queues.push(queue)
+
+    def _note_turn(self, queue: str, job: str) -> None:
+        """Keep which jobs come before a job whose path is kept."""
+        trace = self.ssn.trace
+        if trace.keeps_path(job) and job not in self._visited:
+            trace.detail(TURN, job, Turn(queue, tuple(self._visited), len(trace.steps)))
+        self._visited.setdefault(job)
 
     def _visit_in_groups(self, queue: str, job: int) -> None:
         if self._gradients.visit(job, self._pending_tasks(job)):

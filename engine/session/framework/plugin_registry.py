@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -30,6 +30,7 @@ PredicateFn = Callable[[int, Rows], Ints | None]
 NodeOrderFn = Callable[[int, Rows], Floats]
 BatchNodeOrderFn = Callable[[int, Rows], Floats | None]
 OneVerdictFn = Callable[[int, int], int]
+PartsFn = Callable[[int, Rows], list["PartAnswer"]]
 OneScoreFn = Callable[[int, int], float]
 HyperNodeOrderFn = Callable[[int, Sequence[int], dict[str, Rows]], dict[str, float]]
 SearchPurpose = Literal["allocate", "evict"]
@@ -76,11 +77,26 @@ class EvictableEntry(msgspec.Struct, frozen=True):
     per: Per
 
 
+class PartAnswer(NamedTuple):
+    """What one of the filters of which a plugin's filter consists says of nodes.
+
+    :param reached: where it is run. :param verdicts: what it says there, else ``PASS``.
+    :param ignored: where it refuses a node, and that does not count.
+    :param concerns: False if it has nothing to check for the task.
+    """
+
+    name: str
+    reached: NDArray[np.bool_]
+    verdicts: Ints
+    ignored: NDArray[np.bool_]
+    concerns: bool = True
+
+
 class PredicateEntry(msgspec.Struct, frozen=True):
     """A registered filter; ``one`` answers for a single node.
 
     ``per(task)`` says what the answer for tasks of that class depends on. ``final``: if it
-    passes a node, no later filter is run.
+    passes a node, no later filter is run. ``parts`` has what its parts say, for a trace.
     """
 
     plugin: str
@@ -88,6 +104,7 @@ class PredicateEntry(msgspec.Struct, frozen=True):
     per: Callable[[int], Per]
     one: OneVerdictFn
     final: bool = False
+    parts: PartsFn | None = None
 
 
 class NodeOrderEntry(msgspec.Struct, frozen=True):
@@ -293,16 +310,17 @@ class Registry:
         per: Per | Callable[[int], Per] = "task",
         one: OneVerdictFn | None = None,
         final: bool = False,
+        parts: PartsFn | None = None,
     ) -> None:
         """Register a filter: verdict ids over node rows; ``None`` if all pass.
 
         :param per: what the answer depends on, for all tasks or for those of a given task's class.
         :param one: the same for one node, if that is possible without the cost of calling NumPy;
             only called for tasks whose verdict depends on the class only.
-        :param final: see :class:`PredicateEntry`.
+        :param final: and ``parts``: see :class:`PredicateEntry`.
         """
         depends: Callable[[int], Per] = per if callable(per) else lambda _: per
-        entry = PredicateEntry(name, fn, depends, one or _verdict_of_one(fn), final)
+        entry = PredicateEntry(name, fn, depends, one or _verdict_of_one(fn), final, parts)
         self._add("Predicate", name, entry)
 
     def add_node_order(

@@ -101,6 +101,8 @@ class Trace:
 
     :param closely: names of queues, PodGroups and pods (``ns/name``) to keep details about.
     :param fully: of these, the PodGroups of which also that is kept what the session did not ask.
+    :param paths: of these, the pods and PodGroups of which also that is kept what permits them: what
+        each filter says of each node, each score, and what stands before them.
     :ivar details: by action, what, and name: what was seen last; see :mod:`.vote_details`.
     :ivar scores: whether what every node scored for every task is kept beside the steps.
     :ivar action: the running action, stored in steps.
@@ -115,11 +117,13 @@ class Trace:
         scores: bool = True,
         closely: Collection[str] = (),
         fully: Collection[str] = (),
+        paths: Collection[str] = (),
     ) -> None:
         self.on = on
         self.scores = scores
         self.closely = frozenset(closely)
         self.fully = frozenset(fully)
+        self.paths = frozenset(paths)
         self.details: dict[tuple[str, str, str], Detail] = {}
         self.steps: list[TraceStep] = []
         self.action = ""
@@ -153,6 +157,10 @@ class Trace:
     def follows(self, about: str) -> bool:
         """Return whether details about an object are kept."""
         return self.on and about in self.closely
+
+    def keeps_path(self, about: str) -> bool:
+        """Return whether also that is kept of an object what permits it."""
+        return self.on and about in self.paths
 
     def follows_check(self, pod: str, group: str, *, permits: bool) -> bool:
         """Return whether details about a check of a pod are kept.

@@ -479,6 +479,81 @@ class GangCounts(msgspec.Struct, frozen=True):
     message: str = ""
 
 
+class CheckState(StrEnum):
+    """What came of a check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_REACHED = "not-reached"
+    """An earlier check failed, or the session did not come to the object."""
+    NOT_KNOWN = "not-known"
+    """It was made, and its result is not kept apart from that of others."""
+    IGNORED = "ignored"
+    """The filter refuses the node, and the release does not count that."""
+
+
+class FilterName(msgspec.Struct, frozen=True):
+    """A filter. :param plugin: empty if actions compare it, as they do resources."""
+
+    plugin: str
+    name: str
+
+
+class FilterCell(msgspec.Struct, frozen=True):
+    """What a filter says of a node. :param objections: of a filter that refuses it."""
+
+    state: CheckState
+    objections: tuple[Objection, ...] = ()
+
+
+class CheckedNode(msgspec.Struct, frozen=True):
+    """A node that was checked for a task.
+
+    :param miss: what it lacks, and what will be free. :param idle: what is free now.
+    :param pattern: the place of its cells in :attr:`FilterTable.patterns`.
+    :param reasons: why it refuses the task, as the session goes on with it; empty if it takes it.
+    :param final: and ``of``: as in :class:`RefusingNodes`.
+    """
+
+    miss: NodeMiss
+    idle: Amounts
+    pattern: int
+    reasons: tuple[Objection, ...] = ()
+    final: bool = False
+    of: str = ""
+
+
+class FilterTable(msgspec.Struct, frozen=True):
+    """What each filter says of each node, the last time that an action checked them for a task.
+
+    :param filters: in the order in which they run. :param silent: those with nothing to check.
+    :param patterns: the different rows of cells, one cell a filter.
+    """
+
+    filters: tuple[FilterName, ...]
+    silent: tuple[FilterName, ...]
+    patterns: tuple[tuple[FilterCell, ...], ...]
+    nodes: tuple[CheckedNode, ...]
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """When allocate came to a job first.
+
+    :param before: the jobs to which it came before, in that order.
+    :param step: how many steps the trace had by then.
+    """
+
+    queue: str
+    before: tuple[str, ...]
+    step: int
+
+
+class RegisteredPlugins(msgspec.Struct, frozen=True):
+    """The plugins that have a say at each extension point, in their order, by tier."""
+
+    by_point: Mapping[str, tuple[tuple[str, ...], ...]]
+
+
 Detail = (
     QueueCheck
     | ReservationCheck
@@ -488,6 +563,9 @@ Detail = (
     | Unprepared
     | Unregistered
     | NodesChecked
+    | FilterTable
+    | Turn
+    | RegisteredPlugins
     | HypernodeRoom
     | HypernodeTry
     | HypernodesChecked

@@ -18,10 +18,12 @@ from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.plugin_registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from ..framework.trace import StepOutcome
+from ..framework.vote_details import FilterTable
 from ..reasons.fit_errors import FitErrors
 from ..reasons.objections import NodeCode, Objection, around
 from ..reasons.statuses import PASS, StatusCode
 from .class_columns import ClassColumns, apply_filters, batch_score, order_score
+from .filter_table import FILTERS, SCORES, CheckedRows, filter_table, merged
 from .refusals import nodes_checked
 from .sampling import Sampling, SamplingMemory
 
@@ -145,7 +147,7 @@ class NodeSelection:
 
         :param cache: failures of the task's role so far in this visit; ``None`` to ignore them.
         """
-        verdicts = self._verdicts(task, rows, purpose)
+        own = verdicts = self._verdicts(task, rows, purpose)
         if not self._gives_reasons and purpose not in _EVICTING:
             verdicts = self._without_reasons(task, rows, verdicts, purpose)
         if self._sampling is not None:
@@ -155,7 +157,8 @@ class NodeSelection:
             # In order of rows again, since callers take the first of equals as the one of the least
             # name.
             visited = np.sort(self._sampling.visit(passing))
-            rows, verdicts = rows[visited], verdicts[visited]
+            rows, verdicts, own = rows[visited], verdicts[visited], own[visited]
+        before = verdicts
         if cache is not None:
             verdicts = self._with_cache(cache, task, rows, verdicts)
         errors = FitErrors.none(self._ssn.reasons, len(self._ssn.nodes))
@@ -176,7 +179,22 @@ class NodeSelection:
                 others = self._others(cache, task, rows)
                 seen = nodes_checked(self._ssn, self.columns(task), rows, verdicts, others)
                 self._ssn.trace.detail(purpose.value, name, seen)
+                if self._ssn.trace.keeps_path(name) and purpose not in _EVICTING:
+                    resources = purpose is Purpose.ALLOCATE
+                    kept = before != verdicts
+                    checked = CheckedRows(rows, own, verdicts, kept, others, resources)
+                    self._keep_filters(task, checked)
         return fitting, errors
+
+    def _keep_filters(self, task: int, checked: CheckedRows) -> None:
+        """Keep what each filter says of each node."""
+        ssn = self._ssn
+        name = ssn.task_name(task)
+        table = filter_table(ssn, self.columns(task), self._predicates, task, checked)
+        earlier = ssn.trace.details.get((ssn.trace.action, FILTERS, name))
+        ssn.trace.detail(
+            FILTERS, name, merged(earlier if isinstance(earlier, FilterTable) else None, table)
+        )
 
     def scores(self, task: int, rows: Rows) -> Floats | None:
         """Return the scores of candidates, or ``None`` if a plugin could not score.
@@ -200,6 +218,11 @@ class NodeSelection:
         if self._ssn.trace.on:
             if self._ssn.trace.scores:
                 self._note_scores(task, rows, total)
+            name = self._ssn.task_name(task)
+            if self._ssn.trace.keeps_path(name):
+                names = self._ssn.nodes.names
+                noted = zip(rows.tolist(), total.tolist(), strict=True)
+                self._ssn.trace.detail(SCORES, name, {names[row]: score for row, score in noted})
             self._trace_best(task, rows, total)
         return total
 

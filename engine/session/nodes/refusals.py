@@ -36,20 +36,7 @@ def nodes_checked(
     :param others: by node, the task of another class for which the verdict was found.
     """
     task = columns.task
-    request = ssn.named_request(task)
-    future = ssn.nodes.future_idle(ssn.all_rows)
-    names, filtered = np.array(ssn.nodes.names, dtype=object), columns.filter_all()
-    missing = np.where(request - future < _EPSILON, 0.0, request - future)
-
-    def amounts(row: int, matrix: np.ndarray) -> Mapping[str, float]:
-        asked = np.flatnonzero(np.isfinite(request)).tolist()
-        return {ssn.dims[dim]: float(matrix[row, dim]) for dim in asked}
-
-    def miss(row: int, reasons: tuple[Objection, ...]) -> NodeMiss:
-        lacks = {name: much for name, much in amounts(row, missing).items() if much > 0}
-        further = ssn.reasons.plain(filtered.item(row))
-        also = tuple(objection for objection in further if objection not in reasons)
-        return NodeMiss(names[row], lacks, amounts(row, future), _allocatable(ssn, row), also)
+    names, amounts = np.array(ssn.nodes.names, dtype=object), NodeAmounts(ssn, columns)
 
     shared = np.isin(rows, list(others))
     by_reasons: dict[tuple[tuple[Objection, ...], bool, str], list[int]] = {}
@@ -65,8 +52,10 @@ def nodes_checked(
     groups = []
     for (reasons, final, of), refusing in by_reasons.items():
         members = np.array(sorted(refusing))
-        order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
-        nearest = tuple(miss(row, reasons) for row in members[order].tolist())
+        order = np.argsort(_distance(amounts.request, amounts.missing[members]), kind="stable")[
+            :NEAREST
+        ]
+        nearest = tuple(amounts.miss(row, reasons) for row in members[order].tolist())
         named = tuple(names[members].tolist())
         groups.append(RefusingNodes(reasons, final, named, nearest, of))
     groups.sort(key=lambda group: (-len(group.nodes), _messages(group), group.of))
@@ -74,6 +63,38 @@ def nodes_checked(
     info = ssn.tasks.info[task].request
     asked = {"cpu": info.cpu, "memory": info.memory, **(info.scalars or {})}
     return NodesChecked(asked, passing, tuple(groups))
+
+
+class NodeAmounts:
+    """What nodes have of what a task requests.
+
+    :param columns: of the task's class.
+    :ivar request: -inf of what the task does not name. :ivar missing: by row, what must be free.
+    """
+
+    def __init__(self, ssn: Session, columns: ClassColumns) -> None:
+        self._ssn = ssn
+        self._filtered = columns.filter_all()
+        self._future = ssn.nodes.future_idle(ssn.all_rows)
+        self.request = request = ssn.named_request(columns.task)
+        self._asked = np.flatnonzero(np.isfinite(request)).tolist()
+        self.missing = np.where(request - self._future < _EPSILON, 0.0, request - self._future)
+
+    def idle(self, row: int) -> Mapping[str, float]:
+        """Return what a node has free now."""
+        return self._amounts(row, self._ssn.nodes.idle)
+
+    def miss(self, row: int, reasons: tuple[Objection, ...]) -> NodeMiss:
+        """Return what a node lacks. :param reasons: which are not repeated as further ones."""
+        ssn = self._ssn
+        lacks = {name: much for name, much in self._amounts(row, self.missing).items() if much > 0}
+        further = ssn.reasons.plain(self._filtered.item(row))
+        also = tuple(objection for objection in further if objection not in reasons)
+        free = self._amounts(row, self._future)
+        return NodeMiss(ssn.nodes.names[row], lacks, free, _allocatable(ssn, row), also)
+
+    def _amounts(self, row: int, matrix: np.ndarray) -> Mapping[str, float]:
+        return {self._ssn.dims[dim]: float(matrix[row, dim]) for dim in self._asked}
 
 
 def _messages(group: RefusingNodes) -> list[str]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import msgspec
+
 from ...model.panic import Panic
 from ...model.resource import ZERO, Resource
 from ...volcano.conf import Arguments
@@ -63,11 +65,14 @@ class Overcommit:
                 if ssn.behaviours.compared_resources is QueueComparison.REQUESTED
                 else wanted.less_equal_with_resources_name(idle, ZERO)
             )
+            key = jobs.keys[job]
+            if ssn.trace.follows(key) and (not enough or ssn.trace.keeps_path(key)):
+                check = self._check(ssn, least, wanted, idle)
+                seen = msgspec.structs.replace(check, exceeded=()) if enough else check
+                ssn.trace.detail(self.name, key, seen)
             if enough:
                 return PERMITTED
             record_refusal(ssn, job, OVERUSED, short)
-            if ssn.trace.follows(jobs.keys[job]):
-                ssn.trace.detail(self.name, jobs.keys[job], self._check(ssn, least, wanted, idle))
             return Vote(REJECT, OVERUSED.text, {"inqueue": plain(wanted), "idle": plain(idle)})
 
         # Reserved here and not in the vote: a job that a later plugin refuses reserves nothing.

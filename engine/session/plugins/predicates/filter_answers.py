@@ -108,6 +108,11 @@ class FilterAnswers:
         self.then, self.all_then = self._join.then, self._join.all_then
 
     @property
+    def rules(self) -> FilterRules:
+        """The release's way of filtering."""
+        return self._rules
+
+    @property
     def cached_code(self) -> StatusCode:
         """The verdict if a pod of the same template failed before."""
         if self._rules.named is NamedIn.ALL and not self._final:
@@ -131,7 +136,7 @@ class FilterAnswers:
             if plugin == LIMITS and self._rules.limits_apart:
                 limits = answer
             else:
-                verdicts = self.all_then(verdicts, self._worded(plugin, answer))
+                verdicts = self.all_then(verdicts, self.worded(plugin, answer))
         return self._with_limits(verdicts, limits) if limits.any() else verdicts
 
     def with_pod_number(self, verdicts: Ints, full: Mask) -> Ints:
@@ -152,7 +157,7 @@ class FilterAnswers:
             return np.where(full, number, verdicts).astype(np.int32)
         return verdicts
 
-    def _worded(self, plugin: str, answer: Ints) -> Ints:
+    def worded(self, plugin: str, answer: Ints) -> Ints:
         """Return a filter's verdicts, with its name where the release names it."""
         if self._rules.named is NamedIn.ALL:
             return _each(answer, answer != PASS, partial(self._naming, plugin))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model.session_tables import Ints, Rows
-from ...framework.plugin_registry import Per
+from ...framework.plugin_registry import PartAnswer, Per
 from ...framework.vote_details import Unprepared
 from ...kube.node_map import PODS, NodeMap
 from ...reasons.statuses import PASS, StatusCode
@@ -22,6 +22,7 @@ from .dynamic_resources import DynamicResources
 from .filter_answers import LIMITS, POD_NUMBER, RULES, FilterAnswers, NamedIn, PodNumber
 from .inter_pod_affinity import InterPodAffinityFilter
 from .node_ports import OCCUPIED, occupied
+from .parted_filters import parted
 from .pod_topology_spread import PodTopologySpreadFilter
 from .predicates_arguments import PredicateOptions
 from .stable import StableFilters
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ...framework.session import Session
 
 
+PROPORTIONAL = "Proportional"
+"""What the check of argument ``predicate.ProportionalEnable`` is called here."""
 UNPREPARED = "unprepared"
 """What details about filters are kept under that could not be prepared."""
 
@@ -196,6 +199,47 @@ class Filters:
             verdicts = self._kept_head(klass)[rows]
         further = self._further(task, klass, parts, rows)
         return self._with_pod_number(self._answers.add(verdicts, further), rows)
+
+    def parts(self, task: int, rows: Rows) -> list[PartAnswer]:
+        """Return what each filter says of nodes, and which have nothing to check for a task."""
+        klass = self._klass[task]
+        parts = self._parts_of(klass)
+        answers = list(self._in_order(task, klass, parts, rows))
+        together = [name for name, _ in self._stable.apart(klass)]
+        found = parted(self._answers, self._ssn.reasons, self._is_full(rows), answers, together)
+        nowhere = np.zeros(len(rows), dtype=np.bool_)
+        silent = np.zeros(len(rows), dtype=np.int32)
+        names = {answer.name for answer in found}
+        idle = [name for name, on in self._switches().items() if on and name not in names]
+        return [*found, *(PartAnswer(name, nowhere, silent, nowhere, False) for name in idle)]
+
+    def _switches(self) -> dict[str, bool]:
+        """Return the filters that have nothing to check for some pods, and whether they are on."""
+        options = self._options
+        return {
+            "NodePorts": options.node_ports,
+            "InterPodAffinity": options.pod_affinity,
+            LIMITS: options.volume_limits,
+            "VolumeZone": options.volume_zone,
+            "PodTopologySpread": options.topology_spread,
+            "VolumeBinding": options.volume_binding,
+            "DynamicResources": self._behaviours.device_claims_needed,
+        }
+
+    def _in_order(
+        self, task: int, klass: int, parts: _Parts, rows: Rows
+    ) -> Iterator[tuple[str, Ints]]:
+        """Yield the filters that check anything for a task, and their verdicts, in order."""
+        for name, answer in self._stable.apart(klass):
+            yield name, answer[rows]
+        pod = self._nodes.classes[klass]
+        if pod.ports and self._options.node_ports:
+            taken = occupied(self._nodes, pod)[rows]
+            yield "NodePorts", np.where(taken, self._occupied, PASS).astype(np.int32)
+        switches = self._switches()
+        for name, answer in self._further(task, klass, parts, rows):
+            if switches.get(name, True):
+                yield name or PROPORTIONAL, answer
 
     def _further(
         self, task: int, klass: int, parts: _Parts, rows: Rows

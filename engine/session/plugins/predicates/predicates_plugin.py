@@ -94,7 +94,11 @@ class Predicates:
         notes = noted if misses or ssn.prepared is noted else None
         ssn.registry.add_pre_predicate(self.name, _preparing(ssn, filters, notes))
         ssn.registry.add_predicate(
-            self.name, filters.verdicts, per=filters.per, one=filters.of_class_on
+            self.name,
+            filters.verdicts,
+            per=filters.per,
+            one=filters.of_class_on,
+            parts=filters.parts,
         )
 
     def _enabled(self, ssn: Session) -> set[str]:

@@ -5,11 +5,12 @@ Source: pkg/scheduler/plugins/predicates/predicates.go (``predicateByStablefilte
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from ....model.session_tables import Ints, Rows
+from ...kube.node_columns import Mask
 from ...kube.node_map import NodeMap
 from ...kube.pod_class import PodClass
 from ...reasons.objections import NodeCode, Objection
@@ -18,6 +19,7 @@ from .node_affinity import NO_MATCH, matching
 from .predicates_arguments import PredicateOptions
 from .taint_toleration import CORDONED, cordoned, tainted
 
+CORDON, AFFINITY, TAINTS = "NodeUnschedulable", "NodeAffinity", "TaintToleration"
 CACHED = Objection("plugin equivalence cache predicates failed", NodeCode.CACHED)
 
 
@@ -80,17 +82,27 @@ class StableFilters:
         return verdicts
 
     def _judge(self, pod: PodClass) -> Ints:
+        verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
+        for _, answer in self._apart(pod):
+            verdicts = np.where(verdicts == PASS, answer, verdicts)
+        return verdicts
+
+    def apart(self, klass: int) -> list[tuple[str, Ints]]:
+        """Return what each filter says of all nodes, in the order in which they run."""
+        return list(self._apart(self._nodes.classes[klass]))
+
+    def _apart(self, pod: PodClass) -> Iterator[tuple[str, Ints]]:
         columns, options = self._nodes.columns, self._options
-        verdicts = np.zeros(len(columns), dtype=np.int32)
-        # Backwards: the filter that Volcano runs first writes last, and its verdict stays.
+        yield CORDON, self._where(cordoned(columns, pod), CORDON, CORDONED)
+        if options.node_affinity:
+            yield AFFINITY, self._where(~matching(columns, pod), AFFINITY, NO_MATCH)
         if options.taint_toleration:
             places, objections = tainted(columns, pod, named=self._pod_message_names_taints)
-            ids = [self._final("TaintToleration", objection) for objection in objections]
-            verdicts = np.array([*ids, PASS], dtype=np.int32)[places]
-        if options.node_affinity:
-            verdicts[~matching(columns, pod)] = self._final("NodeAffinity", NO_MATCH)
-        verdicts[cordoned(columns, pod)] = self._final("NodeUnschedulable", CORDONED)
-        return verdicts
+            ids = [self._final(TAINTS, objection) for objection in objections]
+            yield TAINTS, np.array([*ids, PASS], dtype=np.int32)[places]
+
+    def _where(self, refuses: Mask, plugin: str, objection: Objection) -> Ints:
+        return np.where(refuses, self._final(plugin, objection), PASS).astype(np.int32)
 
     def _final(self, plugin: str, objection: Objection) -> int:
         return self._report(plugin, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, objection)
