@@ -222,15 +222,17 @@ def run_of(
     unlisted: NotListed | None = None,
     *,
     fully: Collection[str] = (),
+    paths: Collection[str] = (),
     goes_on: bool = True,
     job_specs: SpecOf | None = None,
 ) -> Run:
     """Run the session at a moment, with a trace that follows some objects closely.
 
     :param fully: PodGroups of which also that is kept what the session did not ask.
+    :param paths: pods and PodGroups of which also that is kept what permits them.
     :param goes_on: an answer may run the next sessions. :param job_specs: as of :class:`Run`.
     """
-    trace = Trace(scores=False, closely=closely, fully=fully)
+    trace = Trace(scores=False, closely=closely, fully=fully, paths=paths)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
     binds, pipelined = dict(answer.result.binds), dict(answer.result.pipelined)

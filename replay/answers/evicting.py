@@ -49,6 +49,16 @@ class EvictingAction(msgspec.Struct, frozen=True):
     job: str
 
 
+def evictions(run: Run, pod: str, job: str) -> Iterator[tuple[EvictionTry, str]]:
+    """Yield what actions that evict did for a pod, each with its text without the action."""
+    if placed(run, pod) is not None:
+        return
+    for action in run.conf.actions:
+        if action in EVICTING:
+            asked = asking_of(run, action, pod, job)
+            yield _tried(run, asked, named=False), why_no_room(run, asked).text
+
+
 def eviction_links(run: Run, pod: str, job: str, *, named: bool = False) -> Iterator[EvictionTry]:
     """Yield whether the session looked for pods to evict for a pod, and why it found none.
 

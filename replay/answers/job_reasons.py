@@ -74,10 +74,10 @@ def job_finding(run: Run, key: str, subject: SentenceSubject) -> SessionFinding:
     # The panic ends the session for all jobs, so it is the reason whatever else holds.
     crash = panics(run)
     if crash is not None:
-        return crash.finding(subject.because, verb="").after(_head(run, key, group), about)
+        return crash.finding(subject.because, verb="").after(podgroup_links(run, key, group), about)
     blocked = job_blocked(run, key, group)
     blocked = None if blocked is None else with_further(run, key, blocked)
-    links = [*_head(run, key, group), *enqueue_links(run, key)]
+    links = [*podgroup_links(run, key, group), *enqueue_links(run, key)]
     if blocked is not None:
         blocked = with_evictions(run, blocked, first_waiting(run, key, group), key)
         tail = (*blocked.links, *_tail(run, key, group))
@@ -141,7 +141,7 @@ def panics(run: Run) -> Blocked | None:
     return Blocked(text, "panic", (link,))
 
 
-def _head(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
+def podgroup_links(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     """Yield the state of a PodGroup and of its queue."""
     phase, spec = group.status.phase or "without a phase yet", group.spec
     queue = spec.queue or _DEFAULT_QUEUE

@@ -135,6 +135,21 @@ def refusals(groups: Sequence[RefusingNodes], own: Demands = NO_DEMANDS) -> str:
     return "; ".join(_text(group, own) for group in sorted(groups, key=_far))
 
 
+def says_of(group: RefusingNodes, own: Demands = NO_DEMANDS) -> list[str]:
+    """Return why nodes refuse a pod, without their names, and without further reasons."""
+    own = msgspec.structs.replace(own, phrases={**coded(group), **own.phrases})
+    one = len(group.nodes) == 1
+    near = group.nearest[0] if group.nearest else None
+    if one and near is not None and _lacking(near):
+        return _lacked(near, own)
+    says = (
+        _as_one(reason, group.nodes, own)
+        or phrase(reason, own, one=one) + _which(reason, group, own)
+        for reason in group.reasons
+    )
+    return list(dict.fromkeys(says))
+
+
 def phrase(reason: Objection, own: Demands = NO_DEMANDS, *, one: bool) -> str:
     """Return what a filter says in words, without the node."""
     if reason in own.phrases:

@@ -188,23 +188,16 @@ class _Asking:
             present = then is self._question.scene.moment
             place = self.plan.last if present else self._numbers[then.revision]
             if present:
-                self._finding = self._with_recorded(self._finding)
+                self._finding = _with_recorded(
+                    self._run, self._finding, self._question.target, self._events
+                )
             self._samples.append(SampledSession(then, place, self._finding))
-
-    def _with_recorded(self, finding: SessionFinding) -> SessionFinding:
-        """Return the present answer with what the cluster recorded that contradicts it."""
-        target, cache = self._question.target, self._run.cache
-        events = self._events.newest(_recording(cache, target))
-        return with_recorded(self._run, finding, target, events)
 
     def answer(self) -> Why:
         """Put the answer together; the last session was that of the present."""
         log, question, run = self._log, self._question, self._run
         target, moment = question.target, question.scene.moment
-        finding = _unread(target)
-        if self._finding is not None:
-            finding = with_dependencies(run, target, self._finding)
-            finding = with_job_fault(finding, target, question.unknown)
+        finding = _completed(run, self._finding, target, question.unknown)
         return Why(
             asked=Asked(
                 kind=plain_name(*target.pair),
@@ -227,6 +220,35 @@ class _Asking:
             steps=tuple(_steps(run, target)),
             not_known=question.unknown,
         )
+
+
+def _with_recorded(
+    run: Run, finding: SessionFinding, target: Target, events: KubernetesEvents
+) -> SessionFinding:
+    """Return the present answer with what the cluster recorded that contradicts it."""
+    return with_recorded(run, finding, target, events.newest(_recording(run.cache, target)))
+
+
+def _completed(
+    run: Run, finding: SessionFinding | None, target: Target, unknown: Sequence[Unknown]
+) -> SessionFinding:
+    """Return what an answer says.
+
+    :param finding: of the session; None if it sees no such object.
+    """
+    if finding is None:
+        return _unread(target)
+    return with_job_fault(with_dependencies(run, target, finding), target, unknown)
+
+
+def present_finding(
+    run: Run, target: Target, events: KubernetesEvents, unknown: Sequence[Unknown]
+) -> SessionFinding:
+    """Return what the session of the moment says about an object, as :func:`why_at` does."""
+    finding = finding_of(run, target)
+    if finding is not None:
+        finding = _with_recorded(run, finding, target, events)
+    return _completed(run, finding, target, unknown)
 
 
 def _plan(log: Log, question: WhyAsked) -> EarlierMoments:

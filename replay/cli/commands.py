@@ -34,6 +34,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "fidelity": QUESTIONS["fidelity"].help,
         "bisect": QUESTIONS["bisect"].help,
         "why": QUESTIONS["why"].help,
+        "path": QUESTIONS["path"].help,
         "blame": QUESTIONS["blame"].help,
         "what-if": QUESTIONS["what-if"].help,
         "upgrade-check": QUESTIONS["upgrade-check"].help,

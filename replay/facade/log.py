@@ -36,6 +36,7 @@ from ..questions.fields import Names, several
 from ..questions.forecast import ForecastQuestion
 from ..questions.history import HistoryQuestion
 from ..questions.overview import OverviewQuestion
+from ..questions.path import PathQuestion
 from ..questions.question import Question, check_known
 from ..questions.session import SessionQuestion
 from ..questions.sessions import SessionListQuestion
@@ -111,6 +112,7 @@ class Log(logs.Log):
     forecast = method_of(ForecastQuestion)
     history = method_of(HistoryQuestion)
     overview = method_of(OverviewQuestion)
+    path = method_of(PathQuestion)
     session = method_of(SessionQuestion)
     sessions = method_of(SessionListQuestion)
     upgrade_check = method_of(UpgradeCheckQuestion)

@@ -35,6 +35,7 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
             "DriftQuestion", "Show where the scheduler's cache differs from the API server."
         ),
         "why": Listed("WhyQuestion", "Say why an object waits."),
+        "path": Listed("PathQuestion", "Show every check of a pod, and each node by each filter."),
         "what-would-help": Listed("WouldHelpQuestion"),
         "what-if": Listed("WhatIfQuestion", "Run the session of a moment with something changed."),
         "forecast": Listed("ForecastQuestion"),

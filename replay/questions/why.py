@@ -77,7 +77,7 @@ class WhyQuestion(QuestionOfWaiting["Why"], frozen=True, kw_only=True):
         "If `waits` is false, it does not wait at that moment: ask about an earlier one. `stages` "
         "say since when, `made_by` who changed what the reason rests on. Of a queue, `chain` has "
         "its account: what it holds, the share it deserves, its limit. Who uses what is lacking: "
-        "`blame`; what changed before: `diff`."
+        "`blame`; what changed before: `diff`; every check of a pod: `path`."
     )
     in_terminal = """\
 Exits with 1 if there is no such object.

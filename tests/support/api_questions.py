@@ -18,6 +18,7 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
     "drift": AT,
     "overview": AT,
     "why": {"object": "job/gpu-2", **AT},
+    "path": {"object": "pod/gpu-2-gpu-0", "nodes": "node-1,node-4", **AT},
     "what-would-help": {"object": "job/gpu-2", "budget": "60s", **AT},
     "session": {"release": "v1.11.0", "trace": "true", "choose": "7", **AT},
     "sessions": {"since": TIME},

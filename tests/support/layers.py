@@ -49,7 +49,14 @@ ORDER = (
         "replay.simulate",
     ),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
-    *("replay.explore", "replay.answers", "replay.overview", "replay.what_if", "replay.forecast"),
+    *(
+        "replay.explore",
+        "replay.answers",
+        "replay.pod_path",
+        "replay.overview",
+        "replay.what_if",
+        "replay.forecast",
+    ),
     *("replay.render", "replay.review", "replay.series", "replay.plot"),
     *(
         "replay.pages",

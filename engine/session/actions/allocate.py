@@ -11,7 +11,7 @@ from ..framework import framework_orders as orders
 from ..framework import voting
 from ..framework.priority_queue import ItemQueue, PriorityQueue
 from ..framework.session import Session
-from ..framework.vote_details import Turn
+from ..framework.vote_details import JobTurn
 from ..nodes.node_selection import NodeSelection
 from ..nodes.node_views import NodeViews
 from . import hypernode_allocation as topology
@@ -142,7 +142,7 @@ class AllocateRun:
         """Keep which jobs come before a job whose path is kept."""
         trace = self.ssn.trace
         if trace.keeps_path(job) and job not in self._visited:
-            trace.detail(TURN, job, Turn(queue, tuple(self._visited), len(trace.steps)))
+            trace.detail(TURN, job, JobTurn(queue, tuple(self._visited), len(trace.steps)))
         self._visited.setdefault(job)
 
     def _visit_in_groups(self, queue: str, job: int) -> None:

@@ -101,8 +101,8 @@ class Trace:
 
     :param closely: names of queues, PodGroups and pods (``ns/name``) to keep details about.
     :param fully: of these, the PodGroups of which also that is kept what the session did not ask.
-    :param paths: of these, the pods and PodGroups of which also that is kept what permits them: what
-        each filter says of each node, each score, and what stands before them.
+    :param paths: of these, the pods and PodGroups of which also that is kept what permits them:
+        what each filter says of each node, each score, and what stands before them.
     :ivar details: by action, what, and name: what was seen last; see :mod:`.vote_details`.
     :ivar scores: whether what every node scored for every task is kept beside the steps.
     :ivar action: the running action, stored in steps.

@@ -536,7 +536,7 @@ class FilterTable(msgspec.Struct, frozen=True):
     nodes: tuple[CheckedNode, ...]
 
 
-class Turn(msgspec.Struct, frozen=True):
+class JobTurn(msgspec.Struct, frozen=True):
     """When allocate came to a job first.
 
     :param before: the jobs to which it came before, in that order.
@@ -564,7 +564,7 @@ Detail = (
     | Unregistered
     | NodesChecked
     | FilterTable
-    | Turn
+    | JobTurn
     | RegisteredPlugins
     | HypernodeRoom
     | HypernodeTry

@@ -19,7 +19,7 @@ from ..framework.plugin_registry import PartAnswer, PredicateEntry
 from ..framework.vote_details import CheckedNode, CheckState, FilterCell, FilterName, FilterTable
 from ..reasons.statuses import PASS, Reasons
 from .class_columns import ClassColumns
-from .refusals import NodeAmounts
+from .refusals import RequestedOnNodes
 
 if TYPE_CHECKING:
     from ..framework.session import Session
@@ -80,7 +80,7 @@ def filter_table(
     del ssn.errors[errors:]  # What they log was logged when they decided.
     found = [column for column in every if column.concerns]
     cells = _Cells(ssn.reasons, found)
-    amounts = NodeAmounts(ssn, columns)
+    amounts = RequestedOnNodes(ssn, columns)
     nodes = []
     for place, row in enumerate(checked.rows.tolist()):
         verdict = checked.verdicts.item(place)

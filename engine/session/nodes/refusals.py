@@ -36,7 +36,7 @@ def nodes_checked(
     :param others: by node, the task of another class for which the verdict was found.
     """
     task = columns.task
-    names, amounts = np.array(ssn.nodes.names, dtype=object), NodeAmounts(ssn, columns)
+    names, amounts = np.array(ssn.nodes.names, dtype=object), RequestedOnNodes(ssn, columns)
 
     shared = np.isin(rows, list(others))
     by_reasons: dict[tuple[tuple[Objection, ...], bool, str], list[int]] = {}
@@ -65,7 +65,7 @@ def nodes_checked(
     return NodesChecked(asked, passing, tuple(groups))
 
 
-class NodeAmounts:
+class RequestedOnNodes:
     """What nodes have of what a task requests.
 
     :param columns: of the task's class.

@@ -22,6 +22,7 @@ from ...invariants.check_report import CheckDocument
 from ...lint.lint_task import LintDocument
 from ...logs.log_status import Status
 from ...overview.problems import Overview
+from ...pod_path.path_records import PodPath
 from ...recorded.session_list import ListedSession
 from ...render.believed import BeliefDocument
 from ...render.events import EventDocument
@@ -70,6 +71,7 @@ RESULTS: Mapping[str, Any] = MappingProxyType(
         "overview": Overview,
         "drift": Drift,
         "why": Why,
+        "path": PodPath,
         "what-would-help": WouldHelp,
         "what-if": WhatIfDocument,
         "forecast": ForecastDocument,

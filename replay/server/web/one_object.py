@@ -178,6 +178,8 @@ def _state(entry: Entry, name: str, last: str) -> list[Block]:
     if kind in ASKABLE:
         question, about = question_of(entry.fact), name.partition("/")[2]
         asks = [Ref(question, f"why/{name}", look="button", key="w")] if question else []
+        if kind == "pod":
+            asks.append(Ref("Every check of it", f"path/{name}", look="button"))
         steps = "Steps of the session about it"
         asks.append(Ref(steps, "session", look="button", about=about))
         asks.append(Ref("In the timeline", look="button", key="t", sel=name))

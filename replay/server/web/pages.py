@@ -17,6 +17,7 @@ from .nodes import nodes
 from .one_object import one_object
 from .overview import overview
 from .page import Page
+from .path import path
 from .queues import queues
 from .races import races
 from .session import session
@@ -27,7 +28,7 @@ from .why import why
 
 _NAMED: Sequence[Page] = (
     *(overview, timeline, jobs, queues, nodes, *over_time.PAGES),
-    *(why, blame, sessions, session, compare),
+    *(why, path, blame, sessions, session, compare),
     *(difference, what_if, check, behaviours, races, help_page),
 )
 

@@ -123,7 +123,8 @@ def _sections(why: Why, now: int | None) -> Iterator[Section]:
     about = object_ref(name, f"All about {name}")
     session = Ref(f"the session of {why.asked.release}", "session", about=why.asked.name)
     conf = f" with the configuration {file_name(why.asked.conf)}."
-    place = Sentence(Words(about, ". Found in ", session, conf))
+    checks = (" ", Ref("Every check of it", f"path/{name}"), ".") if why.asked.kind == "pod" else ()
+    place = Sentence(Words(about, ". Found in ", session, conf, *checks))
     yield Section([Sentence(why.sentence, "sentence"), place])
     if why.chain:
         yield reasons_section(why)

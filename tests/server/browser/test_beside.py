@@ -37,6 +37,7 @@ PATHS = (
     GANG,
     "queue/gold",
     f"why/{GANG}?others=yes",
+    "path/pod/default/gpu-2-gpu-0",
     "blame/queue/gold?number=allocated.cpu",
 )
 

@@ -93,13 +93,7 @@ class Predicates:
 
         notes = noted if misses or ssn.prepared is noted else None
         ssn.registry.add_pre_predicate(self.name, _preparing(ssn, filters, notes))
-        ssn.registry.add_predicate(
-            self.name,
-            filters.verdicts,
-            per=filters.per,
-            one=filters.of_class_on,
-            parts=filters.parts,
-        )
+        _add_filters(ssn, filters)
 
     def _enabled(self, ssn: Session) -> set[str]:
         """Return the extension points at which some tier has the plugin."""
@@ -121,6 +115,17 @@ class Predicates:
     def on_session_close(self, ssn: Session) -> None:
         """Store the devices of bound pods."""
         self._filters.settle()
+
+
+def _add_filters(ssn: Session, filters: Filters) -> None:
+    """Register the filters, with what each of them says for itself."""
+    ssn.registry.add_predicate(
+        Predicates.name,
+        filters.verdicts,
+        per=filters.per,
+        one=filters.of_class_on,
+        parts=filters.parts,
+    )
 
 
 def _deallocating(ssn: Session, filters: Filters, nodes: NodeMap) -> EventFn:
