@@ -172,22 +172,33 @@ class LiveCluster:
         self._settle()
 
     def run(
-        self, until: int, writes: Sequence[Timed] = (), after_each: Callable[[], None] | None = None
+        self,
+        until: int,
+        writes: Sequence[Timed] = (),
+        after_each: Callable[[], None] | None = None,
+        done: Callable[[], bool] = lambda: False,
     ) -> None:
         """Run until a time, with these writes of users, or until processes panic again and again.
 
         :param writes: by time. :param after_each: is called after each session.
+        :param done: whether nothing that follows matters, so that the run may end at once.
         """
         begin = self.clock.now
-        self._run(until, deque(writes), after_each)
+        self._run(until, deque(writes), after_each, done)
         # If the process panics for the last time, the session of that moment was run, but it is not
         # before the end.
         self.sessions = max(self._sessions_until(begin, self.clock.now), self.ran)
 
-    def _run(self, until: int, left: deque[Timed], after_each: Callable[[], None] | None) -> None:
+    def _run(
+        self,
+        until: int,
+        left: deque[Timed],
+        after_each: Callable[[], None] | None,
+        done: Callable[[], bool],
+    ) -> None:
         # A session may be due at the very moment of the beginning.
         last = self.clock.now - 1
-        while not self.ended:
+        while not (self.ended or done()):
             session = self._rhythm.from_on(max(self.clock.now, last + 1))
             assert session > last, "there is one session at a moment"
             times = [until, *((left[0].at,) if left else ())]

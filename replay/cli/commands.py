@@ -37,6 +37,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "path": QUESTIONS["path"].help,
         "blame": QUESTIONS["blame"].help,
         "what-if": QUESTIONS["what-if"].help,
+        "try": QUESTIONS["try"].help,
         "upgrade-check": QUESTIONS["upgrade-check"].help,
         "simulate": "Run scenarios as releases of Volcano would run them.",
         "explore": "Search for an order of a cluster's steps that ends badly.",

@@ -44,6 +44,7 @@ from ..questions.upgrade_check import UpgradeCheckQuestion
 from ..questions.what_if import WhatIfQuestion
 from ..questions.what_would_help import WouldHelpQuestion
 from ..questions.why import WhyQuestion
+from ..questions.would_start import WouldStartQuestion
 from ..sessions.assumed import accepted_conf
 from ..tabular.tabular import Records
 from ..truth.points import Point
@@ -116,6 +117,7 @@ class Log(logs.Log):
     session = method_of(SessionQuestion)
     sessions = method_of(SessionListQuestion)
     upgrade_check = method_of(UpgradeCheckQuestion)
+    would_start = method_of(WouldStartQuestion)
     what_if = method_of(WhatIfQuestion)
     what_would_help = method_of(WouldHelpQuestion)
     why = method_of(WhyQuestion)

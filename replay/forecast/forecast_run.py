@@ -9,12 +9,14 @@ from statistics import median
 from typing import NamedTuple
 
 from ...engine.errors import NotKnown, UsageError
+from ...engine.kubernetes.api_server import ObjectKey, place_of
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log import open_log
 from ...engine.machine.live import (
     LiveCluster,
     MachineClock,
+    Observer,
     Rhythm,
     WrittenObject,
     server_of,
@@ -266,6 +268,16 @@ class Loops:
             place, name, self.existing, written, begin=self.begin, conf=conf, cluster=cluster
         )
 
+    @property
+    def places(self) -> Iterator[ObjectKey]:
+        """The objects that exist in the beginning."""
+        return map(place_of, self.existing)
+
+    @property
+    def classes_known(self) -> bool:
+        """Whether a priority class that does not exist at the beginning is known not to."""
+        return self._classes_known
+
     def in_force(self, variant: Variant, behaviours: Behaviours) -> ConfInForce:
         """Return the configuration of a variant."""
         confs = self._scene.confs if variant.conf is None else (variant.conf,)
@@ -279,7 +291,7 @@ class Loops:
         return process
 
     def cluster(
-        self, variant: Variant, clock: MachineClock, times: RecordedTimes, recorder: Recorder
+        self, variant: Variant, clock: MachineClock, times: RecordedTimes, observer: Observer
     ) -> tuple[LiveCluster, ConfInForce]:
         """Return a cluster that begins to live, with nothing changed yet."""
         behaviours = resolve(variant.release or self.release)
@@ -293,7 +305,7 @@ class Loops:
             members,
             self.existing,
             self.rhythm.rhythm,
-            recorder,
+            observer,
             classes_known=self._classes_known,
         )
         return cluster, in_force

@@ -6,14 +6,15 @@ distinguishes this from the formats of ingest, which read recorded objects.
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...engine.errors import InputError
 from ...engine.ingest.objects import scheduler_conf
 from ...engine.ingest.objects.scheduler_conf import MAX_BYTES
-from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files
+from ...engine.ingest.reading.inputs import HEAD, Document, InputFile, documents, find_files
 from ...engine.kubernetes.objects.decoding_faults import value_words
 from ...engine.kubernetes.scheduler_confs import configs_in
 from .findings import FilePlace, FindingSubject
@@ -79,11 +80,12 @@ class _Reader:
         """Read a file; what of it cannot be read is noted."""
         try:
             for document in documents(file):
-                self._read_document(document)
+                self.read_document(document)
         except InputError as fault:
             self.faults.append((file.path, fault))
 
-    def _read_document(self, document: Document) -> None:
+    def read_document(self, document: Document) -> None:
+        """Read a text; what of it cannot be read is noted."""
         rest: tuple[Document, int] | None = document, -1
         while rest is not None:
             part, begin = rest
@@ -147,6 +149,19 @@ def read_files(paths: Sequence[str], *, go_on: bool = False) -> WrittenFiles:
             reader.read(file)
     nothing = not (reader.manifests or reader.confs or reader.inner)
     if reader.faults and (nothing or not go_on):
+        raise _first(reader.faults)
+    return reader.found()
+
+
+def read_text(text: str, name: str) -> WrittenFiles:
+    """Read a text as a file of a name.
+
+    :raises InputError: as of :func:`read_files`.
+    """
+    data = text.encode("utf-8", "replace")
+    reader = _Reader()
+    reader.read_document(Document(name, name, data[:HEAD], io.BytesIO(data), named=True))
+    if reader.faults:
         raise _first(reader.faults)
     return reader.found()
 
@@ -242,16 +257,27 @@ def _object(item: Item) -> dict[str, Any]:
             raise InputError(f"expected a Kubernetes object, found {lack}", where=where, now=now)
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    texts = [("the name", name)]
+    _check_texts([("the name", name)], where)
     # Objects of other tools, such as Argo's workflows, have braces for those tools.
     if is_checked(Manifest(value, item.place)):
-        texts += _texts(value.get("spec"), "spec")
+        check_rendered(value, where)
+    return value
+
+
+def check_rendered(value: Mapping[str, Any], where: str) -> None:
+    """Refuse an object with placeholders of a template in its spec.
+
+    :raises InputError: it has some.
+    """
+    _check_texts(_texts(value.get("spec"), "spec"), where)
+
+
+def _check_texts(texts: Iterable[tuple[str, Any]], where: str) -> None:
     for place_of_text, text in texts:
         if isinstance(text, str) and TEMPLATE.search(text.encode("utf-8", "replace")):
             raise InputError(
                 f"{place_of_text} {text[:60]!r} is a template's", where=where, now=RENDER
             )
-    return value
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, Any]]:

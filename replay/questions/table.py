@@ -16,12 +16,14 @@ class Listed(NamedTuple):
 
     :param name: of its class. :param help: the first sentence of its command's help; empty if it
         has none: another command asks it, too. :param under: the command that its own is below, as
-        ``session list`` is below ``session``.
+        ``session list`` is below ``session``. :param module: of its class, if it has not the name
+        of the question, which may be a word of Python.
     """
 
     name: str
     help: str = ""
     under: str = ""
+    module: str = ""
 
 
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
@@ -39,6 +41,11 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         "what-would-help": Listed("WouldHelpQuestion"),
         "what-if": Listed("WhatIfQuestion", "Run the session of a moment with something changed."),
         "forecast": Listed("ForecastQuestion"),
+        "try": Listed(
+            "WouldStartQuestion",
+            "Say whether manifests that are not applied yet would start at a moment, and when.",
+            module="would_start",
+        ),
         "belief": Listed("BeliefQuestion", "Show the scheduler's cache at a moment."),
         "check": Listed("CheckQuestion", "Check invariants at a moment, or over a whole log."),
         "fidelity": Listed(
@@ -56,11 +63,12 @@ QUESTIONS: Mapping[str, Listed] = MappingProxyType(
         "release-diff": Listed("ReleaseDiffQuestion"),
     }
 )
-"""All questions, by their names; the module of each has the same name."""
+"""All questions, by their names; the module of each has the same name, or is named."""
 
 
 def question_named(name: str) -> type[Question[Any]]:
     """Return the class of a question."""
-    module = import_module(f"{__package__}.{name.replace('-', '_')}")
-    kind: type[Question[Any]] = getattr(module, QUESTIONS[name].name)
+    listed = QUESTIONS[name]
+    module = import_module(f"{__package__}.{listed.module or name.replace('-', '_')}")
+    kind: type[Question[Any]] = getattr(module, listed.name)
     return kind

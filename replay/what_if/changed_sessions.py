@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Pod
+from ...engine.kubernetes.resources import GroupKind
 from ...engine.model.panic import Panic
 from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.faults import mended
 from ...engine.volcano.session.history import resolve
-from ..answers.answering_session import Run, run_of
+from ..answers.answering_session import JOB, Run, run_of
 from ..answers.target import Target
 from ..answers.tasks import job_spec
 from ..answers.why import closely
 from ..belief.stored_belief import CacheBasis, believed
 from ..compare.decisions import DifferingDecision, decisions_of, differing
-from ..coverage.coverage import SCHEDULING, unknown_at
+from ..coverage.coverage import SCHEDULING, NotListed, unknown_at
 from ..logs.log import Log
 from ..logs.logged_confs import ConfText
 from ..moments.moment import Moment
@@ -39,7 +39,7 @@ from ..tabular.column_table import ColumnTable, texts
 from ..tabular.documents import shown_as
 from ..tabular.tabular import Tabular
 from .changed_names import remarks
-from .changed_world import Beginning
+from .changed_world import Beginning, Document, WrittenSince
 from .cluster_changes import WhatIfChange
 
 ORIGINAL = "original"
@@ -65,6 +65,13 @@ class Variant(NamedTuple):
         conf = () if self.conf is None else (f"configuration {self.conf.source}",)
         release = () if self.release is None else (f"release {self.release}",)
         return (*(change.text for change in self.changes), *conf, *release)
+
+
+class LaterState(NamedTuple):
+    """A state that follows a moment. :param now: the time then, microseconds since 1970."""
+
+    since: tuple[WrittenSince, ...]
+    now: int
 
 
 class SideSession(NamedTuple):
@@ -147,11 +154,25 @@ class WhatIf(Tabular):
 
 
 class ChangedSessions:
-    """Runs sessions at a moment with changes; releases with the same cache behaviour share one."""
+    """Runs sessions at a moment with changes; releases with the same cache behaviour share one.
 
-    def __init__(self, log: Log, moment: Moment, release: str, conf: ConfText | None) -> None:
+    :param later: the state after it that sessions run on instead.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        moment: Moment,
+        release: str,
+        conf: ConfText | None,
+        later: LaterState | None = None,
+    ) -> None:
         self.log, self.moment, self.release = log, moment, release
         self._scene = scene_at(log, moment, conf)
+        self._since: tuple[WrittenSince, ...] = ()
+        if later is not None:
+            self._since = later.since
+            self._scene = msgspec.structs.replace(self._scene, now=later.now)
         self._beginnings: dict[CacheBasis, Beginning] = {}
 
     @property
@@ -162,8 +183,12 @@ class ChangedSessions:
     def _beginning(self, behaviours: Behaviours) -> Beginning:
         basis = believed(behaviours)
         if basis not in self._beginnings:
-            self._beginnings[basis] = Beginning(self.log, self.moment, behaviours)
+            self._beginnings[basis] = Beginning(self.log, self.moment, behaviours, self._since)
         return self._beginnings[basis]
+
+    def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
+        """Return an object as it is without changes; None if there is none."""
+        return self._beginning(resolve(self.release)).find((pair, namespace, name))
 
     def original(self) -> SessionAnswer:
         """Run the session of the moment as it was."""
@@ -197,9 +222,10 @@ class ChangedSessions:
         scene = self._scene_of(variant)
         return next_sessions(scene, behaviours, answer.cache, answer.result, created)
 
-    def followed(self, variant: Variant, target: Target) -> Run:
+    def followed(self, variant: Variant, target: Target, *, goes_on: bool = False) -> Run:
         """Run the session with changes, and follow what an object needs, as ``why`` does.
 
+        :param goes_on: an answer may run the next sessions.
         :raises PlinianError: as of :meth:`run`.
         """
         behaviours = mended(variant.release or self.release, variant.mended)
@@ -208,10 +234,24 @@ class ChangedSessions:
             change.apply(world)
         names, fully = closely(world.cache, target), {target.podgroup} - {""}
         scene = self._scene_of(variant)
-        specs = partial(job_spec, self.log, self.moment)
         return run_of(
-            scene, behaviours, world.cache, names, fully=fully, goes_on=False, job_specs=specs
+            scene,
+            behaviours,
+            world.cache,
+            names,
+            NotListed(self.log, self.moment) if goes_on else None,
+            fully=fully,
+            goes_on=goes_on,
+            job_specs=self._job_spec,
         )
+
+    def _job_spec(self, key: str) -> Mapping[str, Any]:
+        """Return the spec of a job of Volcano, ``ns/name``; empty if there is none."""
+        if not self._since:
+            return job_spec(self.log, self.moment, key)
+        namespace, _, name = key.partition("/")
+        job = self.find(JOB, namespace, name) or {}
+        return job.get("spec") or {}
 
     @property
     def confs(self) -> Sequence[ConfText]:

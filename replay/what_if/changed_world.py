@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import WATCHED, Projector
@@ -55,18 +55,37 @@ class Changeable(Protocol):
         """
 
 
+class WrittenSince(NamedTuple):
+    """What was written of an object after a moment: its last version, or that it is gone."""
+
+    document: Document
+    is_gone: bool = False
+
+
 class Beginning:
     """A moment of a log with the cache of a release, from which any number of worlds begin.
 
     :param behaviours: of the release, or of another one whose cache behaves the same.
+    :param since: what was written after the moment, and what all worlds begin with.
     """
 
-    def __init__(self, log: Log, moment: Moment, behaviours: Behaviours) -> None:
+    def __init__(
+        self,
+        log: Log,
+        moment: Moment,
+        behaviours: Behaviours,
+        since: Sequence[WrittenSince] = (),
+    ) -> None:
         self.log, self.moment = log, moment
         self._behaviours = behaviours
         self._projector = projector_at(log.store, moment, behaviours, recent=log.recent_beliefs)
         self._packed = b""
         self._payloads: dict[int, bytes] = {}
+        self._since = tuple(since)
+        self._changed: dict[Place, Document | None] = {}
+        if since:
+            world = self.world()
+            self._changed, self._projector = world.changed, world.projector
 
     @property
     def cache(self) -> SchedulerCache:
@@ -78,7 +97,21 @@ class Beginning:
         # Changes go into the projector itself, so each world needs another one.
         if not self._packed:
             self._packed = pack(self._projector)
-        return ChangedWorld(self, unpack(self._packed, self._behaviours, self._read))
+        world = ChangedWorld(self, unpack(self._packed, self._behaviours, self._read))
+        for written in self._since:
+            world.take(written)
+        return world
+
+    def find(self, place: Place) -> Document | None:
+        """Return an object as all worlds have it in the beginning; None if there is none."""
+        if place in self._changed:
+            return self._changed[place]
+        pair, namespace, name = place
+        try:
+            (document,) = self.log.get(pair, name, at=self.moment, namespace=namespace or None)
+        except ObjectNotFound:
+            return None
+        return document
 
     def _read(self, positions: Sequence[int]) -> Mapping[int, bytes]:
         new = [position for position in positions if position not in self._payloads]
@@ -91,11 +124,12 @@ class ChangedWorld:
     """The cluster at a moment, with changes.
 
     :ivar projector: drives the scheduler's cache, which gets each change at once.
+    :ivar changed: objects that are otherwise than at the moment; None of those that are gone.
     """
 
     def __init__(self, beginning: Beginning, projector: Projector) -> None:
         self._begin = beginning
-        self._changed: dict[Place, Document | None] = {}
+        self.changed: dict[Place, Document | None] = {}
         self.projector = projector
 
     @property
@@ -106,14 +140,7 @@ class ChangedWorld:
     def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
         """Return an object as it is now; None if there is none. Callers must not change it."""
         place = _place(pair, namespace, name)
-        if place in self._changed:
-            return self._changed[place]
-        begin = self._begin
-        try:
-            (document,) = begin.log.get(pair, name, at=begin.moment, namespace=place[1] or None)
-        except ObjectNotFound:
-            return None
-        return document
+        return self.changed[place] if place in self.changed else self._begin.find(place)
 
     def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
         """Return an object as it is now; callers must not change it.
@@ -133,6 +160,18 @@ class ChangedWorld:
         """Yield the objects of a kind that the scheduler watches, by key."""
         yield from (item for _, item in sorted(self.cache.stores.of(kind).items()))
 
+    def take(self, written: WrittenSince) -> None:
+        """Let an object be as it was written; of kinds that sessions do not see it is only kept."""
+        document = written.document
+        pair, metadata = _pair(document), document["metadata"]
+        place = _place(pair, metadata.get("namespace", ""), metadata["name"])
+        if pair not in WATCHED:
+            self.changed[place] = None if written.is_gone else document
+        elif written.is_gone:
+            self._gone(*place)
+        else:
+            self.put(document)
+
     def put(self, document: Document) -> None:
         """Create an object, or replace it.
 
@@ -148,7 +187,7 @@ class ChangedWorld:
             item = decode(kind, document)
         except EventMalformed as fault:
             raise UsageError(f"not a valid object: {fault}", now="correct the change") from fault
-        self._changed[_place(pair, item.namespace, item.name)] = document
+        self.changed[_place(pair, item.namespace, item.name)] = document
         self.projector.driver.deliver(kind.__name__, item)
         # Some handlers only put a name into a queue: its worker brings the change into the cache.
         self.projector.driver.work()
@@ -162,7 +201,7 @@ class ChangedWorld:
         uid = self.get(pair, namespace, name)["metadata"].get("uid", "")
         if pair == JOB:
             place = _place(pair, namespace, name)
-            self._changed[place] = None
+            self.changed[place] = None
             self._job_gone(Reference(*pair, place[1], name, uid))
         elif pair == PODGROUP:
             self._group_gone(namespace, name)
@@ -193,7 +232,7 @@ class ChangedWorld:
     def _gone(self, pair: GroupKind, namespace: str, name: str) -> None:
         kind = _watched(pair).__name__
         place = _place(pair, namespace, name)
-        self._changed[place] = None
+        self.changed[place] = None
         item = self.cache.stores.get(kind, _key(place))
         if item is not None:
             self.projector.driver.deliver_deletion(kind, item)

@@ -290,6 +290,7 @@ def what_would_help(
     conf: ConfText | None = None,
     go_on: Callable[[], bool] = lambda: True,
     progress: Callable[[int, int], None] | None = None,
+    sessions: ChangedSessions | None = None,
 ) -> WouldHelp:
     """Run the session with each single change that may help a pod, a job or a PodGroup.
 
@@ -298,8 +299,9 @@ def what_would_help(
     :param why: the answer for the object at the moment.
     :param conf: as for the answer. :param go_on: returns False when the time is over.
     :param progress: called with (changes tried, all).
+    :param sessions: of a state that follows the moment; by default those of the moment.
     """
-    sessions = ChangedSessions(log, moment, why.asked.release, conf)
+    sessions = sessions or ChangedSessions(log, moment, why.asked.release, conf)
     original = sessions.original()
     unchanged = sure(sessions, Variant(ORIGINAL), original, target)
     # It starts as soon as it can, so no change makes it start sooner.

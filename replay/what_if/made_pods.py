@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.controllers.job.controller_job_cache import tasks_of
 from ...engine.controllers.job.new_pod import new_pod
-from ...engine.errors import EventMalformed, ObjectNotFound
+from ...engine.errors import EventMalformed
 from ...engine.kubernetes.api_errors import Forbidden
 from ...engine.kubernetes.objects import Pod, PodGroup, PriorityClass, decode
 from ...engine.kubernetes.priority_classes import with_priority
+from ...engine.kubernetes.resources import GroupKind
 from ...engine.model.task import GROUP_NAME
 from ...engine.volcano.session.history import resolve
 from ...engine.volcano.table import controller_behaviours
@@ -20,19 +22,27 @@ from ..logs.log import Log
 from ..moments.moment import Moment
 
 Document = dict[str, Any]
+FindObject = Callable[[GroupKind, str, str], Document | None]
 _FIRST_VERSION = "1"
 
 
 def made_pods(
-    log: Log, moment: Moment, release: str, cache: SchedulerCache, podgroup: str
+    log: Log,
+    moment: Moment,
+    release: str,
+    cache: SchedulerCache,
+    podgroup: str,
+    *,
+    find: FindObject,
 ) -> list[Pod] | None:
     """Return the pods that the job controller makes for a PodGroup; None if that is not known.
 
     Tasks that depend on others have none yet. If the API server rejects one, there are none.
 
     :param cache: it holds the PodGroup, ``ns/name``, and the priority classes.
+    :param find: returns an object by its kind, namespace and name; None if there is none.
     """
-    job = _job_of(log, moment, cache, podgroup)
+    job = _job_of(find, cache, podgroup)
     if job is None:
         return None
     own = controller_behaviours(resolve(release).release)
@@ -51,17 +61,13 @@ def made_pods(
         return []
 
 
-def _job_of(log: Log, moment: Moment, cache: SchedulerCache, podgroup: str) -> Document | None:
+def _job_of(find: FindObject, cache: SchedulerCache, podgroup: str) -> Document | None:
     """Return the job of Volcano that a PodGroup belongs to, as the API server held it."""
     group = cache.stores.get("PodGroup", podgroup)
     owner = group.metadata.controller if isinstance(group, PodGroup) else None
     if group is None or owner is None or not owner.api_version.startswith(JOB[0]):
         return None
-    try:
-        (job,) = log.get(JOB, owner.name, at=moment, namespace=group.namespace)
-    except ObjectNotFound:
-        return None
-    return job
+    return find(JOB, group.namespace, owner.name)
 
 
 def _stored(pod: Document, podgroup: str, classes: list[Document], *, all_known: bool) -> Pod:

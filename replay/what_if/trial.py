@@ -177,7 +177,7 @@ def _starts_with_pods(
     """Return whether the next sessions start a job that one enqueues and that has no pods yet."""
     release = variant.release or sessions.release
     log, moment = sessions.log, sessions.moment
-    pods = made_pods(log, moment, release, answer.cache, target.podgroup)
+    pods = made_pods(log, moment, release, answer.cache, target.podgroup, find=sessions.find)
     if pods is None:
         return True
     if not pods:

@@ -29,6 +29,13 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
         "try_release": "v1.13.0",
         **AT,
     },
+    "would-start": {
+        "manifest": '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "tried"}, "spec": '
+        '{"schedulerName": "volcano", "containers": [{"name": "c", "resources": {"requests": '
+        '{"cpu": "500m"}}}]}}',
+        "for": "30s",
+        **AT,
+    },
     "forecast": {"for": "30s", "delete": "job/gpu-1", **AT},
     "compare": {"release": ["v1.11.0", "v1.12.1"], **AT},
     "compare-moments": {"before": "rv:400", "after": TIME, "release": "v1.12.1"},

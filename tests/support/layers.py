@@ -57,6 +57,7 @@ ORDER = (
         "replay.what_if",
         "replay.forecast",
     ),
+    "replay.would_start",
     *("replay.render", "replay.review", "replay.series", "replay.plot"),
     *(
         "replay.pages",

@@ -118,6 +118,12 @@ def _pod_spec(spec: Any) -> Iterator[Filled]:
         yield _HOST_PORTS
 
 
+def fill_in_template(spec: Any) -> None:
+    """Fill in what a pod lacks that is made from a template. :param spec: of the pod."""
+    for _ in _pod_spec(spec):
+        pass  # Each step fills in one field.
+
+
 def _containers(spec: Document) -> list[Document]:
     fields = spec.get("containers"), spec.get("initContainers")
     return [

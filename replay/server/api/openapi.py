@@ -47,7 +47,7 @@ def document_of_api() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document."""
     results, components = _schemas([Answer, FaultAnswer, *map(_result, OPERATIONS)], _REF)
     paths = {
-        f"{ROOT}/{operation.url}": {"get": _operation(operation, result)}
+        f"{ROOT}/{operation.url}": _methods(operation, result)
         for operation, result in zip(OPERATIONS, results[2:], strict=True)
     }
     return {
@@ -142,6 +142,19 @@ def input_schema(operation: Operation, *, limit: int, at: str) -> dict[str, Any]
         "required": [parameter.name for parameter in operation.parameters if parameter.required],
         "additionalProperties": False,
     }
+
+
+def _methods(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:
+    """Return how a question is asked: with POST if a parameter may be the body of the request."""
+    get = _operation(operation, result)
+    body = operation.body
+    if body is None:
+        return {"get": get}
+    given = {"required": True, "description": body.about}
+    given["content"] = {"application/yaml": {"schema": {"type": "string"}}}
+    parameters = [parameter for parameter in get["parameters"] if parameter["name"] != body.name]
+    post = {"operationId": f"{operation.name}-of-body", "parameters": parameters}
+    return {"get": get, "post": {**get, **post, "requestBody": given}}
 
 
 def _operation(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,9 @@ CONF_NAME = "volcano-scheduler.conf"
 CONF_NAMES = MappingProxyType({"conf": CONF_NAME, "try_conf": f"try-{CONF_NAME}"})
 """The files that the command names in place of texts, by parameter."""
 
+GIVEN_NAMES = MappingProxyType({**CONF_NAMES, "manifest": "manifest.yaml"})
+"""The files that the command names in place of all texts of requests, by parameter."""
+
 _OPTION = re.compile(r"(?<!-)--[a-z]+(?:-[a-z]+)*")
 
 _SHARED = frozenset({"limit", "cursor", "budget"})
@@ -122,6 +125,11 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         return self.path or self.name
 
     @property
+    def body(self) -> Parameter | None:
+        """Return the parameter that the body of a request may have, which then is a POST."""
+        return next((parameter for parameter in self.takes if parameter.in_body), None)
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Return its parameters."""
         return (*self.takes, *((ASSUME, STRICT) if self.runs_sessions else ()), *PAGES)
@@ -181,8 +189,8 @@ def _told(operation: Operation, asked: OperationRequest, parameter: Parameter) -
     value = asked.values.get(parameter.name)
     if parameter.name == operation.point and asked.moment is not None:
         return [asked.moment.label] if parameter.keyword in asked.keywords() else []
-    if parameter.name in CONF_NAMES:
-        return [] if value is None else [CONF_NAMES[parameter.name]]
+    if parameter.name in GIVEN_NAMES:
+        return [] if value is None else [GIVEN_NAMES[parameter.name]]
     if parameter.name == "release" and value is None and _needs_release(operation, asked):
         value = asked.release or _release_of(asked)
     if value is None or value is False:

@@ -43,6 +43,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         duration in seconds.
     :param pattern: what a text must look like, as a regular expression.
     :param default: None is the default of the Python API.
+    :param in_path: it is a part of the path. :param in_body: it may be the body of a request.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str = ""
     absent: str = ""
     in_path: bool = False
+    in_body: bool = False
 
     @property
     def flag(self) -> str:

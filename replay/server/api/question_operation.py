@@ -12,7 +12,19 @@ from ...questions.fields import DeclaredField, Door, PointText, declared_fields
 from ...questions.question import Question, QuestionOfRelease
 from .operation import Operation, OperationRequest, in_words_of
 from .parameters import Parameter, ParameterType
-from .words import ADD_NODE, BUDGET, CONF, FOR, POINT, RELEASES, TIME, TRY_CONF, TRY_RELEASE
+from .words import (
+    ADD_NODE,
+    BUDGET,
+    CONF,
+    FOR,
+    LASTS,
+    MANIFEST,
+    POINT,
+    RELEASES,
+    TIME,
+    TRY_CONF,
+    TRY_RELEASE,
+)
 
 _KINDS: Mapping[type, ParameterType] = MappingProxyType(
     {bool: ParameterType.FLAG, int: ParameterType.NUMBER}
@@ -24,7 +36,17 @@ _OF_SESSIONS = frozenset({"assume", "strict"})
 _OWN: Mapping[str, Parameter] = MappingProxyType(
     {
         parameter.keyword: parameter
-        for parameter in (ADD_NODE, BUDGET, CONF, FOR, RELEASES, TRY_CONF, TRY_RELEASE)
+        for parameter in (
+            ADD_NODE,
+            BUDGET,
+            CONF,
+            FOR,
+            LASTS,
+            MANIFEST,
+            RELEASES,
+            TRY_CONF,
+            TRY_RELEASE,
+        )
     }
 )
 """Parameters whose values a request gives in another way than a command."""

@@ -29,6 +29,7 @@ from ...render.events import EventDocument
 from ...sessions.session_answer import SessionDocument
 from ...what_if.changed_sessions import WhatIfDocument
 from ...what_if.help import WouldHelp
+from ...would_start.start_records import WouldStart
 
 
 class KindOfObjects(TypedDict):
@@ -73,6 +74,7 @@ RESULTS: Mapping[str, Any] = MappingProxyType(
         "why": Why,
         "path": PodPath,
         "what-would-help": WouldHelp,
+        "would-start": WouldStart,
         "what-if": WhatIfDocument,
         "forecast": ForecastDocument,
         "session": SessionDocument,

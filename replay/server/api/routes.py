@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from ....engine.errors import UsageError
 from ....engine.version import __version__
 from ..plain_json import PlainJSON
 from ..request_log import GONE
@@ -30,7 +31,14 @@ def routes() -> Sequence[BaseRoute]:
     return [
         Route(f"{ROOT}/about", _about),
         Route(f"{ROOT}/openapi.json", _openapi),
-        *(Route(f"{ROOT}/{operation.url}", _answering(operation)) for operation in OPERATIONS),
+        *(
+            Route(
+                f"{ROOT}/{operation.url}",
+                _answering(operation),
+                methods=["GET"] if operation.body is None else ["GET", "POST"],
+            )
+            for operation in OPERATIONS
+        ),
     ]
 
 
@@ -41,6 +49,8 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
         }
         for name, value in request.query_params.multi_items():
             texts.setdefault(name, []).append(value)
+        if request.method == "POST" and operation.body is not None:
+            texts.setdefault(operation.body.name, []).append(await _body(request))
         settings, readers, *_ = served(request)
         reply = Reply(settings, readers)
         answer_text = await _unless_gone(request, reply.to(operation, texts))
@@ -49,6 +59,17 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
         return Response(answer_text, media_type=_JSON)
 
     return answer
+
+
+async def _body(request: Request) -> str:
+    """Return the body of a request as text.
+
+    :raises UsageError: it is not UTF-8.
+    """
+    try:
+        return (await request.body()).decode()
+    except UnicodeDecodeError as fault:
+        raise UsageError("the body is not UTF-8", now="send text in UTF-8") from fault
 
 
 async def _about(request: Request) -> Response:

@@ -9,6 +9,9 @@ from .parameters import Parameter, ParameterType
 LONGEST_CONF = 10_000
 """The most characters of a configuration."""
 
+LONGEST_MANIFEST = 200_000
+"""The most characters of manifests."""
+
 MOST_BUDGET = 60
 """The longest budget, in seconds."""
 
@@ -98,6 +101,22 @@ FOR = Parameter(
     most=86_400,
     required=True,
     argument="for_",
+)
+LASTS = Parameter(
+    name="for",
+    about="How long to wait for a start, as in 10m.",
+    kind=ParameterType.DURATION,
+    least=0,
+    most=86_400,
+    argument="lasts",
+)
+MANIFEST = Parameter(
+    name="manifest",
+    about="The text of the manifests, in YAML or JSON.",
+    required=True,
+    longest=LONGEST_MANIFEST,
+    option="-f",
+    in_body=True,
 )
 TRY_RELEASE = Parameter(
     name="try_release", about="Another release, compared with release.", option="--release"
