@@ -39,8 +39,8 @@ class WhatIfQuestion(QuestionOfChanges["WhatIf"], frozen=True, kw_only=True):
     guide = (
         "It is one session: what would be decided at once. `decisions` has only what differs; if "
         "it is empty, the change changes nothing. For what happens later ask `forecast`; to find "
-        "a change that helps, `what_would_help`. A new job cannot be given: that needs the "
-        "command, with a manifest."
+        "a change that helps, `what_would_help`. For a new job, give its manifest to "
+        "`would_start`."
     )
     in_terminal = """\
 With --for it does: the cluster lives on as it was and as changed, without a change only as it was.

@@ -34,6 +34,12 @@ class WouldStartQuestion(QuestionOfSessions["WouldStart"], frozen=True, kw_only=
     command = "try"
     name = "would-start"
     about = "Whether manifests that are not applied yet would start at a moment, when, and where."
+    guide = (
+        "Ask it about a manifest that somebody is about to apply; of objects that exist, ask `why` "
+        "and `forecast`. `starts` is now, later, no or refused. `objects` says of each when it "
+        "starts, where its pods go (`placements`), and else why not (`why`). It is a "
+        "forecast: give `resting_on` and `not_modelled` with a time that is later than at once."
+    )
     examples = (
         "plinian try -f job.yaml",
         "plinian try -f job.yaml -n ml --at -5m --for 30m --what-would-help",

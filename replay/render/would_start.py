@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ..would_start.refusals import LintRemark
-from ..would_start.start_records import NO, TriedObject, WouldStart
+from ..would_start.lint_verdict import LintRemark
+from ..would_start.start_records import LATER, NO, TriedObject, WouldStart
 from ..would_start.start_words import span
 from .blocks import (
     Block,
@@ -39,7 +39,7 @@ def would_start_sections(found: WouldStart, *, wide: bool = False) -> Iterator[S
     when = asked.at if asked.time == asked.at else f"{asked.at} ({asked.time})"
     head = f"try at {when} as {asked.release}, configuration {asked.conf}"
     answer = Sentence(f"{found.sentence[:1].upper()}{found.sentence[1:]}.", "sentence")
-    yield Section([head, answer])
+    yield Section([Sentence(head), answer])
     if found.refused:
         yield _remarks("Refused", found.refused)
     if len(found.objects) > 1:
@@ -48,6 +48,8 @@ def would_start_sections(found: WouldStart, *, wide: bool = False) -> Iterator[S
         yield from _of_object(each, wide=wide, alone=len(found.objects) == 1)
     if found.lint:
         yield _remarks("Found by lint", found.lint)
+    if found.starts == LATER and not wide:
+        yield Section([Sentence("Later times are a forecast: -o wide says what they rest on.")])
     if found.panics:
         yield _listed("Panics", found.panics)
     beside = [*_beside(found)]

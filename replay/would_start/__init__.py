@@ -1,1 +1,1 @@
-"""Whether manifests that are not applied yet would start at a moment: admitted, placed, or why not."""
+"""Whether manifests that are not applied yet would start at a moment: when, where, or why not."""

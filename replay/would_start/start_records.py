@@ -12,7 +12,7 @@ from ..moments.unknown import Unknown
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.tabular import Tabular
 from ..what_if.help import WouldHelp
-from .refusals import LintRemark
+from .lint_verdict import LintRemark
 
 NOW, LATER, NO = "now", "later", "no"
 REFUSED = "refused"

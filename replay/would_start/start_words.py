@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_age
-from .refusals import LintRemark
+from .lint_verdict import LintRemark
 from .start_records import LATER, NO, NOW, REFUSED, TriedObject
 
 _EXACT_US = 10 * SECOND_US

@@ -32,7 +32,7 @@ from ..moments.moment import Moment
 from ..objects.kind_names import plain_name
 from ..what_if.changed_sessions import ORIGINAL, ChangedSessions, LaterState, Variant
 from ..what_if.help import WouldHelp, what_would_help
-from .refusals import LintVerdict, lint_verdict, missing_classes
+from .lint_verdict import LintVerdict, lint_verdict, missing_classes, refused_by_queue
 from .start_records import (
     LATER,
     NO,
@@ -107,16 +107,29 @@ class _Trying:
 
     def answer(self, progress: Progress | None) -> WouldStart:
         verdict = self._verdict()
+        by_queue = tuple(refused_by_queue(self._given, self._queue_states()))
+        refused = tuple(dict.fromkeys((*verdict.refused, *by_queue)))
+        said = {(each.object, each.rule) for each in by_queue}
+        others = tuple(each for each in verdict.others if (each.object, each.rule) not in said)
+        verdict = LintVerdict(refused, others)
         # What a webhook refuses may lack what the rest needs.
         if verdict.refused:
             return self._answered(verdict, ())
         submission = filled(self._given, self._task.release, self._loops.schedulers)
-        refused = tuple(missing_classes(submission, self._classes()))
-        if refused and self._loops.classes_known:
-            return self._answered(verdict._replace(refused=refused), ())
+        missing = tuple(missing_classes(submission, self._classes()))
+        if missing and self._loops.classes_known:
+            return self._answered(verdict._replace(refused=missing), ())
         course = _LiveCourse(self._loops, submission, progress)
         objects = [self._tried(course, each) for each in course.watch.courses]
         return self._answered(verdict, objects, course)
+
+    def _queue_states(self) -> dict[str, str]:
+        """Return the states of the queues that exist, by name."""
+        queues = (each for each in self._loops.existing if place_of(each).kind == "Queue")
+        return {
+            each["metadata"]["name"]: str((each.get("status") or {}).get("state") or "")
+            for each in queues
+        }
 
     def _classes(self) -> list[str]:
         return [place.key for place in self._loops.places if place.kind == "PriorityClass"]

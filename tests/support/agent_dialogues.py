@@ -28,6 +28,33 @@ class Dialogue(NamedTuple):
     log: str = "demo"
 
 
+FILES = {
+    "queue.yaml": """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: wrong}
+spec: {weight: 1, parent: absent, reclaimable: true}
+""",
+    "job.yaml": """
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: new, namespace: default}
+spec:
+  minAvailable: 2
+  queue: gold
+  schedulerName: volcano
+  tasks:
+  - name: w
+    replicas: 2
+    template:
+      spec:
+        restartPolicy: Never
+        containers:
+        - {name: c, image: busybox, resources: {requests: {cpu: "2", memory: 1Gi}}}
+""",
+}
+"""The files that people give, by the names that they have in dialogues."""
+
 DIALOGUES = (
     Dialogue(
         "why-pending",
@@ -123,6 +150,7 @@ DIALOGUES = (
             "Would gpu-2 start if we add a node like node-3?",
             "What if we delete that job: would mine fit?",
             "How long until my job starts, and what would help?",
+            "Would this manifest start if I apply it now, and on which nodes?",
         ),
         {
             "OBJECT": "job/default/gpu-2",
@@ -130,6 +158,7 @@ DIALOGUES = (
             "NODE": "node-3",
             "DURATION": "40s",
             "FILE": "job.yaml",
+            "MANIFEST": FILES["job.yaml"],
         },
         {
             1: ("one more node like node-3", "now", "job default/train-b is gone"),
@@ -181,30 +210,3 @@ DIALOGUES = (
         },
     ),
 )
-
-FILES = {
-    "queue.yaml": """
-apiVersion: scheduling.volcano.sh/v1beta1
-kind: Queue
-metadata: {name: wrong}
-spec: {weight: 1, parent: absent, reclaimable: true}
-""",
-    "job.yaml": """
-apiVersion: batch.volcano.sh/v1alpha1
-kind: Job
-metadata: {name: new, namespace: default}
-spec:
-  minAvailable: 2
-  queue: gold
-  schedulerName: volcano
-  tasks:
-  - name: w
-    replicas: 2
-    template:
-      spec:
-        restartPolicy: Never
-        containers:
-        - {name: c, image: busybox, resources: {requests: {cpu: "2", memory: 1Gi}}}
-""",
-}
-"""The files that people give, by the names that they have in dialogues."""

@@ -149,6 +149,10 @@ def _check_command(found: Any, operation: Operation, server: Running) -> None:
     """Check that the command of an answer prints the same."""
     program, *words = shlex.split(found["command"])
     of_log = ["--log", str(server.place)] if operation.point else []
+    if operation.body is not None:
+        file = server.place.parent / "manifest.yaml"
+        file.write_text(str(QUESTIONS[operation.name][operation.body.name]))
+        words[words.index(file.name)] = str(file)
     ran = CliRunner().invoke(app, [*words, *of_log, "-o", "json"])
     assert program == "plinian"
     assert ran.exit_code in {0, 1}, ran.output

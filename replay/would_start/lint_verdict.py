@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from ...engine.kubernetes.priority_classes import BUILT_IN_CLASSES
-from ..answers.answering_session import JOB, POD, PRIORITY_CLASS
+from ...engine.volcano.admission import DEFAULT_QUEUE
+from ..answers.answering_session import JOB, POD, PRIORITY_CLASS, QUEUE
 from ..lint.findings import FaultEffect, Finding
+from ..lint.job_admission_rules import REFUSED
 from ..lint.known_background import background_at
 from ..lint.lint_inputs import Configuration
 from ..lint.lint_task import LintTask, check
 from ..lint.manifest_reading import WrittenFiles
+from ..lint.objects import MADE
 from ..lint.wrapped import is_checked
 from ..logs.log import Log
 from ..moments.moment import Moment
 from ..objects.kind_names import plain_name
 from .submission import Submission
+
+_OPEN = "Open"
 
 
 class LintRemark(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +77,32 @@ def _remark(finding: Finding) -> LintRemark:
         message=finding.message,
         now=finding.issue.now,
     )
+
+
+def refused_by_queue(submission: Submission, states: Mapping[str, str]) -> Iterator[LintRemark]:
+    """Yield the jobs of Volcano whose queue does not exist, or is not open.
+
+    A queue that is created with them is taken to be open by then.
+
+    :param states: of the queues that exist, by name; empty if it has none.
+
+    Source: pkg/webhooks/admission/jobs/validate/admit_job.go validateJobCreate.
+    """
+    given = {each.key.key for each in submission.objects if each.pair == QUEUE}
+    for each in submission.tried:
+        spec = each.document.get("spec") or {}
+        name = str(spec.get("queue") or DEFAULT_QUEUE)
+        if each.pair != JOB or name in given:
+            continue
+        if name not in states and name not in MADE:
+            rule, fault = "job-queue-missing", "does not exist"
+            now = "apply the queue first, or correct the name"
+        elif states.get(name, _OPEN) not in {"", _OPEN}:
+            rule, fault, now = "job-queue-closed", f"is {states[name]}", "open the queue"
+        else:
+            continue
+        message = f"{REFUSED}: its queue {name!r} {fault}"
+        yield LintRemark(object=each.title, rule=rule, severity="error", message=message, now=now)
 
 
 def missing_classes(submission: Submission, existing: Sequence[str]) -> Iterator[LintRemark]:
