@@ -188,7 +188,9 @@ def test_an_answer_that_takes_too_long_ends_where_it_reports_its_progress() -> N
 def test_a_budget_ends_a_check(server: Running) -> None:
     answer = server.client.get("/plinian/v1/check", params={"budget": "1ms"})
     assert answer.status_code == 503
-    assert "the answer takes longer than 0.001 s" in answer.json()["error"]["what"]
+    error = answer.json()["error"]
+    assert "the answer takes longer than 0.001 s" in error["what"]
+    assert "ask in a terminal, which waits: plinian " in error["now"]
 
 
 @pytest.mark.parametrize("path", ["/api/v1/pods", "/version", ABOUT, "/@1"])

@@ -10,7 +10,7 @@ import msgspec
 from ....engine.errors import LogError, PlinianError
 from ....engine.kubernetes.units import SECOND_US, parse_duration
 from ...facade.log import Log
-from ..answer_limits import AnswerLimit
+from ..answer_limits import AnswerLimit, TookTooLong
 from ..plain_json import ascii_json
 from ..readers import Readers
 from ..settings import ServerSettings
@@ -53,7 +53,7 @@ class Reply:
                 at, release = self._settings.at, self._settings.release
                 moment = moment_of(operation, log, values, page, at)
                 asked = OperationRequest(operation, log, moment, values, page, limit, release)
-                answer: Answer = answered(asked)
+                answer = _answer(asked)
             # The handler of errors withholds its text from clients, so paths may stay in it.
             except LogError:
                 raise
@@ -66,6 +66,17 @@ class Reply:
             return text
 
         return await self._readers.ask(question, long=operation.is_long, limit=limit)
+
+
+def _answer(asked: OperationRequest) -> Answer:
+    """Return the answer to a question; if it takes too long, the error names the command."""
+    try:
+        return answered(asked)
+    except TookTooLong as fault:
+        command = asked.operation.command_line(asked)
+        if command:
+            fault.now = f"narrow the question, or ask in a terminal, which waits: {command}"
+        raise
 
 
 def _clean(fault: PlinianError, log: Log) -> None:
