@@ -1,10 +1,12 @@
-"""Answers that rest on a configuration that was not given: they say so in their sentence."""
+"""Answers that rest on a configuration that was not given, or not run: their sentence says so."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...engine.kubernetes.objects import Queue
+from ...engine.session.plugins import BUILDERS
+from .amounts import joined
 from .answering_session import Run
 from .finding import SessionFinding
 
@@ -51,7 +53,19 @@ def marked(
         ignored = _ignored(run)
         but = f", which ignores that queues have {ignored}" if ignored else ""
         marks.append(f"assuming the built-in configuration of {release}{but}")
+    if missing := _unknown_plugins(run):
+        plugins = f"plugin{'s' if len(missing) > 1 else ''} {joined(missing)}"
+        marks.append(f"without the {plugins}, which no release of Volcano has")
     return f"{finding.sentence} ({'; '.join(marks)})" if marks else finding.sentence
+
+
+def _unknown_plugins(run: Run) -> list[str]:
+    """Return the plugins of the configuration without which the session ran, as it has none such.
+
+    A scheduler of somebody's own may have them, and decide otherwise.
+    """
+    named = (option.name for tier in run.conf.tiers for option in tier)
+    return list(dict.fromkeys(name for name in named if name not in BUILDERS))
 
 
 def _ignored(run: Run) -> str:

@@ -21,7 +21,7 @@ KEPT = ("OBJECT", "NODE", "REASON", "PHASE", "ALLOCATED", "MESSAGE", "PENDING RE
 def session_lines(
     answer: SessionAnswer, *, style: Style = PLAIN, trace: bool = False
 ) -> Iterator[str]:
-    """Yield an answer's lines: decisions, PodGroups, queues, and why pods are pending.
+    """Yield an answer's lines: decisions, PodGroups, queues, why pods are pending, and errors.
 
     :param trace: and all steps.
     """
@@ -38,6 +38,8 @@ def session_lines(
     refused = (bind.sentence(answer.release) for bind in answer.refused)
     sentences = (Sentence(f"{text[0].upper()}{text[1:]}.") for text in refused)
     parts.append(Section([decisions if decisions.rows else "No decision.", *sentences]))
+    errors = [(line,) for line in dict.fromkeys(result.errors)]
+    others.append(Table(("SCHEDULER LOG",), errors, keep=("SCHEDULER LOG",)))
     parts += [Section([table]) for table in others if table.rows]
     if trace:
         parts.append(Section([trace_table(result.trace, wide=style.wide)]))

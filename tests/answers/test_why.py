@@ -218,6 +218,15 @@ class TestWhatIsNotKnown:
         end = "which ignores that queues have deserved amounts)"
         assert ask("pod/a", "", *world).sentence.endswith(end)
 
+    def test_a_plugin_that_no_release_has_is_missing_aloud(self, ask: Any) -> None:
+        world = (node("n1"), queue("default"), group("pg", 1), pod("a", "pg"))
+        own = f"{NODES}  - name: ours\n  - name: theirs\n"
+        assert ask("pod/a", own, *world).sentence == (
+            "pod ns/a waits only for the next session, which binds it to node n1 (without the "
+            "plugins ours and theirs, which no release of Volcano has)"
+        )
+        assert "no release" not in ask("pod/a", NODES, *world).sentence
+
     def test_what_no_configuration_changes_assumes_none(self, ask: Any) -> None:
         cordoned = node("n1", spec={"unschedulable": True})
         world = (cordoned, queue("default"), group("pg", 1), pod("a", "gone"))

@@ -77,6 +77,18 @@ def test_a_trace_tells_who_voted_how(logs: Mapping[str, Path]) -> None:
     assert "JobEnqueueable" in run("session", "--log", logs["gang-0"], "--trace").stdout
 
 
+def test_what_the_session_says_of_itself_is_printed(
+    logs: Mapping[str, Path], tmp_path: Path
+) -> None:
+    conf = tmp_path / "own.conf"
+    conf.write_text("actions: allocate\ntiers:\n- plugins:\n  - name: ours\n", "utf-8")
+    said = "Failed to get plugin ours."
+    assert answer(logs["gang-0"], "--conf", conf)["errors"] == [said]
+    shown = run("session", "--log", logs["gang-0"], "--conf", conf).stdout
+    assert f"SCHEDULER LOG\n{said}\n" in shown
+    assert "SCHEDULER LOG" not in run("session", "--log", logs["gang-0"]).stdout
+
+
 def test_a_configuration_of_ones_own(logs: Mapping[str, Path], tmp_path: Path) -> None:
     conf = tmp_path / "none.conf"
     conf.write_text('actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n')
