@@ -16,6 +16,7 @@ from ..volcano.arguments import Arguments
 from ..volcano.unsupported_arguments import not_simulated
 from .actions import ACTIONS
 from .actions.hypernode_details import keep_hypernodes, keep_room
+from .actions.reclaim_outlook import keep_outlook
 from .close import close
 from .framework.behaviour_recorder import RecordedBehaviours
 from .framework.chooser import Chooser
@@ -164,6 +165,8 @@ def run_actions(ssn: Session, ended: Callable[[str], None]) -> NodeViews:
 
     :param ended: called with the name of each action when it is over.
     """
+    if ssn.trace.fully:
+        keep_outlook(ssn)
     views = NodeViews(ssn)
     for name in ssn.conf.actions:
         action = ACTIONS.get(name)

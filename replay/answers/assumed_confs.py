@@ -50,7 +50,7 @@ def marked(
     if unnamed(release) in assumed:
         marks.append(f"as {release}, which is assumed")
     if built_in:
-        ignored = _ignored(run)
+        ignored = ignored_of_queues(run)
         but = f", which ignores that queues have {ignored}" if ignored else ""
         marks.append(f"assuming the built-in configuration of {release}{but}")
     if missing := _unknown_plugins(run):
@@ -68,7 +68,7 @@ def _unknown_plugins(run: Run) -> list[str]:
     return list(dict.fromkeys(name for name in named if name not in BUILDERS))
 
 
-def _ignored(run: Run) -> str:
+def ignored_of_queues(run: Run) -> str:
     """Return what queues have that only a plugin reads that the configuration lacks."""
     if any(option.name == _HIERARCHY for tier in run.conf.tiers for option in tier):
         return ""

@@ -35,6 +35,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "bisect": QUESTIONS["bisect"].help,
         "why": QUESTIONS["why"].help,
         "path": QUESTIONS["path"].help,
+        "shares": QUESTIONS["shares"].help,
         "blame": QUESTIONS["blame"].help,
         "what-if": QUESTIONS["what-if"].help,
         "try": QUESTIONS["try"].help,

@@ -40,6 +40,7 @@ from ..questions.path import PathQuestion
 from ..questions.question import Question, check_known
 from ..questions.session import SessionQuestion
 from ..questions.sessions import SessionListQuestion
+from ..questions.shares import SharesQuestion
 from ..questions.upgrade_check import UpgradeCheckQuestion
 from ..questions.what_if import WhatIfQuestion
 from ..questions.what_would_help import WouldHelpQuestion
@@ -115,6 +116,7 @@ class Log(logs.Log):
     overview = method_of(OverviewQuestion)
     path = method_of(PathQuestion)
     session = method_of(SessionQuestion)
+    shares = method_of(SharesQuestion)
     sessions = method_of(SessionListQuestion)
     upgrade_check = method_of(UpgradeCheckQuestion)
     would_start = method_of(WouldStartQuestion)

@@ -29,6 +29,9 @@ class Listed(NamedTuple):
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
     {
         "overview": Listed("OverviewQuestion", "Show what is wrong at a moment, the worst first."),
+        "shares": Listed(
+            "SharesQuestion", "Show what each queue is entitled to at a moment, and what it holds."
+        ),
         "diff": Listed("DiffQuestion", "Show what differs between two moments."),
         "compare-moments": Listed("MomentsComparisonQuestion"),
         "history": Listed("HistoryQuestion", "Show all that is known about an object."),

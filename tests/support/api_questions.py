@@ -17,6 +17,7 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
     "blame": {"object": "queue/gold", "number": "allocated.cpu", **AT},
     "drift": AT,
     "overview": AT,
+    "shares": {"queue": "gold", **AT},
     "why": {"object": "job/gpu-2", **AT},
     "path": {"object": "pod/gpu-2-gpu-0", "nodes": "node-1,node-4", **AT},
     "what-would-help": {"object": "job/gpu-2", "budget": "60s", **AT},

@@ -54,6 +54,7 @@ ORDER = (
         "replay.answers",
         "replay.pod_path",
         "replay.overview",
+        "replay.shares",
         "replay.what_if",
         "replay.forecast",
     ),

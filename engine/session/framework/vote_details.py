@@ -554,6 +554,135 @@ class RegisteredPlugins(msgspec.Struct, frozen=True):
     by_point: Mapping[str, tuple[tuple[str, ...], ...]]
 
 
+class ShareStep(StrEnum):
+    """What led from one amount to the next while it was worked out what a queue deserves."""
+
+    WRITTEN = "written"
+    """What the queue's spec says."""
+    GRANTED = "granted"
+    """What the queue's parent has for it."""
+    PART = "part"
+    """Its part of what remains, by weight, is added."""
+    LIMIT = "limit"
+    """It may not use more."""
+    REQUEST = "request"
+    """Its jobs request no more."""
+    GUARANTEE = "guarantee"
+    """It is guaranteed as much."""
+    NODES = "nodes"
+    """All that nodes have, as it is the root."""
+    CHILDREN = "children"
+    """What its children deserve together, as it is the root."""
+
+
+class DeservedStep(msgspec.Struct, frozen=True):
+    """What a queue deserved after a step."""
+
+    step: ShareStep
+    amounts: Amounts
+
+
+class DivisionRound(msgspec.Struct, frozen=True):
+    """One round of a division, for one queue.
+
+    :param number: from 1. :param remaining: what the queues of this round divided.
+    :param weights: of all these queues together. :param part: what this queue got of it, by weight.
+    :param steps: PART, with what it deserved before; then its bounds; the last is the result.
+    :param met: it deserves all that it requests. :param unchanged: the round changed nothing for
+        it. Both end the division for this queue.
+    """
+
+    number: int
+    remaining: Amounts
+    weights: int
+    part: Amounts
+    steps: tuple[DeservedStep, ...]
+    met: bool
+    unchanged: bool
+
+
+class LimitBasis(msgspec.Struct, frozen=True):
+    """What the limit of a queue is made of: max(total − guarantees, 0) + its own guarantee.
+
+    :param total: what all nodes have, or what its parent may use.
+    :param guarantees: of all queues together; below a parent, of its children.
+    :param capability: what bounds it beside that; None if nothing does.
+    """
+
+    total: Amounts
+    guarantees: Amounts
+    capability: Amounts | None
+
+
+class OpenedAccount(msgspec.Struct, frozen=True):
+    """A plugin's account of a queue as the session opens.
+
+    :param limit: what it may use at most; None if none was computed. :param basis: what that is
+        made of; None for the root.
+    :param request: what its jobs hold and ask for. :param share: by which queues are ordered.
+    :param steps: how ``capacity`` came to what the queue deserves. :param rounds: how
+        ``proportion`` did.
+    :param parent: the queue above it; empty where queues form no tree. :param children: below it.
+    """
+
+    plugin: str
+    queue: str
+    limit: Amounts | None
+    basis: LimitBasis | None
+    guarantee: Amounts
+    deserved: Amounts
+    request: Amounts
+    allocated: Amounts
+    inqueue: Amounts
+    elastic: Amounts
+    share: float
+    steps: tuple[DeservedStep, ...] = ()
+    rounds: tuple[DivisionRound, ...] = ()
+    parent: str = ""
+    children: tuple[str, ...] = ()
+
+
+class QueueDivision(msgspec.Struct, frozen=True):
+    """How ``proportion`` divided what all nodes have.
+
+    :param remaining: what was left before each round; the last is what no queue got.
+    """
+
+    total: Amounts
+    remaining: tuple[Amounts, ...]
+
+
+class ReclaimedQueue(msgspec.Struct, frozen=True):
+    """What a pod could reclaim from one queue.
+
+    :param candidates: how many of its pods run, and are preemptable.
+    :param by_plugin: by plugin, how many of these it chooses. :param chosen: how many all plugins
+        choose together, and what these request.
+    """
+
+    queue: str
+    candidates: int
+    by_plugin: Mapping[str, int]
+    chosen: int
+    amounts: Amounts
+
+
+class ReclaimOutlook(msgspec.Struct, frozen=True):
+    """What the first pod of a queue that may evict could reclaim, as the session opens.
+
+    :param pod: and ``job``: whose; both are empty if no job of the queue has pods that wait.
+    :param request: what the pod requests.
+    :param gated: why the action ``reclaim`` looks for no victims for it; None if it does.
+    :param queues: the others from which it could reclaim, those without candidates left out.
+    """
+
+    pod: str
+    job: str
+    request: Amounts
+    gated: Gated | None = None
+    queues: tuple[ReclaimedQueue, ...] = ()
+
+
 Detail = (
     QueueCheck
     | ReservationCheck
@@ -574,5 +703,8 @@ Detail = (
     | EvictionVotes
     | Gated
     | GangCounts
+    | OpenedAccount
+    | QueueDivision
+    | ReclaimOutlook
     | Mapping[str, object]
 )

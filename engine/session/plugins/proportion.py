@@ -14,6 +14,7 @@ from functools import partial
 from sys import float_info
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +26,16 @@ from ...volcano.conf import Arguments
 from ..framework import map_orders
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Vote
-from ..framework.vote_details import PluginRefusal, QueueCheck, Spares
+from ..framework.vote_details import (
+    DeservedStep,
+    DivisionRound,
+    LimitBasis,
+    PluginRefusal,
+    QueueCheck,
+    QueueDivision,
+    ShareStep,
+    Spares,
+)
 from .shared.enqueue_refusals import QUOTA_INSUFFICIENT, record_refusal
 from .shared.gauge_amounts import (
     ENOUGH,
@@ -41,11 +51,14 @@ from .shared.queue_details import (
     ACCOUNT,
     ALLOCATABLE,
     DESERVED,
+    DIVISION,
     JOB_ENQUEUEABLE,
     OVERUSED,
     REAL_CAPABILITY,
     CheckedDemand,
     holdings,
+    opened,
+    opened_account,
     queue_level,
 )
 
@@ -60,8 +73,8 @@ class ProportionAttr:
     """A queue's account in one session."""
 
     __slots__ = (
-        *("allocated", "deserved", "elastic", "gauges", "guarantee", "inqueue", "limits"),
-        *("priority", "real_capability", "request", "set_gauges", "share", "weight"),
+        *("allocated", "basis", "deserved", "elastic", "gauges", "guarantee", "inqueue", "limits"),
+        *("priority", "real_capability", "request", "rounds", "set_gauges", "share", "weight"),
     )
 
     def __init__(
@@ -83,6 +96,9 @@ class ProportionAttr:
         self.share = 0.0
         self.gauges = gauges
         self.set_gauges = set_gauges
+        self.basis: LimitBasis | None = None
+        self.rounds: list[DivisionRound] | None = None
+        """Kept if the trace follows the queue."""
 
     def settle(self) -> None:
         """Note what the queue deserves after the division, and its share of that."""
@@ -118,7 +134,7 @@ class Proportion:
             self._open_accounts(ssn)
             attrs = list(self._attrs.values())
             walk = ssn.map_order(map_orders.DESERVED, len(attrs), lambda: list(self._attrs))
-            divide(
+            remaining = divide(
                 [attrs[place] for place in walk.tolist()],
                 ssn.total,
                 zeros=ssn.behaviours.deserved_keeps_zero_scalars,
@@ -138,6 +154,18 @@ class Proportion:
         ssn.registry.add_job_enqueueable(self.name, self._enqueueable)
         ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
         ssn.registry.add_simulation_handler(back=self._on_allocate, removed=self._on_deallocate)
+        if ssn.trace.closely:
+            self._keep_shares(remaining)
+
+    def _keep_shares(self, remaining: Sequence[Resource]) -> None:
+        """Keep how the cluster was divided, and the accounts of queues that the trace follows."""
+        trace, left = self._ssn.trace, tuple(map(plain, remaining))
+        trace.detail(DIVISION, self.name, QueueDivision(plain(self._ssn.total), left))
+        for name in sorted(trace.closely & self._attrs.keys()):
+            attr = self._attrs[name]
+            account = opened_account(self.name, name, attr, attr.real_capability, attr.basis)
+            rounds = tuple(attr.rounds or ())
+            trace.detail(opened(self.name), name, msgspec.structs.replace(account, rounds=rounds))
 
     def on_session_close(self, ssn: Session) -> None:
         """Keep the accounts of queues that the trace follows."""
@@ -161,8 +189,10 @@ class Proportion:
                 )
                 endless = ssn.behaviours.unnamed_capability_unlimited
                 limit = real_capability(queue, left, unnamed_endless=endless)
-                self._attrs[name] = ProportionAttr(queue, demand, limit, gauges, set_gauges)
+                attr = self._attrs[name] = ProportionAttr(queue, demand, limit, gauges, set_gauges)
                 gauges["weight"] = float(queue.weight)
+                if ssn.trace.follows(name):
+                    attr.rounds, attr.basis = [], limit_basis(queue, ssn.total, guaranteed)
             set_gauges(gauges, "allocated", demand.allocated if demand else Resource())
             set_gauges(gauges, "request", demand.request if demand else Resource())
 
@@ -340,30 +370,41 @@ def real_capability(queue: QueueInfo, left: Resource, *, unnamed_endless: bool =
     return minimum(limit, capability)
 
 
+def limit_basis(queue: QueueInfo, total: Resource, guaranteed: Resource) -> LimitBasis:
+    """Return what the limit of a queue is made of."""
+    named = queue.queue.spec.capability
+    capability = plain(queue.capability) if named else None
+    return LimitBasis(plain(total), plain(guaranteed), capability)
+
+
 def divide(
     queues: Iterable[ProportionAttr], total: Resource, *, zeros: bool = False, crashes: bool = False
-) -> None:
+) -> list[Resource]:
     """Give each queue what it deserves of the total; ``zeros`` as in ``maximum``.
 
     In every round the queues that are not met get their part, by weight, of what remains. A queue
     is met when it deserves all that it requests, or a round changes nothing for it.
 
     :param crashes: whether more than what remains must not be given away.
+    :returns: what remains before each round, and in the end.
     :raises Panic: more was given away.
     """
     attrs = list(queues)
     # The loop breaks before its first round: shares stay 0, and no gauge of deserved is set.
     if not sum(attr.weight for attr in attrs):
-        return
+        return [total]
     try:
-        _divide(attrs, total, zeros=zeros, crashes=crashes)
+        return _divide(attrs, total, zeros=zeros, crashes=crashes)
     finally:  # also after a round that panics: amounts are stored before the remainder is reduced
         for attr in attrs:
             attr.settle()
 
 
-def _divide(unmet: list[ProportionAttr], total: Resource, *, zeros: bool, crashes: bool) -> None:
+def _divide(
+    unmet: list[ProportionAttr], total: Resource, *, zeros: bool, crashes: bool
+) -> list[Resource]:
     remaining = total.clone()
+    course = [remaining]
     while weights := sum(attr.weight for attr in unmet):
         increased, decreased = Resource(), Resource()
         still = []
@@ -373,8 +414,13 @@ def _divide(unmet: list[ProportionAttr], total: Resource, *, zeros: bool, crashe
             attr.deserved = _bounded(attr, remaining, weights, zeros=zeros)
             met = attr.request.less_equal(attr.deserved, ZERO)
             # A queue that a round did not change is met, too: its real capability bounds it.
-            if not met and not _same(attr.deserved, before):
+            unchanged = _same(attr.deserved, before)
+            if not met and not unchanged:
                 still.append(attr)
+            if attr.rounds is not None:
+                attr.rounds[-1] = msgspec.structs.replace(
+                    attr.rounds[-1], number=len(course), met=met, unchanged=unchanged
+                )
             more, less = attr.deserved.diff(before, ZERO)
             increased.add(more)
             decreased.add(less)
@@ -385,17 +431,39 @@ def _divide(unmet: list[ProportionAttr], total: Resource, *, zeros: bool, crashe
         else:
             # More may be given than remains, as guarantees are given in any case: then it is 0.
             remaining = remaining.clone().add(decreased).diff(increased, ZERO)[0]
+        course.append(remaining)
         if remaining.is_empty() or _same(remaining, before_round):
             break
+    return course
 
 
 def _bounded(attr: ProportionAttr, remaining: Resource, weights: int, *, zeros: bool) -> Resource:
     """Return what a queue deserves after a round: its part more, within its bounds."""
-    deserved = attr.deserved.clone().add(remaining.clone().multi(attr.weight / weights))
+    part = remaining.clone().multi(attr.weight / weights)
+    deserved = attr.deserved.clone().add(part)
+    steps = None if attr.rounds is None else [DeservedStep(ShareStep.PART, plain(deserved))]
     deserved.min_dimension_resource(attr.real_capability, INFINITY)
+    if steps is not None:
+        steps.append(DeservedStep(ShareStep.LIMIT, plain(deserved)))
     # ZERO: no queue deserves a scalar that its jobs do not request.
     deserved.min_dimension_resource(attr.request, ZERO)
-    return maximum(deserved, attr.guarantee, zeros=zeros)
+    if steps is not None:
+        steps.append(DeservedStep(ShareStep.REQUEST, plain(deserved)))
+    deserved = maximum(deserved, attr.guarantee, zeros=zeros)
+    if steps is not None and attr.rounds is not None:
+        steps.append(DeservedStep(ShareStep.GUARANTEE, plain(deserved)))
+        attr.rounds.append(
+            DivisionRound(
+                number=0,
+                remaining=plain(remaining),
+                weights=weights,
+                part=plain(part),
+                steps=tuple(steps),
+                met=False,
+                unchanged=False,
+            )
+        )
+    return deserved
 
 
 def _same(left: Resource, right: Resource) -> bool:

@@ -27,6 +27,7 @@ from ...recorded.session_list import ListedSession
 from ...render.believed import BeliefDocument
 from ...render.events import EventDocument
 from ...sessions.session_answer import SessionDocument
+from ...shares.entitlements import Shares
 from ...what_if.changed_sessions import WhatIfDocument
 from ...what_if.help import WouldHelp
 from ...would_start.start_records import WouldStart
@@ -70,6 +71,7 @@ RESULTS: Mapping[str, Any] = MappingProxyType(
         "history": ObjectHistory,
         "blame": Blame,
         "overview": Overview,
+        "shares": Shares,
         "drift": Drift,
         "why": Why,
         "path": PodPath,

@@ -22,12 +22,13 @@ from .queues import queues
 from .races import races
 from .session import session
 from .sessions import sessions
+from .shares import shares
 from .timeline import timeline
 from .what_if import what_if
 from .why import why
 
 _NAMED: Sequence[Page] = (
-    *(overview, timeline, jobs, queues, nodes, *over_time.PAGES),
+    *(overview, timeline, jobs, queues, shares, nodes, *over_time.PAGES),
     *(why, path, blame, sessions, session, compare),
     *(difference, what_if, check, behaviours, races, help_page),
 )

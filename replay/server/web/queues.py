@@ -88,7 +88,9 @@ def queues(log: Log, look: Look) -> BlockPage:
         below = (
             f"{counted(len(tree.facts), 'queue')}; a queue holds what the queues below it hold. "
         )
-        said = Sentence(Words(below, Ref("Queues over time", "queues/over-time")))
+        over_time = Ref("Queues over time", "queues/over-time")
+        entitled = Ref("What each is entitled to", "shares")
+        said = Sentence(Words(below, entitled, " · ", over_time))
         yield Section([said, drawn(look, "queues.html", lines=lines.rows, pager=pager)])
 
     data = {"queues": len(tree.facts), "lines": lines, "not_known": not_known}

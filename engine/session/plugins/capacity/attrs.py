@@ -13,7 +13,14 @@ from ....model.queue import QueueInfo
 from ....model.resource import INFINITY, Resource
 from ....model.subtraction import Subtract
 from ....volcano.session.queues import QueueComparison
-from ..shared.gauge_amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
+from ...framework.vote_details import DeservedStep, LimitBasis, ShareStep
+from ..shared.gauge_amounts import (
+    enough_of_everything,
+    fits,
+    fits_in_everything,
+    plain,
+    unguaranteed,
+)
 from ..shared.queue_demand import QueueDemand
 
 
@@ -30,6 +37,7 @@ class QueueAttr:
         "_limits",
         "allocated",
         "ancestors",
+        "basis",
         "capability",
         "children",
         "deserved",
@@ -43,6 +51,7 @@ class QueueAttr:
         "real_capability",
         "request",
         "share",
+        "steps",
         "subtract",
     )
 
@@ -71,6 +80,25 @@ class QueueAttr:
         """From the root down to the parent; empty in a flat configuration."""
         self.lineage: tuple[QueueAttr, ...] = (self,)
         """The queue itself, then its ancestors from the parent up to the root."""
+        self.steps: list[DeservedStep] | None = None
+        """How it came to deserve what it does, if the trace follows the queue."""
+        self.basis: LimitBasis | None = None
+
+    def follow(self, step: ShareStep = ShareStep.WRITTEN) -> None:
+        """Keep from now on what the queue deserves after each step."""
+        self.steps = []
+        self.note(step)
+
+    def note(self, step: ShareStep) -> None:
+        """Keep what the queue deserves after a step, if it is followed."""
+        if self.steps is not None:
+            self.steps.append(DeservedStep(step, plain(self.deserved)))
+
+    def note_limit(self, total: Resource | None, guarantees: Resource) -> None:
+        """Keep what the queue's limit is made of, if it is followed."""
+        if self.steps is not None and total is not None:
+            capability = None if self.capability is None else plain(self.capability)
+            self.basis = LimitBasis(plain(total), plain(guarantees), capability)
 
     def place_below(self, parent: QueueAttr) -> None:
         """Make the queue a child of another, whose ancestors are known."""

@@ -11,7 +11,14 @@ from ....volcano.session.queues import QueueComparison
 from ...framework.session import Session
 from ...framework.vote_details import QueueCheck, TreeFault
 from ..shared.gauge_amounts import plain
-from ..shared.queue_details import REAL_CAPABILITY, CheckedDemand, holdings, queue_level
+from ..shared.queue_details import (
+    REAL_CAPABILITY,
+    CheckedDemand,
+    holdings,
+    opened,
+    opened_account,
+    queue_level,
+)
 from .attrs import QueueAttr, QueueAttrOfEverything
 from .hierarchy import HierarchyError
 from .soundness import Complaint
@@ -53,6 +60,18 @@ def follow(ssn: Session, attr: QueueAttr, check: CapacityCheck, group: str = "")
     below = () if check.full is None else _within(check.full)
     seen_all = QueueCheck(PLUGIN, check.full is None, tuple(levels), holdings(ssn, below))
     ssn.trace.detail(check.point, check.about, seen_all)
+
+
+def keep_opened(ssn: Session, attr: QueueAttr) -> None:
+    """Keep the account of a queue as the session opens."""
+    account = opened_account(PLUGIN, attr.name, attr, attr.real_capability, attr.basis)
+    detail = msgspec.structs.replace(
+        account,
+        steps=tuple(attr.steps or ()),
+        parent=attr.ancestors[-1].name if attr.ancestors else "",
+        children=tuple(sorted(attr.children)),
+    )
+    ssn.trace.detail(opened(PLUGIN), attr.name, detail)
 
 
 def _within(attr: QueueAttr) -> Collection[str]:

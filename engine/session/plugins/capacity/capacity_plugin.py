@@ -25,7 +25,7 @@ from ..shared.enqueue_refusals import DEVICES, QUOTA_INSUFFICIENT, record_refusa
 from ..shared.gauge_amounts import gauge_setter, plain
 from ..shared.queue_details import ACCOUNT, ALLOCATABLE, JOB_ENQUEUEABLE
 from .attrs import QueueAttr, compare_shares
-from .capacity_details import TREE, CapacityCheck, follow, tree_fault
+from .capacity_details import TREE, CapacityCheck, follow, keep_opened, tree_fault
 from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
@@ -86,6 +86,9 @@ class Capacity:
         ssn.registry.add_simulation_handler(
             back=self._task_allocated, removed=self._task_deallocated
         )
+        # The accounts of an invalid tree are not finished: nothing in it is a share.
+        for name in sorted(ssn.trace.closely & self._attrs.keys()) if self._ready else ():
+            keep_opened(ssn, self._attrs[name])
 
     def on_session_close(self, ssn: Session) -> None:
         """Export which queues use more than they deserve, if the release does so at the close."""

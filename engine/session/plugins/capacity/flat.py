@@ -12,6 +12,7 @@ from ....model.panic import Panic
 from ....model.queue import QueueInfo
 from ....model.resource import INFINITY, Resource, maximum
 from ...framework.session import Session
+from ...framework.vote_details import ShareStep
 from ..shared.gauge_amounts import gauge_setter
 from ..shared.queue_demand import queue_demands
 from .attrs import ATTRS, QueueAttr, real_capability
@@ -31,15 +32,21 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
             deserving_first=ssn.behaviours.zero_deserved_share_is_one,
             subtract=ssn.subtract,
         )
+        if ssn.trace.follows(name):
+            attr.follow()
         attr.add_demand(demand)
         attr.capability = flat_capability(ssn.queues[name])
         attr.real_capability = _real_capability(ssn, guarantees, attr)
+        attr.note_limit(ssn.total, guarantees)
         attr.deserved.min_dimension_resource(attr.real_capability, INFINITY)
+        attr.note(ShareStep.LIMIT)
         if ssn.behaviours.deserved_capped_by_request:
             attr.deserved.min_dimension_resource(attr.request, INFINITY)
+            attr.note(ShareStep.REQUEST)
         attr.deserved = maximum(
             attr.deserved, attr.guarantee, zeros=ssn.behaviours.deserved_keeps_zero_scalars
         )
+        attr.note(ShareStep.GUARANTEE)
         attr.update_share()
     return attrs, guarantees
 

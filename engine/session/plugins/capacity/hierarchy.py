@@ -14,7 +14,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import INFINITY, ZERO, Resource, maximum
 from ....volcano.session.queue_tree import RootQueueBounds, TreeDeserved
 from ...framework.session import Session
-from ...framework.vote_details import TreeError
+from ...framework.vote_details import ShareStep, TreeError
 from ..shared.queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability
 from .granting import grant
@@ -63,6 +63,8 @@ class Hierarchy:
         self.total_deserved = Resource()
         self._ssn = ssn
         self._rivals: dict[tuple[str, str], tuple[QueueAttr, QueueAttr]] = {}
+        self._adds_up = False
+        """The root deserves what its children do."""
 
     def build(self) -> None:
         """Open the accounts, sum up the jobs, and set the limits from the root down.
@@ -83,6 +85,8 @@ class Hierarchy:
         except HierarchyError as error:
             text = f"Failed to check queue's hierarchical structure, error: {error}"
             raise HierarchyError(text, error.error, error.queue, error.other) from None
+        if self._adds_up:
+            self.attrs[ROOT].note(ShareStep.CHILDREN)
         for attr in self.attrs.values():
             attr.update_share()
 
@@ -96,6 +100,8 @@ class Hierarchy:
             subtract=self._ssn.subtract,
         )
         attr.capability = queue.capability.clone()
+        if self._ssn.trace.follows(name):
+            attr.follow()
         if self._ssn.behaviours.unchecked_queues_have_zero_limit:
             attr.real_capability = Resource()
         if name == ROOT:
@@ -134,6 +140,8 @@ class Hierarchy:
         if root is None:
             raise Panic(NIL_POINTER, NO_QUEUE)
         bound_root(self._ssn, root)
+        if root.deserved is self._ssn.total:
+            root.note(ShareStep.NODES)
         self._check(root)
 
     def _check(self, attr: QueueAttr) -> None:
@@ -142,12 +150,11 @@ class Hierarchy:
         children = [attr.children[name] for name in sorted(attr.children)]
         deserved, guarantees = Resource(), Resource()
         if not how.children_may_exceed_parent:
-            queues = self._ssn.queues
-            in_turn = sorted(children, key=lambda child: (queues[child.name].created, child.name))
-            self._ssn.errors += grant(attr, in_turn, top=attr.name == ROOT)
+            self._grant(attr, children)
         for child in children:
             if how.tree_deserved is TreeDeserved.AT_LEAST_GUARANTEED:
                 child.deserved = maximum(child.deserved, child.guarantee, zeros=True)
+                child.note(ShareStep.GUARANTEE)
             deserved.add(child.deserved)
             guarantees.add(child.guarantee)
             # What a child inherits is compared next, and passed on to its own children by the
@@ -159,6 +166,7 @@ class Hierarchy:
             self._sum_up_root(attr, deserved, guarantees)
         for child in children:
             child.real_capability = self._real_capability(attr, guarantees, child)
+            child.note_limit(attr.real_capability, guarantees)
             if how.tree_deserved is TreeDeserved.WITHIN_LIMITS:
                 before = child.deserved.clone()
                 self._limit_deserved(child)
@@ -172,6 +180,14 @@ class Hierarchy:
         for child in children:
             self._check(child)
 
+    def _grant(self, attr: QueueAttr, children: Sequence[QueueAttr]) -> None:
+        """Lower the claims of children to what the queue has for them."""
+        queues = self._ssn.queues
+        in_turn = sorted(children, key=lambda child: (queues[child.name].created, child.name))
+        self._ssn.errors += grant(attr, in_turn, top=attr.name == ROOT)
+        for child in children:
+            child.note(ShareStep.GRANTED)
+
     def _sum_up_root(self, root: QueueAttr, deserved: Resource, guarantees: Resource) -> None:
         """Give the root what its children have together, or leave it what it has."""
         bounds = self._ssn.behaviours.root_queue_bounds
@@ -180,17 +196,21 @@ class Hierarchy:
             root.guarantee = guarantees
         if (keeps_own and root.deserved.is_empty()) or bounds in ENDLESS:
             root.deserved = deserved
+            self._adds_up = True
         self.total_guarantee, self.total_deserved = root.guarantee, root.deserved
 
     def _limit_deserved(self, child: QueueAttr) -> None:
         """Limit what a queue deserves: max(min(deserved, real capability), guarantee)."""
         assert child.real_capability is not None
         child.deserved.min_dimension_resource(child.real_capability, INFINITY)
+        child.note(ShareStep.LIMIT)
         if self._ssn.behaviours.deserved_capped_by_request:
             child.deserved.min_dimension_resource(child.request, ZERO)
+            child.note(ShareStep.REQUEST)
         child.deserved = maximum(
             child.deserved, child.guarantee, zeros=self._ssn.behaviours.deserved_keeps_zero_scalars
         )
+        child.note(ShareStep.GUARANTEE)
 
     def _compare_capability(self, parent: QueueAttr, child: QueueAttr) -> None:
         """Report if a parent has less of a resource than its children.

@@ -10,13 +10,15 @@ import msgspec
 from ....model.resource import Resource
 from ....volcano.session.queues import QueueComparison
 from ...framework.session import Session
-from ...framework.vote_details import Amounts, QueueHolder, QueueLevel
+from ...framework.vote_details import Amounts, LimitBasis, OpenedAccount, QueueHolder, QueueLevel
 from .gauge_amounts import ENOUGH, FITS, plain
 from .inqueue import reserved_by_job
 
 JOB_ENQUEUEABLE, ALLOCATABLE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
 ACCOUNT = "account"
 """The account of a queue at the end of a session; nothing is compared with it."""
+DIVISION = "division"
+"""How what all nodes have was divided."""
 REAL_CAPABILITY, DESERVED = "realCapability", "deserved"
 _ALWAYS = ("cpu", "memory")
 """What is compared even if a queue deserves nothing of it."""
@@ -30,6 +32,41 @@ class QueueAccount(Protocol):
     elastic: Resource
     guarantee: Resource
     inqueue: Resource
+
+
+class OpenedQueueAccount(QueueAccount, Protocol):
+    """The same, with what its jobs request, and its place in the order of queues."""
+
+    request: Resource
+    share: float
+
+
+def opened(plugin: str) -> str:
+    """Return what the account of a queue at the beginning of a session is kept under."""
+    return f"opened by {plugin}"
+
+
+def opened_account(
+    plugin: str,
+    queue: str,
+    account: OpenedQueueAccount,
+    limit: Resource | None,
+    basis: LimitBasis | None,
+) -> OpenedAccount:
+    """Return a queue's account as the session opens."""
+    return OpenedAccount(
+        plugin=plugin,
+        queue=queue,
+        limit=None if limit is None else plain(limit),
+        basis=basis,
+        guarantee=plain(account.guarantee),
+        deserved=plain(account.deserved),
+        request=plain(account.request),
+        allocated=plain(account.allocated),
+        inqueue=plain(account.inqueue),
+        elastic=plain(account.elastic),
+        share=account.share,
+    )
 
 
 class CheckedDemand(msgspec.Struct, frozen=True):
