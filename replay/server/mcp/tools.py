@@ -38,7 +38,8 @@ Plinian holds the recorded past of a Kubernetes cluster that runs the batch sche
 tools only read. Begin with `log`, with `limit` 10: what is recorded, and from when to when. Then \
 `overview` for what is wrong at a moment, `why` for anything that waits, `what_would_help` and \
 `what_if` for what would change it, `history` for what happened to an object and who did it, \
-`state` for queues and nodes as tables, `upgrade_check` for another release.
+`shares` for what queues deserve and hold, `state` for queues and nodes as tables, `upgrade_check` \
+for another release.
 Objects are KIND/NAME or KIND/NAMESPACE/NAME. Moments are @POSITION, rv:REVISION, an RFC 3339 \
 time, -5m (before the end), session:N or end.
 Each answer names its `moment`, its `releases` of Volcano, the events that it rests on, and the \
