@@ -30,8 +30,8 @@ class SharesQuestion(QuestionOfSessions["Shares"], frozen=True):
         "Ask it when a person asks whether a queue or team gets its share, who has too much, or "
         "what could be taken back. `sentence` says it in short; `queues` has the amounts: "
         "`deserved` is what the session computed, `lacks` and `over` are the differences. `rules` "
-        "and `reclaiming` say what could be reclaimed. With `queue`, `steps` or `rounds` of the only "
-        "entry say how it came to that. Why jobs of a queue wait: `why`."
+        "and `reclaiming` say what could be reclaimed. With `queue`, `steps` or `rounds` of the "
+        "only entry say how it came to that. Why jobs of a queue wait: `why`."
     )
     examples = ("plinian shares", "plinian shares gold --at -5m", "plinian plot queues")
     reads_inputs = True
