@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator
 
 import prose
@@ -154,6 +155,15 @@ def test_every_folder_has_its_place_in_the_order() -> None:
         if source.path.parts[0] in SHIPPED and source.path.name == "__init__.py"
     }
     assert packages == set(ORDER)
+
+
+def test_the_wheel_has_every_folder() -> None:
+    """A folder that the list of packages lacks works in a checkout, and nowhere else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    listed = project["tool"]["setuptools"]["packages"]
+    folders = {f"plinian.{folder}" if folder else "plinian" for folder in ORDER}
+    assert folders <= set(listed)
+    assert len(listed) == len(set(listed))
 
 
 def test_every_exception_from_purity_still_exists() -> None:
