@@ -136,17 +136,16 @@ def _held(truth: Truth, *, tree: bool) -> Held:
 
 
 def _problem(run: Run, pressure: QueuePressure, commands: MomentCommands) -> Problem | None:
-    name, state = pressure.name, run.cache.queues[pressure.name].state
+    name, level = pressure.name, pressure.level
+    state = run.cache.queues[name].state
     parts = []
     if state not in {"", "Open"} and pressure.waits:
         parts.append(f"is {state}")
     if pressure.full:
-        is_over = any(pressure.is_over_limit(name) for name in pressure.full)
-        says = "is over its limit" if is_over else "is full"
-        parts.append(f"{says}: it holds {_pairs(pressure, pressure.level.limit, pressure.full)}")
+        parts.append(f"{_fullness(pressure)} {_pairs(pressure, level.limit, pressure.full)}")
     over = [resource for resource in pressure.over if resource not in pressure.full]
     if over:
-        amounts = _pairs(pressure, pressure.level.deserved, over)
+        amounts = _pairs(pressure, level.deserved, over)
         parts.append(f"holds more than it deserves: {amounts}")
     if not parts:
         return None
@@ -159,6 +158,14 @@ def _problem(run: Run, pressure: QueuePressure, commands: MomentCommands) -> Pro
         count=1,
         command=commands.of_session("why", f"queue/{name}"),
     )
+
+
+def _fullness(pressure: QueuePressure) -> str:
+    """Return in which way a queue is full: some plugins let it use what it deserves, and no more."""
+    is_over = any(pressure.is_over_limit(name) for name in pressure.full)
+    if pressure.level.compared == "deserved":
+        return "holds more than it deserves:" if is_over else "holds all that it deserves:"
+    return "is over its limit: it holds" if is_over else "is full: it holds"
 
 
 def _pairs(pressure: QueuePressure, most: Mapping[str, float] | None, names: Sequence[str]) -> str:

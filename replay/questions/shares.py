@@ -33,7 +33,7 @@ class SharesQuestion(QuestionOfSessions["Shares"], frozen=True):
         "and `reclaiming` say what could be reclaimed. With `queue`, `steps` or `rounds` of the "
         "only entry say how it came to that. Why jobs of a queue wait: `why`."
     )
-    examples = ("plinian shares", "plinian shares gold --at -5m", "plinian plot queues")
+    examples = ("plinian shares", "plinian shares gold --at -5m")
     reads_inputs = True
 
     queue: Annotated[

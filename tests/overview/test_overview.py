@@ -77,7 +77,7 @@ class TestTheDemo:
     def test_full_queues_hold_what_get_shows(self, demo: Any) -> None:
         log, overview = demo
         texts = " ".join(problem.text for problem in problems(overview, ProblemKind.QUEUE))
-        assert "queue silver is full: it holds 12 of 12 cpu" in texts
+        assert "queue silver holds all that it deserves: 12 of 12 cpu" in texts
         assert log.blame("queue/silver", "allocated.cpu", at=AT).value == "12"
 
     def test_who_did_what_before_is_listed_people_first(self, demo: Any) -> None:
