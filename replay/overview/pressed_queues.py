@@ -161,7 +161,7 @@ def _problem(run: Run, pressure: QueuePressure, commands: MomentCommands) -> Pro
 
 
 def _fullness(pressure: QueuePressure) -> str:
-    """Return in which way a queue is full: some plugins let it use what it deserves, and no more."""
+    """Return in which way a queue is full: proportion lets it use what it deserves, no more."""
     is_over = any(pressure.is_over_limit(name) for name in pressure.full)
     if pressure.level.compared == "deserved":
         return "holds more than it deserves:" if is_over else "holds all that it deserves:"

@@ -29,7 +29,7 @@ def test_points_become_positions(server: Running) -> None:
     with plinian.open(server.place, read_only=True) as log:
         last = log.store.last()
         opened = log.moment("session:3")
-    assert _moved(server, "/") == f"/@{last}"
+    assert _moved(server, "/") == f"/@{last}/overview"
     assert _moved(server, "/@end") == f"/@{last}"
     for point in ("t:2026-11-21T01:53:36Z", "2026-11-21T01:53:36Z", "rv:1088", "session:3"):
         position = int(_moved(server, f"/@{point}").removeprefix("/@"))
