@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 import numpy as np
@@ -130,6 +130,29 @@ def queues_from(name: str, parents: Mapping[str, str]) -> list[str]:
     while (parent := parents.get(queues[-1], "")) and parent not in queues:
         queues.append(parent)
     return queues
+
+
+def in_tree(parents: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield queues with how many are above each: parents first, names in order.
+
+    A queue whose parent does not exist begins a tree. Queues on a circle of parents come last, the
+    first by name as the top.
+
+    :param parents: the parent of each queue; empty where it names none.
+    """
+    children: dict[str, list[str]] = {}
+    for name in sorted(parents, reverse=True):
+        children.setdefault(parents[name], []).append(name)
+    tops = [name for name in sorted(parents) if parents[name] not in parents]
+    seen: set[str] = set()
+    for top in (*tops, *sorted(parents)):  # The second: queues on a circle.
+        left = [(0, top)]
+        while left:
+            depth, name = left.pop()
+            if name not in seen:
+                seen.add(name)
+                yield depth, name
+                left += [(depth + 1, child) for child in children.get(name, ())]
 
 
 def queue_table(truth: Truth) -> QueueTable:

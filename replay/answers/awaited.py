@@ -17,8 +17,9 @@ from .action_order import before, does_not_run, not_run
 from .answering_session import PLACING, Run
 from .evicting import EVICTING, PREEMPTING, EvictingAction, NoRoom, asking_of, why_no_room
 from .finding import Blocked, causes_of
+from .limit_sources import on_nodes
 from .placing_reasons import placed
-from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, first_full, on_nodes
+from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, first_full
 from .records import Note
 
 _OF_ACCOUNTS = frozenset({Gate.OVERUSED, Gate.MAY_NOT_RECLAIM, Gate.NOT_ALLOCATABLE})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.vote_details import Amounts, QueueLevel, ReservationCheck
 from ...engine.session.plugins.overcommit import FACTOR
@@ -73,7 +74,7 @@ def source_of(run: Run, full: QueueLevel, names: Sequence[str]) -> str:
             for queue, info in sorted(run.cache.queues.items())
             if queue != full.queue and info.guarantee.get(name) > 0
         }
-        total = on_nodes(run, name)
+        total = on_nodes(run.cache, name)
         if guaranteed and abs(total - sum(guaranteed.values()) - limit) < _SLACK:
             has = f"all nodes have {word(total, name)}"
             parts.append(f"{word(limit, name)} {name}, as {has} and {_kept(guaranteed, name)}")
@@ -89,10 +90,9 @@ def _kept(guaranteed: Mapping[str, float], name: str) -> str:
     return f"{word(sum(guaranteed.values()), name)} are guaranteed to {joined([*named, *more])}"
 
 
-def on_nodes(run: Run, name: str) -> float:
+def on_nodes(cache: SchedulerCache, name: str) -> float:
     """Return how much of a resource all nodes have that the scheduler uses."""
-    nodes = run.cache.nodes.values()
-    return sum(info.allocatable.get(name) for info in nodes if not info.reason)
+    return sum(info.allocatable.get(name) for info in cache.nodes.values() if not info.reason)
 
 
 def factor_words(run: Run, seen: ReservationCheck) -> str:

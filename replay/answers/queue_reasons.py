@@ -9,6 +9,7 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.counts import counted
 from ...engine.model.task_status import TaskStatus
 from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
+from ...engine.session.plugins.shared.queue_details import ACCOUNT
 from .amounts import apart, in_order, joined, words
 from .answering_session import POD, PODGROUP, QUEUE, Run
 from .awaited import with_evictions
@@ -23,8 +24,6 @@ from .undecoded import undecoded_groups
 
 NAMED = 2
 """How many different reasons a sentence names."""
-
-ACCOUNT = "account"
 
 
 def queue_finding(run: Run, name: str) -> SessionFinding:

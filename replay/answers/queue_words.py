@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.vote_details import (
     Amounts,
     QueueCheck,
@@ -19,7 +18,7 @@ from ...engine.session.plugins.shared.gauge_amounts import plain
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .answering_session import NODE, QUEUE, Run
 from .finding import Blocked, ObjectKey
-from .limit_sources import asked_for, source_of, stops_all
+from .limit_sources import asked_for, on_nodes, source_of, stops_all
 from .records import Account, Held, QueuePath, QueueTree
 
 HOLDERS = 3
@@ -182,11 +181,6 @@ def _source(run: Run, fault: TreeFault) -> str:
     unused = [name for name in exceeded if own.get(name, 0.0) > fault.own.get(name, 0.0)]
     rest = f"; {run.answer.release} does not use its own {words(own, unused)}" if unused else ""
     return f" (what all nodes have together{rest})"
-
-
-def on_nodes(cache: SchedulerCache, name: str) -> float:
-    """Return how much of a resource all nodes have that the scheduler uses."""
-    return sum(info.allocatable.get(name) for info in cache.nodes.values() if not info.reason)
 
 
 def _tree_words(fault: TreeFault) -> str:

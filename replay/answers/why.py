@@ -15,8 +15,8 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..belief.belief import beliefs_until
 from ..coverage.coverage import SCHEDULING, NotListed, unknown_at
-from ..logs.log import Log
-from ..logs.logged_confs import ConfText, has_no_conf
+from ..logs.log import Log, Progress
+from ..logs.logged_confs import ConfText, has_no_conf, runs_built_in
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..objects.kind_names import ObjectName, plain_name
@@ -52,8 +52,6 @@ from .target import Target, target_of
 from .tasks import job_spec, with_dependencies
 from .undecoded import undecoded_finding, with_job_fault
 from .ungrouped import without_group
-
-Progress = Callable[[int, int], None]
 
 
 class WhyAsked(msgspec.Struct, frozen=True):
@@ -121,9 +119,7 @@ def whys_at(
     moment, sentences = scene.moment, list(assumed)
     built_in = conf is None and has_no_conf(log, moment)
     if built_in:
-        sentences.append(
-            f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
-        )
+        sentences.append(runs_built_in(release))
     behaviours, events = resolve(release), KubernetesEvents(log, moment)
     unknown = unknown_at(log, moment, SCHEDULING)
     asking = [

@@ -49,6 +49,11 @@ def has_no_conf(log: Log, moment: Moment) -> bool:
     return not log.coverage(moment).whole and conf_at(log.store, moment) is None
 
 
+def runs_built_in(release: str) -> str:
+    """Return the sentence of a log that holds no configuration: a release runs with its own."""
+    return f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
+
+
 def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
     """Return the configurations that were applied before a moment, newest first.
 

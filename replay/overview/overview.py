@@ -15,7 +15,7 @@ from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.earlier_moments import shortly_before, time_at
 from ..logs.log import Log, Progress
-from ..logs.logged_confs import has_no_conf
+from ..logs.logged_confs import has_no_conf, runs_built_in
 from ..logs.moment_commands import MomentCommands, commands_at
 from ..moments.times import time_text
 from ..moments.unknown import Unknown
@@ -64,6 +64,7 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
     tell(_PARTS, _PARTS)
     now, not_known = time_at(log, moment), tuple(unknown_at(log, moment, SCHEDULING))
     placed = len(waiting.starting(jobs))
+    ranked = by_harm(problems)
     return Overview(
         asked=OverviewAsked(
             at=moment.label,
@@ -73,8 +74,8 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
             conf=run.answer.conf,
             assumed=(*task.assumed, *_assumed(log, task)),
         ),
-        sentence=_sentence(by_harm(problems), len(jobs) - placed, not_known),
-        problems=by_harm(problems),
+        sentence=_sentence(ranked, len(jobs) - placed, not_known),
+        problems=ranked,
         waiting=len(jobs),
         placed=placed,
         acts=tuple(acts[:MOST_ACTS]),
@@ -93,8 +94,7 @@ def _silent(_done: int, _total: int) -> None:
 
 def _assumed(log: Log, task: OverviewTask) -> list[str]:
     if task.conf is None and has_no_conf(log, task.moment):
-        lacks = "the log holds no configuration of the scheduler"
-        return [f"{lacks}: {task.release} runs with its built-in one"]
+        return [runs_built_in(task.release)]
     return []
 
 

@@ -10,12 +10,13 @@ import msgspec
 from ...engine.kubernetes.units import resource_amount
 from ...engine.model.resource import MIN_RESOURCE
 from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
+from ...engine.session.plugins.shared.queue_details import ACCOUNT
 from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import queue_parents, queue_table
 from ..answers.amounts import apart, in_order, joined
 from ..answers.answering_session import QUEUE, Run
 from ..answers.blame import blame_at
-from ..answers.queue_reasons import ACCOUNT, waiting_jobs
+from ..answers.queue_reasons import waiting_jobs
 from ..logs.log import Log
 from ..logs.moment_commands import MomentCommands
 from ..moments.moment import Moment

@@ -42,7 +42,6 @@ class WaitingJob(msgspec.Struct, frozen=True):
 
     key: str
     since: int
-    pods: int
     finding: SessionFinding
 
 
@@ -99,8 +98,7 @@ def waiting_jobs(run: Run, keys: Sequence[str], jobs: Mapping[str, str]) -> list
         target = Target(PODGROUP, key, uid, podgroup=key, phase=jobs.get(key, ""))
         finding = finding_of(run, target)
         if finding is not None and finding.waits is not False:
-            pods = len(run.waiting_pods(key))
-            found.append(WaitingJob(key, _since(run.cache, key), pods, finding))
+            found.append(WaitingJob(key, _since(run.cache, key), finding))
     return found
 
 

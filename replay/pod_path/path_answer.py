@@ -24,7 +24,7 @@ from ..answers.why import closely, present_finding
 from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, NotListed, unknown_at
 from ..logs.log import Log
-from ..logs.logged_confs import ConfText, has_no_conf
+from ..logs.logged_confs import ConfText, has_no_conf, runs_built_in
 from ..moments.moment import Moment
 from ..objects.kind_names import ObjectName, plain_name
 from ..sessions.session_answer import scene_at
@@ -87,7 +87,7 @@ def path_at(log: Log, task: PathTask) -> PodPath:
     unknown = tuple(unknown_at(log, moment, SCHEDULING))
     finding = present_finding(run, target, KubernetesEvents(log, moment), unknown)
     built_in = task.conf is None and has_no_conf(log, moment)
-    assumed = (*task.assumed, *_assumed(task.release, built_in=built_in))
+    assumed = (*task.assumed, *([runs_built_in(task.release)] if built_in else []))
     checks, nodes = _checks(run, target, finding, shown)
     return PodPath(
         asked=Asked(
@@ -107,11 +107,6 @@ def path_at(log: Log, task: PathTask) -> PodPath:
         before="" if finding.waits else _before(log, moment, target),
         not_known=unknown,
     )
-
-
-def _assumed(release: str, *, built_in: bool) -> tuple[str, ...]:
-    lacks = "the log holds no configuration of the scheduler"
-    return (f"{lacks}: {release} runs with its built-in one",) if built_in else ()
 
 
 def _checks(

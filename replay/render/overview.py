@@ -40,7 +40,10 @@ _TITLES: Mapping[ProblemKind, str] = MappingProxyType(
     }
 )
 
-_WORST = frozenset({ProblemKind.CRASH, ProblemKind.STOP})
+_LEADS: Mapping[ProblemKind, str] = MappingProxyType(
+    {ProblemKind.CRASH: "crash:", ProblemKind.STOP: "stopped:"}
+)
+"""Why problems of the worst kinds stand out."""
 
 _DATE = len("2006-01-02T")
 
@@ -98,8 +101,7 @@ def _item(problem: Problem, now: str) -> ListedItem:
         named = [_link(problem, name) for name in problem.objects[:_NAMED]]
         left = problem.count - len(named)
         parts += [" · ", *joined(named), f" and {left} more" if left > 0 else ""]
-    worst = ProblemKind(problem.kind) in _WORST
-    return ListedItem(Words(*parts), lead="bad" if worst else "")
+    return ListedItem(Words(*parts), lead=_LEADS.get(ProblemKind(problem.kind), ""))
 
 
 def _link(problem: Problem, name: str) -> Ref:

@@ -308,7 +308,7 @@ _STEPS: Mapping[str, str] = MappingProxyType(
 def _relations(shares: Shares) -> Iterator[Section]:
     """Yield who has more and who has less than it deserves, by resource."""
     items = [
-        ListedItem(text, lead="bad" if resource.lacks else "")
+        ListedItem(text, lead="short:" if resource.lacks else "")
         for resource in shares.resources
         for text in _relation(shares, resource)
     ]

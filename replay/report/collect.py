@@ -20,7 +20,7 @@ from ..answers.why import whys_at
 from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
 from ..histories.first_seen import diff_at
 from ..logs.earlier_moments import time_at
-from ..logs.logged_confs import has_no_conf
+from ..logs.logged_confs import has_no_conf, runs_built_in
 from ..logs.moment_commands import MomentCommands, beginning, commands_at
 from ..moments.log_clock import when_is
 from ..moments.moment import remarks_on
@@ -175,8 +175,7 @@ def _subject(question: ReportRequest, answer: SessionAnswer) -> Iterator[tuple[s
 def _assumed_conf(question: ReportRequest, answer: SessionAnswer) -> list[str]:
     """Return what was assumed about the configuration."""
     if question.conf is None and has_no_conf(question.log, question.moment):
-        lacks = "the log holds no configuration of the scheduler"
-        return [f"{lacks}: {answer.release} runs with its built-in one"]
+        return [runs_built_in(answer.release)]
     return [f"{answer.release} rejects the configuration: {fault}" for fault in answer.rejected]
 
 

@@ -10,6 +10,7 @@ from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
 from ...engine.state.facts import PodGroupFact, QueueFact, Resources
 from ...engine.state.truth_fold import Entry, Truth
+from ...engine.state.truth_tables import in_tree, queue_parents
 from ..answers.amounts import in_order
 from ..coverage.coverage import NotListed
 from ..logs.moment_commands import MomentCommands
@@ -96,7 +97,7 @@ def _shares(context: TableContext) -> Iterator[Share]:
             "capability": fact.capability,
         }
     largest = _largest(by_queue)
-    for name, depth in _tree(context.truth):
+    for depth, name in in_tree(queue_parents(context.truth)):
         amounts = by_queue[name]
         known = {resource for resources in amounts.values() for resource in resources} - {"pods"}
         for resource in in_order(known):
@@ -125,31 +126,3 @@ def _largest(by_queue: Mapping[str, Mapping[str, Resources]]) -> dict[str, float
             for resource, amount in resources.items():
                 largest[resource] = max(largest.get(resource, 0.0), amount)
     return largest
-
-
-def _tree(truth: Truth) -> Iterator[tuple[str, int]]:
-    """Yield queues and how many are above each; those on a circle of parents come last."""
-    children: dict[str, list[str]] = {}
-    names = set()
-    for entry in truth.of(*QUEUE):
-        fact = entry.fact
-        names.add(entry.reference.name)
-        parent = fact.parent if isinstance(fact, QueueFact) else ""
-        children.setdefault(parent, []).append(entry.reference.name)
-    roots = [
-        name
-        for parent, names_below in children.items()
-        if parent not in names
-        for name in names_below
-    ]
-    seen: set[str] = set()
-    # A stack: what comes first is its last entry.
-    left = [(name, 0) for name in sorted(roots, reverse=True)]
-    while left or len(seen) < len(names):
-        # Only queues on a circle of parents are left: one of them begins.
-        name, depth = left.pop() if left else (min(names - seen), 0)
-        if name not in seen:
-            seen.add(name)
-            yield name, depth
-            below = sorted(children.get(name, ()), reverse=True)
-            left += [(child, depth + 1) for child in below]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...engine.state.facts import QueueFact
+from ...engine.state.truth_tables import in_tree, queues_from
 
 ROOT = "root"
 
@@ -23,20 +24,20 @@ class Tree:
 
     def put(self, name: str, spec: QueueFact | None) -> set[str]:
         """Create, change or delete (None) a queue; return the queues that it touches."""
-        before = set(self._above(name))
+        before = set(queues_from(name, self._parents))
         if spec is None:
             self.specs.pop(name, None)
         else:
             self.specs[name] = spec
             self._move(name, "" if spec.parent == name else spec.parent)
-        return {*before, *self._above(name), *self.children_of(name)}
+        return {*before, *queues_from(name, self._parents), *self.children_of(name)}
 
     def add(self, name: str, amount: float) -> set[str]:
         """Add to what a queue has; return the queues whose totals that changes."""
         if not amount:
             return set()
         self._own[name] = self._own.get(name, 0.0) + amount
-        above = self._above(name)
+        above = queues_from(name, self._parents)
         for queue in above:
             self._totals[queue] = self._totals.get(queue, 0.0) + amount
         return set(above)
@@ -55,10 +56,7 @@ class Tree:
 
     def walk(self) -> Iterator[tuple[int, str]]:
         """Yield all queues with their depth, parents before their children."""
-        done: set[str] = set()
-        tops = [name for name in self._parents if self._parents[name] not in self._parents]
-        for top in [*sorted(tops), *sorted(self._parents)]:  # The second: queues in a circle.
-            yield from self._below(top, 0, done)
+        yield from in_tree(self._parents)
 
     def _move(self, name: str, parent: str) -> None:
         if self._parents.get(name) == parent:
@@ -68,19 +66,3 @@ class Tree:
         own, self._own, self._totals = self._own, {}, {}
         for queue, amount in own.items():
             self.add(queue, amount)
-
-    def _below(self, name: str, depth: int, done: set[str]) -> Iterator[tuple[int, str]]:
-        left = [(depth, name)]
-        while left:
-            level, queue = left.pop()
-            if queue not in done:
-                done.add(queue)
-                yield level, queue
-                left += [(level + 1, child) for child in reversed(self.children_of(queue))]
-
-    def _above(self, name: str) -> list[str]:
-        """Return a queue and those above it; a circle ends where it began."""
-        path = [name]
-        while (parent := self._parents.get(path[-1], "")) and parent not in path:
-            path.append(parent)
-        return path

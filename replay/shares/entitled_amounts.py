@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import resource_amount
+from ...engine.model.resource import MIN_RESOURCE
 from ...engine.session.framework.vote_details import (
     DeservedStep,
     DivisionRound,
@@ -27,9 +28,6 @@ from .entitlements import (
     QueuePart,
     ResourceOfQueues,
 )
-
-_SLACK = 0.1
-"""What Volcano's resources may differ by and count as equal; amounts are thousandths or bytes."""
 
 _NAMED = 3
 """How many queues a sentence names."""
@@ -94,7 +92,7 @@ def _beyond(amounts: Plain, most: Plain) -> Amounts:
     """Return how much more there is of each resource than in another list; pods left out."""
     beyond = {name: amount - most.get(name, 0.0) for name, amount in amounts.items()}
     return amounts_of(
-        {name: more for name, more in beyond.items() if more > _SLACK and name != "pods"}
+        {name: more for name, more in beyond.items() if more > MIN_RESOURCE and name != "pods"}
     )
 
 
@@ -153,7 +151,7 @@ def resources_of(run: Run, queues: Sequence[Entitlement]) -> tuple[ResourceOfQue
     return tuple(
         ResourceOfQueues(
             resource=name,
-            total=amounts_of({name: on_nodes(run, name)})[name],
+            total=amounts_of({name: on_nodes(run.cache, name)})[name],
             free=amounts_of({name: sum(max(0.0, info.idle.get(name)) for info in nodes)})[name],
             over=_parts(leaves, name, lambda entry: entry.over),
             lacks=_parts(leaves, name, lambda entry: entry.lacks),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from ...engine.errors import ObjectNotFound
-from ...engine.kubernetes.units import format_time
 from ...engine.session.framework.vote_details import OpenedAccount, QueueDivision, TreeFault
 from ...engine.session.plugins.shared.queue_details import DIVISION, opened
 from ...engine.state.log_coverage import Pair
+from ...engine.state.truth_tables import in_tree
 from ...engine.volcano.session.history import resolve
 from ..answers.amounts import amounts_of, joined
 from ..answers.answering_session import POD, PODGROUP, QUEUE, Run, run_of
@@ -21,8 +21,9 @@ from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, NotListed, unknown_at
 from ..logs.earlier_moments import time_at
 from ..logs.log import Log
-from ..logs.logged_confs import ConfText, has_no_conf
+from ..logs.logged_confs import ConfText, has_no_conf, runs_built_in
 from ..moments.moment import Moment
+from ..moments.times import time_text
 from ..sessions.session_answer import scene_at
 from .entitled_amounts import entitlement_of, part_sentence, resources_of
 from .entitlements import Entitlement, Shares, SharesAsked
@@ -99,11 +100,10 @@ def _session(log: Log, task: SharesTask) -> Run:
 def _asked(log: Log, task: SharesTask, run: Run) -> SharesAsked:
     now, assumed = time_at(log, task.moment), list(task.assumed)
     if task.conf is None and has_no_conf(log, task.moment):
-        lacks = "the log holds no configuration of the scheduler"
-        assumed.append(f"{lacks}: {task.release} runs with its built-in one")
+        assumed.append(runs_built_in(task.release))
     return SharesAsked(
         at=task.moment.label,
-        time="" if now is None else format_time(now),
+        time="" if now is None else time_text(now),
         release=run.answer.release,
         conf=run.answer.conf,
         queue=task.queue,
@@ -154,28 +154,9 @@ def _entitlements(run: Run, plugins: Sequence[str]) -> list[Entitlement]:
     parents |= {account.queue: account.parent for account in _accounts(run, plugins)}
     return [
         entitlement_of(run, name, account, depth)
-        for depth, name in _in_tree(parents)
+        for depth, name in in_tree(parents)
         for account in accounts.get(name, [None])
     ]
-
-
-def _in_tree(parents: Mapping[str, str]) -> list[tuple[int, str]]:
-    """Return queues with their depth, parents before children; each once, also in a circle."""
-    walked: dict[str, int] = {}
-
-    def walk(name: str, depth: int) -> None:
-        if name in walked:
-            return
-        walked[name] = depth
-        for child in sorted(child for child, parent in parents.items() if parent == name):
-            walk(child, depth + 1)
-
-    for name in sorted(parents):
-        if parents[name] not in parents:
-            walk(name, 0)
-    for name in sorted(parents):
-        walk(name, 0)
-    return [(depth, name) for name, depth in walked.items()]
 
 
 def _unsure(run: Run) -> str:

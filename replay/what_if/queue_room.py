@@ -9,7 +9,8 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Queue
 from ...engine.kubernetes.quantity_lists import Amount, amounts, written
 from ..answers.amounts import amounts_of
-from ..answers.queue_words import ENQUEUE, on_nodes
+from ..answers.limit_sources import on_nodes
+from ..answers.queue_words import ENQUEUE
 from ..answers.records import Account, Crash, Link, QueuePath, QueueState, QueueTree
 from ..tabular.record_columns import Amounts
 from .cluster_changes import SetField

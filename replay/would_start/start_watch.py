@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ...engine.kubernetes.api_server import (
     DELETED,
@@ -169,7 +169,3 @@ class StartWatch:
     def all_placed(self) -> bool:
         """Whether all objects started, and all of their pods have nodes."""
         return all(course.is_placed for course in self.courses)
-
-    def unplaced(self) -> Iterator[StartCourse]:
-        """Yield the objects that did not start."""
-        yield from (course for course in self.courses if course.started is None)

@@ -26,8 +26,8 @@ from ..forecast.recorded_durations import Wish
 from ..lint.findings import FindingSubject
 from ..lint.lint_inputs import Configuration
 from ..lint.manifest_reading import WrittenFiles
-from ..logs.log import Log
-from ..logs.logged_confs import ConfText, has_no_conf
+from ..logs.log import Log, Progress
+from ..logs.logged_confs import ConfText, has_no_conf, runs_built_in
 from ..moments.moment import Moment
 from ..objects.kind_names import plain_name
 from ..what_if.changed_sessions import ORIGINAL, ChangedSessions, LaterState, Variant
@@ -45,8 +45,6 @@ from .start_records import (
 from .start_watch import StartCourse, StartWatch
 from .start_words import sentence_of, starts_of
 from .submission import Submission, filled, submission_of
-
-Progress = Callable[[int, int], None]
 
 
 class TryTask(NamedTuple):
@@ -182,13 +180,8 @@ class _Trying:
     def _sentences(self) -> tuple[str, ...]:
         task = self._task
         webhooks = f"the admission webhooks of {task.release} run in the cluster"
-        if not self._built_in:
-            return (*task.assumed, webhooks)
-        lacks = (
-            "the log holds no configuration of the scheduler: "
-            f"{task.release} runs with its built-in one"
-        )
-        return (*task.assumed, lacks, webhooks)
+        built_in = (runs_built_in(task.release),) if self._built_in else ()
+        return (*task.assumed, *built_in, webhooks)
 
     def _tried(self, course: _LiveCourse, each: StartCourse) -> TriedObject:
         loops, begin = self._loops, self._loops.begin

@@ -118,6 +118,22 @@ class TestTheDemo:
         assert [{**problem, "command": ""} for problem in problems_of(twin)] == plain
 
 
+def test_the_page_is_of_the_release_that_its_address_names(place: str) -> None:
+    running = serving(Path(place))
+    try:
+        twins = [
+            running.client.get(f"/@{AT}/overview.json?release={named}", follow_redirects=True)
+            for named in ("v1.9.0", "v1.15.1")
+        ]
+    finally:
+        ended(running)
+    answers = [answer.json() for answer in twins]
+    assert [(answer.get("data") or answer["result"])["asked"]["release"] for answer in answers] == [
+        "v1.9.0",
+        "v1.15.1",
+    ]
+
+
 def plinian_document(overview: Overview) -> Any:
     """Return what answers show of an overview."""
     return json.loads(msgspec.json.encode(overview))

@@ -34,12 +34,14 @@ def keep_gate(ssn: Session, about: str, gate: Gate, *, voted: bool = False) -> N
     """
     if not ssn.trace.follows(about):
         return
-    gated = Gated(gate)
-    if voted:
-        step = ssn.trace.steps[-1]
-        pods = step.about[1:]
-        gated = Gated(gate, step.by, pods[0] if pods else "", step.numbers, max(1, len(pods)))
-    ssn.trace.detail(GATE, about, gated)
+    ssn.trace.detail(GATE, about, gate_of_vote(ssn, gate) if voted else Gated(gate))
+
+
+def gate_of_vote(ssn: Session, gate: Gate) -> Gated:
+    """Return a gate that the last step of the trace, a vote, closed."""
+    step = ssn.trace.steps[-1]
+    pods = step.about[1:]
+    return Gated(gate, step.by, pods[0] if pods else "", step.numbers, max(1, len(pods)))
 
 
 def keep_not_starving(ssn: Session, job: int) -> None:

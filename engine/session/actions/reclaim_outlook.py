@@ -17,6 +17,7 @@ from ..framework.vote_details import Gate, Gated, ReclaimedQueue, ReclaimOutlook
 from ..nodes.eviction_candidates import EvictionCandidates
 from ..plugins.shared.gauge_amounts import plain
 from .eligibility import never_preempts
+from .eviction_details import gate_of_vote
 from .eviction_victims import starving_jobs
 from .reclaim import STARVES
 
@@ -75,23 +76,16 @@ def _gated(ssn: Session, queue: str, task: int) -> Gated | None:
     """Return why ``reclaim`` would not look for victims for a task, in the order of its checks."""
     how = ssn.behaviours
     if voting.overused(ssn, queue):
-        return _voted(ssn, Gate.OVERUSED)
+        return gate_of_vote(ssn, Gate.OVERUSED)
     if how.preemptive_ignores_task and not voting.preemptive(ssn, queue, ()):
-        return _voted(ssn, Gate.MAY_NOT_RECLAIM)
+        return gate_of_vote(ssn, Gate.MAY_NOT_RECLAIM)
     if never_preempts(ssn, task):
         return Gated(Gate.POLICY)
     if how.reclaim_checks_allocatable and not voting.allocatable(ssn, queue, task):
-        return _voted(ssn, Gate.NOT_ALLOCATABLE)
+        return gate_of_vote(ssn, Gate.NOT_ALLOCATABLE)
     if not how.preemptive_ignores_task and not voting.preemptive(ssn, queue, (task,)):
-        return _voted(ssn, Gate.MAY_NOT_RECLAIM)
+        return gate_of_vote(ssn, Gate.MAY_NOT_RECLAIM)
     return None
-
-
-def _voted(ssn: Session, gate: Gate) -> Gated:
-    """Return a gate that the last vote closed."""
-    step = ssn.trace.steps[-1]
-    pods = step.about[1:]
-    return Gated(gate, step.by, pods[0] if pods else "", step.numbers)
 
 
 def _reclaimed(ssn: Session, task: int, candidates: list[int]) -> Iterator[ReclaimedQueue]:

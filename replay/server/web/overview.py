@@ -5,10 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...answers.assumed_confs import unnamed
-from ...answers.why import assumed_of
 from ...facade.log import Log
-from ...overview.overview import overview_at
-from ...overview.overview_task import OverviewTask, recent_of
 from ...render.overview import overview_sections
 from ..reach import reach_cache
 from .blocks import BlockPage
@@ -27,15 +24,8 @@ def overview(log: Log, look: Look) -> BlockPage:
     """
     moment = log.moment(look.at)
     reach_cache(log, moment, [look.release])
-    found = overview_at(
-        log,
-        OverviewTask(
-            moment=moment,
-            release=look.release,
-            assumed=tuple(assumed_of(look.named_release, look.release)),
-            recent=recent_of(look.get("recent") or RECENT),
-        ),
-    )
+    recent = look.get("recent") or RECENT
+    found = log.overview(at=moment, release=look.named_release, recent=recent)
     return BlockPage(
         "Overview",
         partial(overview_sections, found),

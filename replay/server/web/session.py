@@ -13,7 +13,7 @@ from ....engine.session.framework.trace import StepOutcome, TraceStep
 from ....engine.state.truth_fold import Truth
 from ...facade.log import Log
 from ...logs.assumptions import assumptions_at
-from ...logs.logged_confs import ConfText, has_no_conf
+from ...logs.logged_confs import ConfText, has_no_conf, runs_built_in
 from ...moments.moment import Moment
 from ...render.blocks import (
     Block,
@@ -147,10 +147,7 @@ def assumptions(log: Log, moment: Moment, *, own: bool, release: str) -> tuple[s
     filled = assumptions_at(log, moment)
     if own or not has_no_conf(log, moment):
         return filled
-    return (
-        f"the log holds no configuration of the scheduler: {release} runs with its built-in one",
-        *filled,
-    )
+    return (runs_built_in(release), *filled)
 
 
 class StepNames:
