@@ -77,7 +77,9 @@ def test_a_client_that_goes_away_within_a_body_is_no_fault(demo_log: Path, tmp_p
     assert running.process is not None
     running.process.send_signal(signal.SIGINT)
     _, said = running.process.communicate(timeout=120)
-    assert said == "plinian: interrupted\n"
+    # On a slow machine one is still being answered when the server ends, which says so.
+    lines = [line for line in said.splitlines() if '"status": 503' not in line]
+    assert lines == ["plinian: interrupted"]
 
 
 def _refused(*options: str) -> str:

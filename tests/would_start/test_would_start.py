@@ -287,11 +287,14 @@ class TestAtTheDoors:
             posted = server.client.post(url, params=query, content=manifest.read_bytes())
             bad = server.client.post(url, params=query, content=b"\xff")
             none = server.client.get(url, params=query)
+            long = server.client.get(url, params={**query, "manifest": "#" * 10_001})
         assert posted.status_code == 200, posted.text
         assert printed == typed == posted.json()["result"]
         assert printed["sentence"] == python.sentence
         assert (bad.status_code, none.status_code) == (400, 400)
         assert "UTF-8" in bad.text
+        assert long.status_code == 400
+        assert "send it as the body of a POST" in long.text
 
     def test_exit_codes(self, place: Path, manifest: Path, tmp_path: Path) -> None:
         huge = tmp_path / "huge.json"

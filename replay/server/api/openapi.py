@@ -15,6 +15,7 @@ from .answer import ROOT, Answer
 from .operation import Operation
 from .parameters import Parameter
 from .table import OPERATIONS
+from .words import LONGEST_IN_ADDRESS
 
 _PARAM = re.compile(r":param (\w+): ")
 """What begins the text of a field in a docstring."""
@@ -180,6 +181,9 @@ def _operation(operation: Operation, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
+    if parameter.in_body:
+        longest = min(parameter.longest, LONGEST_IN_ADDRESS)
+        parameter = msgspec.structs.replace(parameter, longest=longest)
     return {
         "name": parameter.name,
         "in": "path" if parameter.in_path else "query",

@@ -18,8 +18,10 @@ from ..served import served
 from .answer import ROOT
 from .openapi import document_of_api
 from .operation import Operation
+from .parameters import Parameter
 from .reply import Reply
 from .table import OPERATIONS
+from .words import LONGEST_IN_ADDRESS
 
 T = TypeVar("T")
 
@@ -49,8 +51,10 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
         }
         for name, value in request.query_params.multi_items():
             texts.setdefault(name, []).append(value)
-        if request.method == "POST" and operation.body is not None:
-            texts.setdefault(operation.body.name, []).append(await _body(request))
+        if operation.body is not None:
+            _check_address(texts.get(operation.body.name, ()), operation.body)
+            if request.method == "POST":
+                texts.setdefault(operation.body.name, []).append(await _body(request))
         settings, readers, *_ = served(request)
         reply = Reply(settings, readers)
         answer_text = await _unless_gone(request, reply.to(operation, texts))
@@ -59,6 +63,16 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
         return Response(answer_text, media_type=_JSON)
 
     return answer
+
+
+def _check_address(texts: Sequence[str], body: Parameter) -> None:
+    """Refuse a text in the address that must be the body of a request.
+
+    :raises UsageError: it is too long for an address.
+    """
+    if any(len(text) > LONGEST_IN_ADDRESS for text in texts):
+        what = f"{body.name} has more than {LONGEST_IN_ADDRESS} characters in the address"
+        raise UsageError(what, now="send it as the body of a POST")
 
 
 async def _body(request: Request) -> str:

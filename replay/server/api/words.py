@@ -12,6 +12,9 @@ LONGEST_CONF = 10_000
 LONGEST_MANIFEST = 200_000
 """The most characters of manifests."""
 
+LONGEST_IN_ADDRESS = 10_000
+"""The most characters of what may be a body, in an address: heads of requests are bounded."""
+
 MOST_BUDGET = 60
 """The longest budget, in seconds."""
 

@@ -87,7 +87,7 @@ def test_from_a_time_to_why_the_gang_waits(look: Look) -> None:
     page = look("/").page
     page.get_by_label("Position or time").fill("2026-11-21T01:53:36Z")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/@18*")
+    page.wait_for_url("**/@18*/overview")
     page.get_by_role("link", name="Jobs", exact=True).click()
     page.get_by_role("link", name="why does it wait? big-gang").click()
     expect(page.locator(".sentence")).to_contain_text("it wants 20 cpu")
