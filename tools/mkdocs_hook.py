@@ -1,6 +1,6 @@
 """A hook of MkDocs: pages outside ``docs/``, and anchors as code forges make them.
 
-The README, CONTRIBUTING, CHANGELOG, SECURITY, CODE_OF_CONDUCT and the licence are pages of the
+The READMEs, CONTRIBUTING, CHANGELOG, SECURITY, CODE_OF_CONDUCT and the licence are pages of the
 site as well, and files that pages link to outside ``docs/`` are copied. ``mkdocs.yml`` names this
 file; MkDocs calls what begins with ``on_``.
 """
@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 OUTSIDE = (
     ("README.md", "about.md"),
+    ("README.zh-CN.md", "zh/about.md"),
     ("CONTRIBUTING.md", "contributing.md"),
     ("CHANGELOG.md", "changelog.md"),
     ("SECURITY.md", "security.md"),

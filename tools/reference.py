@@ -199,7 +199,7 @@ def tables() -> Iterator[str]:
 
 def commands() -> Iterator[str]:
     """Yield the page of the command line."""
-    yield from ("# Commands", "")
+    yield from ("# Commands", "", "English | [简体中文](../zh/commands.md)", "")
     yield "`plinian COMMAND --help` prints the same."
     yield ""
     root = command_tree()

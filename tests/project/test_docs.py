@@ -23,6 +23,7 @@ import behaviours
 import matrix
 import reference
 import tour
+import translations
 from decisions import decided
 from pages import DOCUMENTS, FENCE, slug, text_of
 from plinian.engine import errors
@@ -205,7 +206,12 @@ def test_the_readme_names_the_two_commands_that_do_everything() -> None:
 # -- examples show what is printed today --------------------------------------------------------
 
 ARTICLES = {path for path in DOCUMENTS if re.fullmatch(r"docs/articles/\d.*", path)}
-WITH_EXAMPLES = tuple(path for path in DOCUMENTS if "\n<!-- run -->\n" in text_of(path))
+WITH_EXAMPLES = tuple(
+    path
+    for path in DOCUMENTS
+    if "\n<!-- run -->\n" in text_of(path) and path not in translations.PAIRS
+)
+"""Translations have the examples of their English pages (tests/project/test_chinese.py)."""
 
 
 def test_the_readme_and_the_tutorial_have_examples_that_run() -> None:

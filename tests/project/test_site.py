@@ -66,6 +66,8 @@ def test_the_site_has_the_anchors_that_links_of_pages_name() -> None:
         ("README.md", "docs/how-to/lint.md#files", "how-to/lint.md#files"),
         ("README.md", "CONTRIBUTING.md", "contributing.md"),
         ("docs/tutorial.md", "../README.md", "about.md"),
+        ("docs/zh/index.md", "../../README.zh-CN.md", "about.md"),
+        ("README.zh-CN.md", "docs/zh/tutorial.md", "tutorial.md"),
         ("docs/how-to/lint.md", "../../CONTRIBUTING.md#laws", "../contributing.md#laws"),
         ("docs/how-to/lint.md", "../coverage.md", "../coverage.md"),
     ],
@@ -79,7 +81,9 @@ def test_links_to_pages_outside_the_folder_lead_to_their_place_in_the_site(
 def test_the_docs_index_leads_to_every_page_but_the_single_decisions_and_faults() -> None:
     named = set(re.findall(r"\]\(([^)#]+\.md)", text_of("docs/index.md")))
     pages = {path.removeprefix("docs/") for path in DOCUMENTS if path.startswith("docs/")}
-    singles = {page for page in pages if re.match(r"(decisions|articles)/\d|corpus/[bln]\d", page)}
+    singles = {
+        page for page in pages if re.match(r"(decisions|(zh/)?articles)/\d|corpus/[bln]\d", page)
+    }
     assert sorted(pages - singles - named - {"index.md"}) == []
 
 

@@ -127,7 +127,7 @@ def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:
 ROOT_HOLDS = frozenset(
     (
         *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
-        *("SECURITY.md", "action.yml", "mkdocs.yml"),
+        *("README.zh-CN.md", "SECURITY.md", "action.yml", "mkdocs.yml"),
         *("Dockerfile", "docker-compose.yml", "MANIFEST.in", "pyproject.toml"),
         *(".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-hooks.yaml"),
         *("benchmarks", "docs", "engine", "migrations", "replay", "skills", "tests", "tools"),
