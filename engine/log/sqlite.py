@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from ..errors import LogNotFound, LogUnavailable
+from ..sqlite_side_files import remove_side_files
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
@@ -242,6 +243,8 @@ class SqliteDatabase(SharedConnection):
         """Close the file; the last connection to close merges the write-ahead log."""
         with self._lock, self._guard():
             self._connection.close()
+            if self.read_only:
+                remove_side_files(self._path)
 
     def _begin(self, *, writing: bool) -> None:
         with self._guard():

@@ -30,11 +30,13 @@ Options = Mapping[str, Any]
 def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
     """Return arguments with the command first, and each value apart from its option.
 
-    What no command knows stays as it is; the parser reports it.
+    ``help get`` is ``get --help``. What no command knows stays as it is; the parser reports it.
 
     :raises click.BadParameter: a flag has a value that is neither true nor false.
     """
     command, rest = root, list(arguments)
+    if rest[:1] == ["help"]:
+        rest = [*rest[1:], "--help"]
     path: list[str] = []
     before: list[str] = []
     while rest and hasattr(command, "commands"):

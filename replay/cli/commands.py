@@ -5,7 +5,7 @@ So no command waits for another's imports, and help and completion wait for none
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, cast
@@ -13,8 +13,10 @@ from typing import Any, cast
 import click
 
 from ..questions.table import QUESTIONS, question_named
-from .arguments import arranged
+from .absent_commands import absent
+from .arguments import arranged, options_of
 from .command import Group
+from .shell import fail
 
 _LISTED: Mapping[str, str] = MappingProxyType(
     {
@@ -73,6 +75,14 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 COMPLETE = "__complete"
 """The hidden command that shells run to complete a word."""
 
+_FIRST_PAGE = "__first_page"
+"""The hidden command of ``plinian`` alone, and of options that say which log."""
+
+_HIDDEN: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {COMPLETE: ("completion", "candidates"), _FIRST_PAGE: ("first_page", "first_page")}
+)
+"""The commands that help does not list, each with its module and its name there."""
+
 
 class CommandTable(Mapping[str, click.Command]):
     """Commands by name; ``what-if`` is ``what_if`` in the module of that name."""
@@ -96,19 +106,17 @@ class CommandTable(Mapping[str, click.Command]):
             ]
             return command_of(question_named(name), *map(question_named, below))
         attribute = name.replace("-", "_")
-        module = attribute
-        if name == COMPLETE:
-            module, attribute = "completion", "candidates"
+        module, attribute = _HIDDEN.get(name, (attribute, attribute))
         return cast("click.Command", getattr(import_module(f".{module}", __package__), attribute))
 
     def __contains__(self, name: object) -> bool:
-        return name in COMMANDS or name == COMPLETE
+        return name in COMMANDS or name in _HIDDEN
 
     def __iter__(self) -> Iterator[str]:
-        yield from (*COMMANDS, COMPLETE)
+        yield from (*COMMANDS, *_HIDDEN)
 
     def __len__(self) -> int:
-        return len(COMMANDS) + 1
+        return len(COMMANDS) + len(_HIDDEN)
 
 
 class Commands(Group):
@@ -120,7 +128,23 @@ class Commands(Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments, in the order and form that the parser expects."""
-        return super().parse_args(ctx, arranged(self, args))
+        return super().parse_args(ctx, arranged(self, args) or self._first_page(args))
+
+    def _first_page(self, args: Sequence[str]) -> list[str]:
+        """Return what runs without a command: the first page, or help for other options."""
+        words = arranged(self, [_FIRST_PAGE, *args])
+        known = options_of(self.commands[_FIRST_PAGE])
+        options = (word.partition("=")[0] for word in words[1:] if word.startswith("-"))
+        return words if all(option in known for option in options) else ["--help"]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that arguments name; of one that kubectl has, say what is instead."""
+        fault = absent(args[0])
+        if fault is not None:
+            fail(fault)
+        return super().resolve_command(ctx, args)
 
     def summaries(self) -> Mapping[str, str]:
         """Return :data:`COMMANDS`: help of the program imports no command."""

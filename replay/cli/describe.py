@@ -47,7 +47,9 @@ def describe(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
-        look = ObjectQuery(opened_log, moment, place, selector, field_selector, beginnings=True)
+        look = ObjectQuery(
+            opened_log, moment, place, selector, field_selector, True, "plinian describe"
+        )
         wanted = wanted_of(named, look)
         warn_of_kinds(look, wanted, IN_DESCRIPTIONS, strict=strict)
         objects, missing = look_for(look, wanted)

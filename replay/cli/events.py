@@ -20,6 +20,10 @@ FORMS = "table|wide|ndjson|json"
 
 @command("events")
 def events(
+    named: Annotated[
+        tuple[str, ...],
+        Field("Only about these objects, like --object.", "[KIND[/NAME]|NAME|UID]..."),
+    ] = (),
     *,
     log: options.LogPlace = options.DEFAULT_LOG,
     kind: Annotated[
@@ -29,8 +33,8 @@ def events(
     objects: Annotated[
         tuple[str, ...],
         Field(
-            "Only about these objects, as in pods, pod/train-0 or a uid; repeatable.",
-            "KIND[/NAME]|UID",
+            "Only about these objects, as in pods, pod/train-0, train-0 or a uid; repeatable.",
+            "KIND[/NAME]|NAME|UID",
             name="object",
         ),
     ] = (),
@@ -79,7 +83,7 @@ def events(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         first = None if since is None else first_of(opened_log, since, strict=strict)
         narrowed = bounds(opened_log, first, until, after)
-        narrowed |= about(opened_log, objects, namespace, follow=follow)
+        narrowed |= about(opened_log, (*named, *objects), namespace, follow=follow)
         if first is not None:
             warn(opened_log, first, narrowed.get("objects"), namespace, strict=strict)
         if cluster is not None:

@@ -32,7 +32,6 @@ EXIT_CODES = (
     help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment."
     "\n\nOptions of a command may stand before it, as in kubectl.",
     epilog=epilog_of("", after=EXIT_CODES),
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option(

@@ -55,6 +55,7 @@ class ObjectQuery(NamedTuple):
     :param place: the namespace; None is all.
     :param selector: labels. :param fields: fields, see :mod:`..objects.field_selectors`.
     :param beginnings: a name that no object has selects all objects whose names begin with it.
+    :param command: that looks for them, for what is advised.
     """
 
     log: Log
@@ -63,6 +64,7 @@ class ObjectQuery(NamedTuple):
     selector: str = ""
     fields: str = ""
     beginnings: bool = False
+    command: str = "plinian get"
 
 
 class ObjectFormat(NamedTuple):
@@ -105,7 +107,7 @@ def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind
             )
             for key, object_names in groups
         ]
-    kinds = kinds_named(resources[0], known)
+    kinds = _kinds_of(resources[0], known, look)
     if not kinds:
         raise UsageError(f"{resources[0]!r} is not a kind", now="as in: plinian get pods,nodes")
     names = tuple(dict.fromkeys(resources[1:]))
@@ -117,6 +119,28 @@ def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind
     named_by = {part.strip().lower() for part in resources[0].split(",")}
     own = set(kinds_named(",".join(named_by - {"all"}), known))
     return [RequestedKind(kind, names, category=kind not in own) for kind in kinds]
+
+
+def _kinds_of(text: str, known: Sequence[GroupKind], look: ObjectQuery) -> list[GroupKind]:
+    """Return the kinds that a word names.
+
+    :raises UsageError: there is no such kind; says which object has this name, if one has.
+    """
+    from ...engine.errors import ObjectNotFound, UsageError
+    from ..logs.meant_objects import Meaning, object_meant
+    from ..objects.kind_names import kinds_named, plain_name
+
+    try:
+        return kinds_named(text, known)
+    except UsageError as fault:
+        meaning = Meaning(look.command, ever=True)
+        try:
+            meant = object_meant(look.log, text, look.moment, None, meaning)
+        except ObjectNotFound:
+            raise fault from None
+        name = f"{plain_name(meant.group, meant.kind)}/{meant.name}"
+        option = f" -n {meant.namespace}" if meant.namespace else ""
+        raise UsageError(fault.what, now=f"write {look.command} {name}{option}") from fault
 
 
 def _refuse_mixture(resources: Sequence[str]) -> None:

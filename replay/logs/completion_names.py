@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
+from ...engine.sqlite_side_files import opened_to_read
+
 GroupKind = tuple[str, str]
 
 _OBJECTS = (
@@ -144,5 +146,5 @@ def open_names(place: str, *, most: int = 500) -> Iterator[LogNames]:
     path = Path(unquote(rest[1:]) if found else place)
     if not path.is_file():
         raise FileNotFoundError(path)
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+    with opened_to_read(path.resolve()) as connection:
         yield _Sqlite(connection, most)

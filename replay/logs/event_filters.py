@@ -12,9 +12,11 @@ from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.events import KINDS
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log import TimeCut
+from ..objects.kind_names import ObjectName
 from ..truth.points import Point
 from .given_names import is_known, name_in_log, never_known
 from .log import Log
+from .meant_objects import Meaning, object_meant
 
 _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 
@@ -52,8 +54,11 @@ def about(
 ) -> dict[str, Any]:
     """Return the fields of a query for objects: kinds, one named object, or one uid.
 
+    A name alone is an object if no kind is called so.
+
     :param follow: an object that the log does not hold may still appear.
-    :raises UsageError: several names are given, or there is no such kind.
+    :raises UsageError: several names are given, one that several objects have, or one that is
+        neither a kind nor an object.
     :raises ObjectNotFound: the log never held the object.
     """
     if not objects:
@@ -64,11 +69,15 @@ def about(
             "--object accepts one name or uid, or any number of kinds",
             now="give one object at a time, or only kinds",
         )
+    named = None
     if not names:
-        return {"objects": tuple(map(log.kind, objects))}
-    if _UID.fullmatch(names[0]):
+        try:
+            return {"objects": tuple(map(log.kind, objects))}
+        except UsageError as fault:
+            named = _named_alone(log, objects, namespace, fault)
+    if named is None and _UID.fullmatch(names[0]):
         return {"uid": names[0].lower()}
-    named = log.object(names[0])
+    named = named or log.object(names[0])
     pair, name = (named.group, named.kind), named.name
     namespace = named.place(namespace, None)
     name = name_in_log(log, pair, name, namespace)
@@ -82,6 +91,22 @@ def about(
         # The chosen namespace is that of other kinds: with it nothing would be found.
         return fields | {"namespace": ""}
     return fields | ({"namespace": namespace} if named.namespace else {})
+
+
+def _named_alone(
+    log: Log, objects: Sequence[str], namespace: str | None, fault: UsageError
+) -> ObjectName:
+    """Return the object that a text names which is no kind.
+
+    :param fault: that it is no kind; raised if it is no object, either.
+    """
+    if len(objects) > 1:
+        raise fault
+    try:
+        meaning = Meaning("plinian events", ever=True)
+        return object_meant(log, objects[0], log.moment(), namespace, meaning)
+    except ObjectNotFound:
+        raise fault from None
 
 
 def bounds(log: Log, since: Point | None, until: Point | None, after: str | None) -> dict[str, Any]:

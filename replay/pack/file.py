@@ -13,6 +13,7 @@ from ...engine.events import Event
 from ...engine.log import open_log
 from ...engine.log.creation import PRIVATE
 from ...engine.log.event_packing import RAW, Block, Packer
+from ...engine.sqlite_side_files import opened_to_read
 from .shape import PACK_TABLE
 
 _AT_ONCE = 5_000
@@ -123,7 +124,7 @@ def _decompress(connection: sqlite3.Connection) -> None:
 
 def summary_in(path: Path) -> dict[str, str]:
     """Return the table ``pack`` of a file; empty if it has none."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with opened_to_read(path) as connection:
         try:
             return dict(connection.execute("SELECT name, value FROM pack ORDER BY rowid"))
         # There is no such table: it is a log, but no pack.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ...engine.errors import InputError
 from ...engine.log.creation import shipped_tables
+from ...engine.sqlite_side_files import opened_to_read
 
 PACK_TABLE = "CREATE TABLE pack (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 
@@ -28,7 +29,7 @@ def check_shape(path: Path) -> None:
         the tables, is named by what opens it.
     """
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+        with opened_to_read(path) as opened:
             there = set(opened.execute(_ENTRIES))
     except (sqlite3.Error, UnicodeDecodeError):
         return

@@ -57,9 +57,13 @@ class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
         :raises ObjectNotFound: there is no such object at that moment.
         """
         from ..answers.blame import blame_at  # noqa: PLC0415 -- doors read the fields only
+        from ..answers.target import KINDS  # noqa: PLC0415
+        from ..logs.meant_objects import Meaning, object_meant  # noqa: PLC0415
 
         moment = log.moment(self.at)
-        named = log.object(self.named, moment)
+        named = object_meant(
+            log, self.named, moment, self.namespace, Meaning("plinian blame", KINDS)
+        )
         return blame_at(log, named, self.number, moment, namespace=self.namespace)
 
     def lines(self, blame: Blame, style: Style) -> Iterator[str]:

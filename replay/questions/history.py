@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from .fields import IGNORE, Field
+from .fields import IGNORE, NAMED_OBJECT, Field
 from .question import QuestionInNamespace
 
 if TYPE_CHECKING:
@@ -37,13 +37,21 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
         "deletionTimestamp."
     )
     in_terminal = (
-        "Exits with 1 if the log holds no such object, and names the objects that may be meant."
+        "Exits with 1 if the log holds no such object, and names the objects that may be meant. "
+        "Without -n, the namespace is the one that has the name."
     )
     examples = ("plinian history pod/train-0 -n ml", "plinian history queue/gold --ignore status")
     forms = "text|wide|json"
 
     named: Annotated[
-        str | ObjectName, Field("The object.", "KIND/NAME", name="object", in_words=True)
+        str | ObjectName,
+        Field(
+            "The object; its name alone is enough if only one has it.",
+            "[KIND/]NAME",
+            name="object",
+            in_words=True,
+            form=f"{NAMED_OBJECT}, or NAME",
+        ),
     ]
     ignore: Annotated[Sequence[str], IGNORE] = ()
 
@@ -52,10 +60,13 @@ class HistoryQuestion(QuestionInNamespace["ObjectHistory"], frozen=True):
         from ..histories.history import ObjectHistory, history_at  # noqa: PLC0415
         from ..histories.related_objects import belonging  # noqa: PLC0415
         from ..logs.given_names import name_of  # noqa: PLC0415
+        from ..logs.meant_objects import Meaning, object_meant  # noqa: PLC0415
 
         moment, target = log.moment(self.at), self.named
         if isinstance(target, str):
-            target = log.object(target, moment)
+            target = object_meant(
+                log, target, moment, self.namespace, Meaning("plinian history", ever=True)
+            )
         place = target.place(self.namespace) or ""
         name = name_of(log, (target.group, target.kind), target.name, place, moment)
         named = target._replace(name=name)

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 NAMED_POD = Field(
-    "A pod.", "pod/NAME", name="object", in_words=True, form="pod/NAME or pod/NAMESPACE/NAME"
+    "A pod; its name alone is enough.",
+    "[pod/]NAME",
+    name="object",
+    in_words=True,
+    form="pod/NAME, pod/NAMESPACE/NAME or NAME",
 )
 NODES = Field(
     "Give each of these nodes its own row: names with commas between them, or all. By default, "
@@ -67,13 +71,16 @@ class PathQuestion(_OfPod["PodPath"], frozen=True, kw_only=True):
         :raises ObjectNotFound: there is no such pod at that moment.
         :raises UsageError: it is no pod, or there is no such node.
         """
-        from ..answers.why import assumed_of  # noqa: PLC0415 -- doors read the fields only
+        from ..answers.answering_session import POD  # noqa: PLC0415 -- doors read the fields only
+        from ..answers.why import assumed_of  # noqa: PLC0415
         from ..logs.given_confs import conf_text  # noqa: PLC0415
+        from ..logs.meant_objects import Meaning, object_meant  # noqa: PLC0415
         from ..pod_path.path_answer import PathTask, path_at  # noqa: PLC0415
 
         moment, release = log.moment(self.at), self.as_release
+        pods = Meaning("plinian path", [POD])
         task = PathTask(
-            named=log.object(self.named, moment),
+            named=object_meant(log, self.named, moment, self.namespace, pods),
             moment=moment,
             release=release,
             namespace=self.namespace,

@@ -7,19 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 import msgspec
 
-from .fields import NAMESPACE, PROGRESS, Door, Field
+from .fields import NAMED_OBJECT, NAMESPACE, PROGRESS, Door, Field
 from .question import QuestionOfSessions
 
 if TYPE_CHECKING:
     from ..answers.answer import Why
     from ..logs.log import Log, Progress
+    from ..moments.moment import Moment
+    from ..objects.kind_names import ObjectName
     from ..render.tables import Style
     from ..what_if.help import WouldHelp
 
 A = TypeVar("A")
 
 BUDGET = Field("Stop to try changes after this time.", "DURATION")
-NAMED = Field("A pod, job, podgroup, queue or node.", "KIND/NAME", name="object", in_words=True)
+NAMED = Field(
+    "A pod, job, podgroup, queue or node; its name alone is enough if only one has it.",
+    "[KIND/]NAME",
+    name="object",
+    in_words=True,
+    form=f"{NAMED_OBJECT}, or NAME",
+)
 
 
 class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
@@ -27,6 +35,13 @@ class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
 
     named: Annotated[str, NAMED]
     namespace: Annotated[str | None, NAMESPACE] = None
+
+    def meant(self, log: Log, moment: Moment) -> ObjectName:
+        """Return the object that it is about."""
+        from ..answers.target import KINDS  # noqa: PLC0415 -- doors read the fields only
+        from ..logs.meant_objects import Meaning, object_meant  # noqa: PLC0415
+
+        return object_meant(log, self.named, moment, self.namespace, Meaning("plinian why", KINDS))
 
     def why(self, log: Log) -> Why:
         """Return why it waits: :func:`plinian.replay.answers.why.why_at`."""
@@ -36,7 +51,7 @@ class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
         moment, release = log.moment(self.at), self.as_release
         return why_at(
             log,
-            log.object(self.named, moment),
+            self.meant(log, moment),
             moment,
             namespace=self.namespace,
             release=release,
@@ -55,7 +70,7 @@ class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
         from ..what_if.help import startable, what_would_help  # noqa: PLC0415
 
         moment = log.moment(self.at)
-        target = startable(log, log.object(self.named, moment), self.namespace, moment)
+        target = startable(log, self.meant(log, moment), self.namespace, moment)
         return what_would_help(
             log, moment, target, why, conf=conf_text(self.conf), go_on=go_on, progress=progress
         )
@@ -80,12 +95,13 @@ class WhyQuestion(QuestionOfWaiting["Why"], frozen=True, kw_only=True):
         "`blame`; what changed before: `diff`; every check of a pod: `path`."
     )
     in_terminal = """\
-Exits with 1 if there is no such object.
+Exits with 1 if there is no such object. Without -n, the namespace is the one that has the name.
 
 With --plot the answer has a picture: of a queue its shares, of a node its use; of a pod, a job
 or a PodGroup the queue that is full, if that is the answer, and else its gang."""
     examples = (
         "plinian why job/train -n ml --at -5m",
+        "plinian why train",
         "plinian why queue/gold -v",
         "plinian why pod/train-0 -i cluster.json --conf volcano-scheduler.conf",
     )

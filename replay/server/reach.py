@@ -15,8 +15,8 @@ from ...engine.errors import PlinianError
 from ...engine.log.store import NO_REVISION, FoldWindow
 from ...engine.volcano.session.history import resolve
 from ..belief.stored_belief import version_of
-from ..facade.log import Log
 from ..facade.options import release_of
+from ..logs.log import Log
 from ..moments.log_clock import last_revision
 from ..moments.moment import Moment
 

@@ -105,7 +105,7 @@ def test_the_name_of_an_owner_leads_to_what_it_owns(run: Run, log: str) -> None:
 
 
 def test_other_namespaces_and_names_much_the_same_are_named(run: Run, log: str) -> None:
-    assert "plinian history pod/lonely -n other" in lost(run, log, "pod/lonely")
+    assert "plinian history pod/lonely -n other" in lost(run, log, "pod/lonely", "-n", "default")
     assert "plinian history pod/train-w-1" in lost(run, log, "pod/trian-w-1")
     (_, now) = lost(run, log, "pod/zzz")
     assert now == "the log never held it; list what exists: plinian get pods -A"
@@ -133,8 +133,8 @@ def test_what_belongs_to_a_workload_does_so_through_others(run: Run, log: str) -
 
 def test_every_command_that_is_named_works(run: Run, log: str, tmp_path: Path) -> None:
     assert tmp_path.exists()
-    for named in ("pod/train", "pod/lonely"):
-        commands = [line for line in lost(run, log, named) if line.startswith("plinian history")]
+    for named in (("pod/train",), ("pod/lonely", "-n", "default")):
+        commands = [line for line in lost(run, log, *named) if line.startswith("plinian history")]
         assert commands
         for command in commands:
             assert run(*command.split()[1:], "--log", log).exit_code == 0, command

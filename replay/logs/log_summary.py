@@ -1,0 +1,76 @@
+"""What a log holds in a few words: how many events, of which cluster, and from when to when."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.resources import GroupKind, kind_plural
+from ...engine.log.location import log_name
+from ..moments.log_clock import span_of_end
+from ..moments.moment import Moment
+from ..moments.times import known_text
+from .log import Log
+
+_EVERYDAY: tuple[GroupKind, ...] = (
+    ("", "Node"),
+    ("scheduling.volcano.sh", "Queue"),
+    ("batch.volcano.sh", "Job"),
+    ("scheduling.volcano.sh", "PodGroup"),
+    ("", "Pod"),
+)
+
+
+class LogSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a log holds. :param name: of the log. :param last: its last position.
+
+    :param clusters: all that it holds. :param cluster: the one that the rest is about; empty if
+        there are several, and none is chosen.
+    :param first_time: and ``last_time``: as text; empty if no event has a time.
+    """
+
+    name: str
+    last: int
+    clusters: tuple[str, ...]
+    cluster: str
+    first_time: str = ""
+    last_time: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What it holds, in one sentence without a full stop."""
+        events = counted(self.last, "event")
+        if not self.cluster:
+            return f"{self.name}: {events} of {len(self.clusters)} clusters"
+        times = f", from {self.first_time} to {self.last_time}" if self.first_time else ""
+        return f"{self.name}: {events} of cluster {self.cluster}{times}"
+
+
+def summary_of(log: Log) -> LogSummary:
+    """Return what a log holds; no state of it is read."""
+    clusters = tuple(log.store.clusters())
+    cluster = log.cluster or (clusters[0] if len(clusters) == 1 else "")
+    summary = LogSummary(
+        name=log_name(log.place),
+        last=log.store.last(log.branch),
+        clusters=clusters,
+        cluster=cluster,
+    )
+    if not cluster:
+        return summary
+    clock = log.clock()
+    return msgspec.structs.replace(
+        summary,
+        first_time=known_text(clock.span_of_first()),
+        last_time=known_text(span_of_end(clock)),
+    )
+
+
+def objects_at(log: Log, moment: Moment) -> tuple[str, ...]:
+    """Return how many objects of the kinds of every day exist, as in ``5 nodes``."""
+    truth = log.truth(moment)
+    return tuple(
+        counted(len(entries), kind.lower(), kind_plural(kind))
+        for group, kind in _EVERYDAY
+        if (entries := truth.of(group, kind))
+    )
