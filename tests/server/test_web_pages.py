@@ -192,7 +192,7 @@ def test_versions_after_the_moment_are_marked(client: httpx.Client, log: Log) ->
 
 def test_an_object_that_is_gone_says_where_it_was(client: httpx.Client) -> None:
     page = page_at(client, f"/@100/{GANG}")
-    assert "It does not exist at @100" in page.text
+    assert "It does not exist at this moment" in page.text
 
 
 def test_two_releases_begin_at_the_first_difference(client: httpx.Client) -> None:

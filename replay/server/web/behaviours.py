@@ -16,11 +16,11 @@ from ...render.tables import NONE, Table, TextColumn, table_of
 from .blocks import BlockPage, paged
 from .forms import FormField, choices_of, form
 from .look import Look
-from .page import page
+from .page import NavGroup, page
 from .site import releases
 
 
-@page("behaviours", "Behaviours", nav="Behaviours", key="b")
+@page("behaviours", "Behaviours", nav="Behaviours", group=NavGroup.SCHEDULER, key="b")
 def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases are of no log
     """Return the behaviours of the release, or its differences from ``vs_release``.
 

@@ -24,7 +24,7 @@ class BlockPage(NamedTuple):
     """A page of blocks: the template ``answer.html`` shows it.
 
     :param sections: returns what it says. :param data: its twin: a result, or plain data.
-    :param when: stands beside the heading instead of the moment, and ``badge`` after it.
+    :param when: stands beside the heading; None is the moment of the page, and ``badge`` after it.
     :param assumed: and ``not_known``: what it must say beside its answer, as sentences.
     """
 

@@ -24,6 +24,7 @@ from ...render.blocks import (
     Words,
     chip,
     here_ref,
+    moment_ref,
 )
 from ...render.check import check_table
 from ...render.tables import TextColumn, table_of
@@ -31,7 +32,7 @@ from ..reach import reach_all, reach_cache
 from .blocks import BlockPage
 from .look import Look
 from .notes import sentences
-from .page import page
+from .page import NavGroup, page
 
 if TYPE_CHECKING:
     from ..works import WorkWatch
@@ -46,6 +47,7 @@ MOMENT = "moment"
     "check",
     "Invariants",
     nav="Invariants",
+    group=NavGroup.CHECK,
     key="i",
     long=True,
     runs=lambda look: look.get("run") == "yes",
@@ -71,7 +73,7 @@ def check(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
         "Invariants",
         lambda: _sections(report, look, wanted),
         report,
-        when=f"{'at' if alone else 'up to'} {look.at}",
+        when=Words("at " if alone else "up to ", moment_ref(look.position)),
         not_known=() if report is None else sentences(report.not_known),
     )
 

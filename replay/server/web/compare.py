@@ -25,7 +25,7 @@ from .bounded import MOST_ROWS, Some, number, some
 from .forms import FormField, choices_of, form
 from .look import Look
 from .notes import sentences
-from .page import page
+from .page import NavGroup, page
 from .session import BUILT_IN, StepNames, StepShown, assumptions, chosen_conf, names_at, step_of
 from .site import releases
 
@@ -63,7 +63,7 @@ class SideBySide(NamedTuple):
     comparison: Comparison
 
 
-@page("compare", "Side by side", nav="Side by side", key="v", long=True)
+@page("compare", "Side by side", nav="Side by side", group=NavGroup.SCHEDULER, key="v", long=True)
 def compare(log: Log, look: Look) -> BlockPage:
     """Run the session of the moment twice.
 

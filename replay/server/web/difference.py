@@ -10,9 +10,19 @@ from ...facade.log import Log
 from ...histories.diff import Diff
 from ...histories.diff_counts import counted_by_kind
 from ...pages.change import begun, counts_text, holdings, objects_drawn, objects_of
-from ...render.blocks import Block, ItemList, ListedItem, Section, Sentence, Words, chip, here_ref
+from ...render.blocks import (
+    Block,
+    ItemList,
+    ListedItem,
+    Section,
+    Sentence,
+    Words,
+    chip,
+    here_ref,
+    moment_ref,
+)
 from .blocks import BlockPage, paged
-from .forms import FormField, form
+from .forms import POINT, FormField, form
 from .look import Look
 from .notes import filled_in, sentences
 from .page import page
@@ -27,16 +37,23 @@ def difference(log: Log, look: Look) -> BlockPage:
     other_position = max(0, look.position - BEFORE) if look.versus is None else look.versus
     low, high = sorted((look.position, other_position))
     diff = log.diff(f"@{low}", f"@{high}")
-    title = "A position, a time, rv:NUMBER, session:NUMBER, -5m or end"
-    typed = {"size": "20", "spellcheck": "false", "autocomplete": "off", "title": title}
-    field = FormField(f"Compare {look.at} with", "vs", f"@{other_position}", attributes=typed)
-    times = f"{diff.before.shown or ''} → {diff.after.shown or ''}"
-    chosen = form(look, "Show", [field], drops=("kind", "objects"), after=times)
+    fields = [
+        FormField("Compare", "vs", f"@{other_position}", attributes=POINT),
+        FormField("with", "point", look.at, attributes=POINT),
+    ]
+    chosen = form(
+        look,
+        "Show",
+        fields,
+        drops=("kind", "objects", "page"),
+        action=f"{look.prefix}/@go",
+        adds={"page": look.path},
+    )
     return BlockPage(
         "What changed",
         lambda: _sections(diff, look, chosen),
         diff,
-        when=f"from @{low} to @{high}",
+        when=Words("from ", moment_ref(low), " to ", moment_ref(high)),
         not_known=(*sentences(diff.not_known), *filled_in(log, log.moment(f"@{high}"))),
     )
 

@@ -14,35 +14,45 @@ from starlette.routing import compile_path
 from ....engine.errors import UsageError
 from ....engine.log import MAIN
 from ...facade.log import Log, opened
+from ...pages.blocks import words
 from ...pages.one_file import one_file
 from ...pages.templates import rendered, rendered_block
 from ...questions.defaults import DEFAULT_RELEASE
+from ...render.blocks import Words, moment_ref
 from ..settings import ServerSettings
 from ..withheld import Withheld
 from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, inputs_of, look_up
 from .assets import assets
 from .blocks import BlockPage, page_blocks
+from .link_times import with_times
 from .page import Page
 from .pages import PAGES
 
 _PLACE = re.compile(r"/@(?P<point>[^/]+)(?P<rest>/.*)?")
 
 
-def html_of(page: Page, answer: PageAnswer) -> str:
+def html_of(log: Log, page: Page, answer: PageAnswer) -> str:
     """Return a page as HTML; inputs are named without their folders."""
-    return _withheld(answer, rendered(page.template, **_values(answer)))
+    return _finished(log, answer, rendered(page.template, **_values(answer)))
 
 
-def part_of(page: Page, answer: PageAnswer, part: str) -> str:
+def part_of(log: Log, page: Page, answer: PageAnswer, part: str) -> str:
     """Return a part of a page as HTML, as :func:`html_of` does."""
-    return _withheld(answer, rendered_block(page.template, part, **_values(answer)))
+    return _finished(log, answer, rendered_block(page.template, part, **_values(answer)))
 
 
 def _values(answer: PageAnswer) -> dict[str, Any]:
-    values = {"page": answer.record, "look": answer.look, "site": answer.site}
-    if isinstance(answer.record, BlockPage):
-        values["blocks"] = page_blocks(answer.look, answer.record.sections())
+    look, record = answer.look, answer.record
+    values = {"page": record, "look": look, "site": answer.site}
+    if isinstance(record, BlockPage):
+        when = Words("at ", moment_ref(look.position)) if record.when is None else record.when
+        values |= {"blocks": page_blocks(look, record.sections()), "when": words(when, look)}
     return values
+
+
+def _finished(log: Log, answer: PageAnswer, page: object) -> str:
+    look, site = answer.look, answer.site
+    return _withheld(answer, with_times(log, str(page), look.position, site.when))
 
 
 def _withheld(answer: PageAnswer, text: object) -> str:
@@ -50,9 +60,9 @@ def _withheld(answer: PageAnswer, text: object) -> str:
     return Withheld({*answer.inputs, *map(escape, answer.inputs)}).text(str(text))
 
 
-def file_of(page: Page, answer: PageAnswer) -> str:
+def file_of(log: Log, page: Page, answer: PageAnswer) -> str:
     """Return a page as one file."""
-    return one_file(html_of(page, answer), lambda name: assets().files[name].decode())
+    return one_file(html_of(log, page, answer), lambda name: assets().files[name].decode())
 
 
 def web_page(
@@ -100,7 +110,7 @@ def page_file(log: Log, settings: ServerSettings, link: str) -> str:
         record = page.data(log, answer.look, **named)
         answer = PageAnswer("", answer.look, record, answer.site, inputs_of(log))
     assert isinstance(answer, PageAnswer), "no browser has the page yet"
-    return file_of(page, answer)
+    return file_of(log, page, answer)
 
 
 def _page_of(path: str) -> tuple[Page, Mapping[str, Any]]:

@@ -10,6 +10,17 @@ from ...render.blocks import Drawn
 from .blocks import drawn
 from .look import Look
 
+POINT_FORMS = (
+    "A time as 01:53:36 or 2026-11-21T01:53:36Z, a position as @1042, -5m (before the end), "
+    "rv:NUMBER, session:NUMBER or end"
+)
+"""What a box for a moment takes: all that the command line takes."""
+
+POINT = MappingProxyType(
+    {"size": "20", "spellcheck": "false", "autocomplete": "off", "title": POINT_FORMS}
+)
+"""The attributes of a box for a moment."""
+
 
 class FormField(NamedTuple):
     """A field of a form.
@@ -38,13 +49,15 @@ def form(
     *,
     drops: Iterable[str] = (),
     after: str = "",
+    action: str = "",
     adds: Mapping[str, str] = MappingProxyType({}),
     attributes: Mapping[str, str] = MappingProxyType({}),
 ) -> Drawn:
     """Return a form.
 
     :param button: the text of its button. :param drops: more names that it takes from the query.
-    :param after: words behind the button. :param adds: what it adds to the query.
+    :param after: words behind the button. :param action: where it leads, if not to this page.
+    :param adds: what it adds to the query.
     :param attributes: of the form.
     """
     return drawn(
@@ -55,5 +68,6 @@ def form(
         adds=adds,
         without={"skip", "part", *adds, *drops, *(field.name for field in fields)},
         after=after,
+        action=action or look.here(),
         attributes=attributes,
     )

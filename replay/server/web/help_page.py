@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ...facade.log import Log
 from .look import Look
-from .page import page
+from .page import NavGroup, page
 
 WORDS = MappingProxyType(
     {
@@ -31,7 +31,7 @@ WORDS = MappingProxyType(
 """What the words of the pages mean."""
 
 
-@page("help", "Help", template="help.html", nav="Help", key="h")
+@page("help", "Help", template="help.html", nav="Help", group=NavGroup.HELP, key="h")
 def help_page(log: Log, look: Look) -> Mapping[str, object]:  # noqa: ARG001 -- no log is read
     """Return the words of the pages."""
     return {"words": [{"word": word, "meaning": text} for word, text in WORDS.items()]}

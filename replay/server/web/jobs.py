@@ -89,7 +89,7 @@ def jobs(log: Log, look: Look) -> BlockPage:
         if gone.rows:
             more = counted(gone.total, "more job that does", "more jobs that do")
             names = [object_ref(name, name.partition("/")[2]) for name in gone.rows]
-            said = Sentence(f"The log holds {more} not exist at {look.at}:")
+            said = Sentence(f"The log holds {more} not exist at this moment:")
             listed = Sentence(Words(*joined(names, " ")), "names")
             yield Section([said, listed, others], "Jobs at other times")
 

@@ -106,7 +106,7 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     last = "" if changed is None else _last_change(changed)
     around = list(_around_it(truth, entry, past))
 
-    blocks = _gone(past, look, last) if entry is None else _state(entry, name, last)
+    blocks = _gone(past, last) if entry is None else _state(entry, name, last)
     if len(past.uids) > 1:
         many = f"{len(past.uids)} objects had this name, one after the other."
         blocks.append(Sentence(many, "remark"))
@@ -187,10 +187,10 @@ def _state(entry: Entry, name: str, last: str) -> list[Block]:
     return blocks
 
 
-def _gone(past: ObjectHistory, look: Look, last: str) -> list[Block]:
+def _gone(past: ObjectHistory, last: str) -> list[Block]:
     """Return that an object does not exist, and when it did."""
     places = [happening.position for happening in past.happenings]
-    said: list[str] = [f"It does not exist at {look.at}"]
+    said: list[str] = ["It does not exist at this moment"]
     if places:
         said += [": the log has it from ", moment_ref(min(places)), " to ", moment_ref(max(places))]
     said += [". ", last] if last else []

@@ -30,7 +30,6 @@ def overview(log: Log, look: Look) -> BlockPage:
         "Overview",
         partial(overview_sections, found),
         found,
-        when=f"at {found.asked.time or look.at}",
         assumed=tuple(line for line in found.asked.assumed if line != unnamed(look.release)),
         not_known=(*sentences(found.not_known), *filled_in(log, moment)),
     )

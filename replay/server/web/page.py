@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +18,15 @@ Data = Callable[..., Any]
 """Takes the log, the look, and the parts of the path by name; returns blocks or a typed record."""
 
 
+class NavGroup(StrEnum):
+    """The groups of the navigation: by what a person comes for."""
+
+    SEE = "See"
+    SCHEDULER = "Scheduler"
+    CHECK = "Check"
+    HELP = ""
+
+
 class Page(NamedTuple):
     """A page of the log, and its twin ``.json`` with the same data.
 
@@ -25,8 +35,8 @@ class Page(NamedTuple):
     :param title: what the page shows; the position and the log follow in the title of the window.
     :param template: in ``replay/pages/templates``. It extends ``site.html`` and gets ``page`` (the
         record), ``look`` and ``site``; that of blocks also gets ``blocks``.
-    :param nav: its name in the navigation; empty if it is not there. :param key: opens it after
-        ``g``.
+    :param nav: its name in the navigation, in a ``group``; empty if it is not there. :param key:
+        opens it after ``g``.
     :param long: it may take more than half a second, as sessions do.
     :param panes: the values that ``pane`` of the query may have; ``long_panes`` take long.
     :param runs: whether a look is answered in the background, as its query says: the page shows
@@ -39,6 +49,7 @@ class Page(NamedTuple):
     data: Data
     template: str = "answer.html"
     nav: str = ""
+    group: NavGroup = NavGroup.SEE
     key: str = ""
     long: bool = False
     panes: Sequence[str] = ()
@@ -79,4 +90,4 @@ def plain_of(value: Any) -> Any:
     return plain(value)
 
 
-__all__ = ["Data", "Log", "Look", "Page", "page", "plain_of"]
+__all__ = ["Data", "Log", "Look", "NavGroup", "Page", "page", "plain_of"]

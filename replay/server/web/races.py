@@ -23,13 +23,14 @@ from ...render.blocks import (
     Sentence,
     Words,
     here_ref,
+    moment_ref,
 )
 from ...render.simulation import spans
 from .assets import assets
 from .blocks import BlockPage, drawn, fault_data, fault_sentence, page_blocks
 from .forms import FormField, choices_of, form
 from .look import Look
-from .page import page
+from .page import NavGroup, page
 
 if TYPE_CHECKING:
     from ....engine.machine.state_search import Progress
@@ -58,7 +59,7 @@ def _searches(look: Look) -> bool:
     return look.get("run") == "yes" and not look.get("token").strip()
 
 
-@page("races", "Races", nav="Races", key="r", long=True, runs=_searches)
+@page("races", "Races", nav="Races", group=NavGroup.CHECK, key="r", long=True, runs=_searches)
 def races(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much
@@ -90,7 +91,7 @@ def races(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
         "Races",
         sections,
         result if fault is None else fault_data(fault),
-        when=f"from {look.at}",
+        when=Words("from ", moment_ref(look.position)),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import TypeAlias
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -44,6 +45,9 @@ KEPT = "private, no-cache"
 
 _FILE_NAME = re.compile(r"[\w.]+", re.ASCII)
 """What a file's name may have; a header takes no other letters."""
+
+Show: TypeAlias = Callable[[Log, Page, PageAnswer], Response]
+"""Makes an answer as it is sent, of what a page says."""
 
 PREFIX = "plinian.prefix"
 """In the scope of a request: its path began with the token."""
@@ -91,9 +95,7 @@ def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-async def _answered(
-    request: Request, page: Page, show: Callable[[Page, PageAnswer], Response], *, whole: bool
-) -> Response:
+async def _answered(request: Request, page: Page, show: Show, *, whole: bool) -> Response:
     """Return the answer of a page; ``whole`` waits for work in the background."""
     (_, readers, _, kept_answers), asked = served(request), _asked(request, page)
     long = page.long or request.query_params.get("pane") in page.long_panes
@@ -109,14 +111,16 @@ async def _answered(
         return Response(status_code=304, headers={"ETag": outcome.tag, "Cache-Control": KEPT})
     if isinstance(outcome, LaterAnswer):
         later = await found_or_progress(request, asked, outcome, whole=whole)
-        return later if isinstance(later, Response) else _sent(later, show(page, later))
+        if isinstance(later, Response):
+            return later
+        return _sent(later, await readers.ask(lambda log: show(log, page, later)))
     return outcome
 
 
 def _shown(
     log: Log,
     asked: PageRequest,
-    show: Callable[[Page, PageAnswer], Response],
+    show: Show,
     kept_answers: KeptAnswers,
     *,
     long: bool,
@@ -130,7 +134,7 @@ def _shown(
         return outcome.again()
     if not isinstance(outcome, PageAnswer):
         return outcome
-    answer = _sent(outcome, show(asked.page, outcome))
+    answer = _sent(outcome, show(log, asked.page, outcome))
     if long:
         kept_answers.keep(outcome.tag, answer)
     return answer
@@ -172,16 +176,18 @@ def _steering(page: Page) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-def _html(page: Page, answer: PageAnswer) -> Response:
+def _html(log: Log, page: Page, answer: PageAnswer) -> Response:
     look, part = answer.look, answer.look.get("part")
     if look.get("standalone") == "yes":
         name = "-".join(_FILE_NAME.findall(f"plinian {look.at} {look.path}"))
         headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
-        return HTMLResponse(file_of(page, answer), headers=headers)
-    return HTMLResponse(part_of(page, answer, part) if part else html_of(page, answer))
+        return HTMLResponse(file_of(log, page, answer), headers=headers)
+    if part:
+        return HTMLResponse(part_of(log, page, answer, part))
+    return HTMLResponse(html_of(log, page, answer))
 
 
-def _json(page: Page, answer: PageAnswer) -> Response:
+def _json(_log: Log, page: Page, answer: PageAnswer) -> Response:
     look, document = answer.look, page.document(answer.record)
     withheld = Withheld({*answer.inputs, *inputs_named(document)})
     return JSONResponse(

@@ -34,7 +34,7 @@ from .bounded import number, some
 from .forms import FormField, form
 from .look import Look
 from .notes import POD, PODGROUP, QUEUE, file_name, sentences
-from .page import page
+from .page import NavGroup, page
 
 BUILT_IN = "built-in"
 """The configuration of a release itself, in place of the log's."""
@@ -59,7 +59,7 @@ class StepShown(NamedTuple):
     refuses: bool
 
 
-@page("session", "Session", nav="Session", key="o", long=True)
+@page("session", "This session", nav="This session", group=NavGroup.SCHEDULER, key="o", long=True)
 def session(log: Log, look: Look) -> BlockPage:
     """Run the session of the moment, as a release would.
 

@@ -26,10 +26,10 @@ from ..reach import reach_all
 from .blocks import BlockPage, paged
 from .bounded import MOST_ROWS
 from .look import Look
-from .page import page
+from .page import NavGroup, page
 
 
-@page("sessions", "Sessions", nav="Sessions", key="s", long=True)
+@page("sessions", "All sessions", nav="All sessions", group=NavGroup.SCHEDULER, key="s", long=True)
 def sessions(log: Log, look: Look) -> BlockPage:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     reach_all(log, "the sessions", "plinian session list")
@@ -42,7 +42,7 @@ def sessions(log: Log, look: Look) -> BlockPage:
 
     def sections() -> Iterator[Section]:
         if not known:
-            yield Section([_none(look)])
+            yield Section([_none()])
             return
         many = counted(len(known), "session of the scheduler is", "sessions of the scheduler are")
         only = "nly those that bound or evicted a pod"
@@ -52,14 +52,14 @@ def sessions(log: Log, look: Look) -> BlockPage:
         else:
             more = (here_ref(f"O{only}", show="active", skip=None),)
         blocks: list[Block] = [Sentence(Words(f"{many} known. ", *more))]
-        blocks += [table_of(_columns(look, now), shown.rows, "Sessions"), pager]
+        blocks += [table_of(_columns(now), shown.rows, "Sessions"), pager]
         if not shown.rows:
             blocks.append(Sentence("No session bound or evicted a pod.", "blank"))
         yield Section(blocks, captions=False)
 
     items, skip, total = shown.rows, shown.skip, shown.total
     data = {"apiVersion": "v1", "items": items, "kind": "SessionList", "skip": skip, "total": total}
-    return BlockPage("Sessions", sections, data, when="")
+    return BlockPage("All sessions", sections, data, when="")
 
 
 def _last_number(log: Log, look: Look, known: Sequence[ListedSession]) -> int:
@@ -73,19 +73,19 @@ def _last_number(log: Log, look: Look, known: Sequence[ListedSession]) -> int:
     return max((session.number for session in opened), default=0)
 
 
-def _none(look: Look) -> Sentence:
+def _none() -> Sentence:
     known = "Sessions are known from the scheduler's log, from bindings and from PodGroups."
-    run = Ref(f"Run the session of {look.at}", "session")
+    run = Ref("Run the session of this moment", "session")
     return Sentence(Words(f"The log records no session. {known} ", run, " instead."), "blank")
 
 
-def _columns(look: Look, now: int) -> Sequence[TextColumn[ListedSession]]:
+def _columns(now: int) -> Sequence[TextColumn[ListedSession]]:
     """Return the columns. :param now: the last session that was opened by the moment."""
 
     def session(listed: ListedSession) -> str:
         is_now, point = listed.number == now, f"session:{listed.number}"
         number = Ref(str(listed.number), "session", at=point, look=CHOSEN if is_now else "")
-        return Words(number, Marked(f" the last by {look.at}", "cut")) if is_now else number
+        return Words(number, Marked(" the last by this moment", "cut")) if is_now else number
 
     return (
         TextColumn("SESSION", session),

@@ -37,7 +37,6 @@ def shares(log: Log, look: Look) -> BlockPage:
         f"Share of queue {queue}" if queue else "Shares of queues",
         partial(shares_sections, found),
         found,
-        when=f"at {found.asked.time or look.at}",
         assumed=tuple(line for line in found.asked.assumed if line != unnamed(look.release)),
         not_known=(*sentences(found.not_known), *filled_in(log, moment)),
     )

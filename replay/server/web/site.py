@@ -14,8 +14,10 @@ from ...facade.log import Log
 from ...moments.times import exact_text, known_text, span_of_day
 from ..settings import ServerSettings
 from .assets import assets
+from .forms import POINT_FORMS
+from .link_times import day_of
 from .look import Look
-from .page import Page
+from .page import NavGroup, Page
 from .positions import time_at
 from .steps import missed
 
@@ -32,6 +34,18 @@ class NavigationEntry(NamedTuple):
     current: bool
 
 
+class NavigationGroup(NamedTuple):
+    """Entries of the navigation that belong together. :param title: empty if they need none."""
+
+    title: str
+    entries: Sequence[NavigationEntry]
+
+    @property
+    def current(self) -> str:
+        """The name of the page that is shown, if it is one of the group."""
+        return next((entry.name for entry in self.entries if entry.current), "")
+
+
 class Site(NamedTuple):
     """The frame of a page.
 
@@ -46,7 +60,7 @@ class Site(NamedTuple):
     version: str
     when: TimeSpan
     releases: Sequence[str]
-    nav: Sequence[NavigationEntry]
+    nav: Sequence[NavigationGroup]
     notices: Sequence[str]
 
     @property
@@ -60,9 +74,24 @@ class Site(NamedTuple):
         return span_of_day(self.when)
 
     @property
+    def day(self) -> str:
+        """The day of the time, as in ``2026-11-21``; empty if it is not known."""
+        return day_of(self.when)
+
+    @property
+    def clock(self) -> str:
+        """The time of day, in whole seconds if it is one time; empty if it is not known."""
+        return self.of_day.partition(".")[0] if self.exact else self.of_day
+
+    @property
     def exact(self) -> str:
         """The time for programs; empty if it is not one time."""
         return exact_text(self.when)
+
+    @property
+    def point_forms(self) -> str:
+        """What the box for a moment takes."""
+        return POINT_FORMS
 
     def static(self, name: str) -> str:
         """Return the path of a style sheet or a script."""
@@ -92,18 +121,15 @@ def site_of(
     )
 
 
-def navigation(look: Look, page: Page | None, pages: Sequence[Page]) -> list[NavigationEntry]:
-    """Return the entries of the navigation. :param page: the one that is shown, if it is a page."""
-    return [
-        NavigationEntry(
-            listed.nav,
-            look.link(listed.path),
-            listed.key,
-            page is not None and listed.path == page.path,
-        )
-        for listed in pages
-        if listed.nav
-    ]
+def navigation(look: Look, page: Page | None, pages: Sequence[Page]) -> list[NavigationGroup]:
+    """Return the groups of the navigation. :param page: the one that is shown, if it is a page."""
+    groups: dict[NavGroup, list[NavigationEntry]] = {group: [] for group in NavGroup}
+    for listed in pages:
+        if listed.nav:
+            is_current = page is not None and listed.path == page.path
+            entry = NavigationEntry(listed.nav, look.link(listed.path), listed.key, is_current)
+            groups[listed.group].append(entry)
+    return [NavigationGroup(group, entries) for group, entries in groups.items()]
 
 
 @cache

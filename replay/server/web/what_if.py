@@ -28,7 +28,7 @@ from ..reach import reach_cache
 from .blocks import BlockPage, fault_data, fault_sentence
 from .look import Look
 from .notes import sentences
-from .page import page
+from .page import NavGroup, page
 from .session import assumptions, chosen_conf
 from .what_if_form import WhatIfForm
 
@@ -42,7 +42,7 @@ def _runs(look: Look) -> bool:
     return bool(form.text("for")) or form.is_each
 
 
-@page("what-if", "What if", nav="What if", key="w", long=True, runs=_runs)
+@page("what-if", "What if", nav="What if", group=NavGroup.SCHEDULER, key="w", long=True, runs=_runs)
 def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
     """Run the moment as it was, and with the changes of the query."""
     form = WhatIfForm(look)

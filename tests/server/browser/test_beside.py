@@ -85,7 +85,7 @@ def test_from_the_start_page_to_why_the_gang_waits(look: Look) -> None:
 
 def test_from_a_time_to_why_the_gang_waits(look: Look) -> None:
     page = look("/").page
-    page.get_by_label("Position or time").fill("2026-11-21T01:53:36Z")
+    page.get_by_label("Time or position").fill("2026-11-21T01:53:36Z")
     page.keyboard.press("Enter")
     page.wait_for_url("**/@18*/overview")
     page.get_by_role("link", name="Jobs", exact=True).click()
@@ -133,8 +133,10 @@ def test_a_number_leads_to_the_events_that_made_it(look: Look) -> None:
     row = page.locator("tr", has=page.get_by_role("link", name="gold", exact=True))
     row.get_by_role("link", name="17", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("allocated.cpu of queue/gold")
-    made = page.locator("tr", has_text="mixed-exec-2").get_by_role("link", name=re.compile("^@"))
-    position = made.inner_text()
+    made = page.locator("tr", has_text="mixed-exec-2").get_by_role(
+        "link", name=re.compile("@[0-9]+$")
+    )
+    position = f"@{made.inner_text().rpartition('@')[2]}"
     made.click()
     page.wait_for_url(f"**/{position}")
 
@@ -155,3 +157,41 @@ def test_keys_open_pages(look: Look, key: str) -> None:
     page.keyboard.press("g")
     page.keyboard.press(key)
     page.wait_for_url(f"**{path}")
+
+
+@pytest.mark.parametrize("path", ["", "/jobs", f"/why/{GANG}", "/nowhere"])
+def test_on_a_phone_the_page_begins_at_the_top(look: Look, path: str) -> None:
+    """Header and navigation are a row each; the groups open, and the keyboard reaches all."""
+    found = look(f"{PAST}{path}", width=390)
+    page = found.page
+    assert page.evaluate("document.querySelector('main').getBoundingClientRect().top") < 120
+    jobs = page.get_by_role("link", name="Jobs", exact=True)
+    expect(jobs).to_be_hidden()
+    see = page.get_by_role("navigation", name="Pages").get_by_role("button").first
+    expect(see).to_have_text("See: Jobs" if path == "/jobs" else re.compile("^See"))
+    see.focus()
+    page.keyboard.press("Enter")
+    expect(jobs).to_be_in_viewport()
+    assert not Axe().run(page).violations_count
+    jobs.click()
+    page.wait_for_url("**/jobs")
+    found.wrong.clear()  # the browser reports the 404 of a page that does not exist
+
+
+def test_the_release_is_chosen_on_a_phone_too(look: Look) -> None:
+    page = look(f"{PAST}/jobs", width=390).page
+    page.get_by_role("button", name="Release and display").click()
+    page.get_by_label("Volcano").select_option("v1.11.2")
+    page.wait_for_url("**release=v1.11.2*")
+
+
+def test_the_navigation_has_three_groups(look: Look) -> None:
+    page = look(f"{PAST}/jobs").page
+    pages = page.get_by_role("navigation", name="Pages")
+    for group, names in (
+        ("See", ("Overview", "Timeline", "Jobs", "Queues", "Nodes", "Diff")),
+        ("Scheduler", ("All sessions", "This session", "Side by side", "What if", "Behaviours")),
+        ("Check", ("Invariants", "Races")),
+    ):
+        entries = pages.get_by_role("list", name=group).get_by_role("link")
+        assert entries.all_inner_texts() == list(names)

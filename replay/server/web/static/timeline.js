@@ -108,16 +108,20 @@ function panelChanged() {
   if (now) {
     const time = document.createElement("time");
     time.dateTime = pane.dataset.exact || "";
-    time.textContent = pane.dataset.time || "";
-    now.replaceChildren(pane.dataset.exact ? time : pane.dataset.time || "no time known");
+    time.textContent = pane.dataset.ofDay || "";
+    now.replaceChildren(pane.dataset.exact ? time : pane.dataset.ofDay || "no time known");
     now.dataset.ofDay = pane.dataset.ofDay;
   }
+  const day = document.getElementById("day");
+  if (day) day.textContent = pane.dataset.day || "";
   ruler.move(shown.position, timeShown());
   later();
   announce(pane);
   const { sel } = Object.fromEntries(shown.query);
   const title = pane.dataset.object || "Timeline";
-  document.title = `${title} at @${shown.position} · ${document.body.dataset.log} · Plinian`;
+  const clock = (pane.dataset.ofDay || "").replace(/\.\d+$/, "");
+  const moment = clock ? `${clock} (@${shown.position})` : `@${shown.position}`;
+  document.title = `${title} at ${moment} · ${document.body.dataset.log} · Plinian`;
   if (!sel && whole && pane.dataset.object !== whole.dataset.object) {
     whole.dataset.object = pane.dataset.object;
     redrawSoon();
@@ -165,9 +169,7 @@ function timeShown() {
 /** Links to other pages lead to the position that is shown. */
 function correctLinks() {
   document.body.dataset.position = String(shown.position);
-  const point = document.getElementById("point");
-  if (point instanceof HTMLInputElement) point.value = `@${shown.position}`;
-  const at = document.getElementById("foot-at");
+  const at = document.getElementById("at");
   if (at) at.textContent = `@${shown.position}`;
   const kept = changed({ ...shown, query: new URLSearchParams() }, {});
   for (const name of SHARED) {
@@ -386,6 +388,7 @@ function goFormSent(event) {
   const found = point instanceof HTMLInputElement && /^@?(\d+)$/.exec(point.value.trim());
   if (!found || Number(found[1]) > last) return;
   event.preventDefault();
+  point.value = "";
   point.blur();
   go({ position: Number(found[1]) }, true);
 }
