@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from ...engine.errors import UsageError
 from ...engine.kubernetes.counts import counted
 from ..render.screen import one_line
+from ..render.state_looks import STATES, look_of, state_rules
 from ..render.tables import NONE, Table
 
 _JOINT = re.compile(r"(?<=[,/;])")
@@ -43,7 +44,9 @@ def environment() -> Environment:
     templates.filters["dotted"] = dotted
     templates.filters["verbatim"] = verbatim
     templates.filters["query"] = query_of
+    templates.filters["state_look"] = look_of
     templates.globals["absent"] = NONE
+    templates.globals["states"] = STATES
     templates.globals["counted"] = counted
     return templates
 
@@ -112,9 +115,10 @@ def rendered_block(template: str, block: str, **values: Any) -> Markup:
 @cache
 def style_sheets() -> dict[str, str]:
     """Return the style sheets by the names of their files, in the order in which they apply."""
-    return {
-        name: (_FOLDER / name).read_text(encoding="utf-8") for name in ("tokens.css", "style.css")
-    }
+    tokens, style = (
+        (_FOLDER / name).read_text(encoding="utf-8") for name in ("tokens.css", "style.css")
+    )
+    return {"tokens.css": tokens + state_rules(), "style.css": style}
 
 
 def style_sheet() -> str:

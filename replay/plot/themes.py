@@ -12,6 +12,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..render.state_looks import DONE, FAILED, PENDING, RUNNING, STATES, WAITING
 from .picture import Role
 
 LIGHT, DARK, AUTO = THEMES = ("light", "dark", "auto")
@@ -43,6 +44,20 @@ _PLAIN: Mapping[str, tuple[str, str]] = MappingProxyType(
         "marked": ("#f8e7c9", "#463414"),
     }
 )
+_STATES: Mapping[Role, tuple[str, str]] = MappingProxyType(
+    {
+        role: (STATES[state].light, STATES[state].dark)
+        for role, state in (
+            (Role.PENDING, PENDING),
+            (Role.BOUND, WAITING),
+            (Role.RUNNING, RUNNING),
+            (Role.FINISHED, DONE),
+            (Role.EVICTED, FAILED),
+        )
+    }
+)
+"""Pods by state: as on pages."""
+
 _LINES: Mapping[Role, tuple[str, str]] = MappingProxyType(
     {
         Role.ALLOCATED: ("#0072b2", "#56b4e9"),
@@ -56,14 +71,10 @@ _LINES: Mapping[Role, tuple[str, str]] = MappingProxyType(
 _SURFACES: Mapping[Role, tuple[str, str]] = MappingProxyType(
     {
         Role.ALLOCATED: ("#c9e0f0", "#1c4460"),
-        Role.PENDING: ("#c07800", "#f5cf6b"),
-        Role.BOUND: ("#56b4e9", "#5fb2e6"),
-        Role.RUNNING: ("#00629a", "#2b7fc0"),
-        Role.FINISHED: ("#b4bdc9", "#556070"),
+        **_STATES,
         Role.LOGGED: ("#4a90c2", "#4d9bd0"),
         Role.INFERRED: ("#d3a03a", "#d9ad55"),
         Role.LONGEST: ("#8a7fb5", "#9c92cc"),
-        Role.EVICTED: ("#cf5f10", "#f08a44"),
         Role.SAME: ("#7fb0d4", "#3a6e96"),
         Role.EXPLAINED: ("#e0a92e", "#e3b34f"),
         Role.DIFFERENT: ("#a3341c", "#ff7d5c"),

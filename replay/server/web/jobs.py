@@ -19,10 +19,10 @@ from ...logs.given_names import shortened, stem_of
 from ...moments.moment import Moment
 from ...render.blocks import Ref, Section, Sentence, Words, here_ref, joined, object_ref
 from ...render.columns import TableContext
+from ...render.state_looks import look_of
 from .blocks import BlockPage, drawn, nothing, paged
 from .forms import FormField, form
 from .look import Look
-from .looks import look_of
 from .notes import JOB, POD, PODGROUP, WAITING, gaps
 from .page import page
 

@@ -28,10 +28,10 @@ from ...moments.times import (
     with_spans,
 )
 from ...recorded.session_list import listed_sessions
+from ...render.state_looks import STATES, look_of
 from .axis import Axis
 from .lives import life_of
 from .look import Look
-from .looks import GLYPHS, look_of
 
 MOST_LANES = 12
 MOST_MARKS = 5000
@@ -278,14 +278,14 @@ def _stretches(steps: Sequence[LifeStep], look: Look, axis: Axis) -> Iterator[Dr
         ends = 100.0
         if following is not None and following.position <= look.end:
             ends = _ends(axis, following.position, following.when)[0]
-        drawn = look_of(step.state.status, node=step.state.node)
+        drawn = look_of(step.state.status, step.state.node)
         yield DrawnStretch(
             x=x,
             width=max(round(ends - x, 2), _LEAST),
             phase=step.state.status,
             node=step.state.node,
             look=drawn,
-            glyph=GLYPHS[drawn],
+            glyph=STATES[drawn].sign,
             begin=step.position,
             time=known_text(step.when),
         )

@@ -37,6 +37,7 @@ from ...render.blocks import (
 from ...render.differences import value_text
 from ...render.documents import plain
 from ...render.events import object_text
+from ...render.state_looks import look_of
 from ...render.tables import NONE, TextColumn, cut, table_of
 from .blocks import BlockPage, drawn, paged
 from .bounded import MOST_ROWS
@@ -164,7 +165,7 @@ def _node(entry: Entry | None) -> str:
 def _state(entry: Entry, name: str, last: str) -> list[Block]:
     """Return what an object is, and what can be asked about it."""
     status, node, kind = status_of(entry.fact), _node(entry), name.partition("/")[0]
-    said: list[str] = [Marked(status, "name"), " · "] if status else []
+    said: list[str] = [Marked(status, f"phase {look_of(status, node)}"), " · "] if status else []
     if node:
         bound = moment_ref(entry.bound_position) if entry.bound_position else ""
         yet = (" (bound by ", bound, "; no version shows it yet)") if bound else ()

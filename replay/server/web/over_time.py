@@ -19,6 +19,7 @@ from ...facade.log import Log
 from ...moments.times import time_text
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
+from ...render.state_looks import STATES, look_of
 from ...series.gang_phases import GangRow, gang_phases
 from ...series.incidents import Incident, scheduler_incidents
 from ...series.node_use import CORDONED, GONE, NOT_READY, NodeUse, NodeUseRow, node_use
@@ -26,7 +27,6 @@ from ...series.period import Period, ShownPeriod, span_of
 from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of, queue_shares
 from ..reach import reach_all
 from .look import Look
-from .looks import GLYPHS, look_of
 from .page import page
 from .whole_log import kept
 
@@ -225,7 +225,7 @@ def _job_row(row: GangRow, period: Period) -> JobRow:
                 width=round(100 * (phase.end - phase.begin) / whole, 2),
                 phase=phase.phase,
                 look=look_of(phase.phase),
-                glyph=GLYPHS[look_of(phase.phase)],
+                glyph=STATES[look_of(phase.phase)].sign,
                 time=time_text(phase.begin),
             )
             for phase in row.phases
