@@ -10,7 +10,7 @@ import click
 
 from ..questions.fields import DeclaredField, declared_parameters
 from .examples import epilog_of
-from .shell import guarded
+from .shell import guarded, zone_option
 
 LINE = 100
 """The longest sentence in a list of commands; longer ones are cut."""
@@ -27,6 +27,7 @@ def command(name: str, *, hidden: bool = False) -> Callable[[Callable[..., None]
     def make(function: Callable[..., None]) -> click.Command:
         last, end = name.rpartition(" ")[2], epilog_of(name)
         params = [parameter_of(field) for field in declared_parameters(function)]
+        params.append(zone_option())
         return click.command(last, params=params, epilog=end, hidden=hidden)(guarded(function))
 
     return make

@@ -84,6 +84,7 @@ def ingest(
     from ..render.figures import summary_lines
     from ..render.progress import counting, phases
     from ..truth.truth import build_index
+    from .open_log import read_zone
 
     chosen = IngestOptions(
         cluster=cluster,
@@ -91,7 +92,9 @@ def ingest(
         skip_malformed=skip_malformed,
         partial_lists=partial_lists,
         complete=complete,
-        taken_at=None if taken_at is None else fetched(taken_at, option="--taken-at"),
+        taken_at=None
+        if taken_at is None
+        else fetched(taken_at, option="--taken-at", zone=read_zone()),
         year=year,
         redact=redact,
     )

@@ -48,7 +48,7 @@ def kubeconfig(
     from ..render.yaml_text import YamlWriter
     from ..server.access_token import token_in
     from ..server.kubernetes.read.kubeconfig import kubeconfig as kubeconfig_of
-    from .open_log import opened
+    from .open_log import opened, without_zone
 
     if out is not None:
         refuse_form(
@@ -58,6 +58,7 @@ def kubeconfig(
         # An invalid point would otherwise be found only by kubectl.
         for point in points:
             opened_log.moment(point)
+        points = tuple(without_zone(opened_log, point) for point in points)
     token = "" if token_file is None else token_in(token_file)
     text = YamlWriter().text(kubeconfig_of(server, log, points, token))
     if out is None:

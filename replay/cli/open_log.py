@@ -6,17 +6,37 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .shell import note
+from .shell import note, shown_zone
 
 if TYPE_CHECKING:
     from ..logs.log import Log
+    from ..moments.zones import Zone
 
 
 def opened(place: str, **options: Any) -> Log:
     """Open a log as :func:`plinian.replay.logs.log.opened` does; remarks are printed."""
     from ..logs.log import opened as open_log
 
-    return open_log(place, remark=lambda line: note(f"plinian: {line}"), **options)
+    return open_log(
+        place, remark=lambda line: note(f"plinian: {line}"), zone=read_zone(), **options
+    )
+
+
+def read_zone() -> Zone:
+    """Return the zone of times that are written without one."""
+    from ..moments.zones import UTC_ZONE
+
+    return shown_zone() or UTC_ZONE
+
+
+def without_zone(log: Log, point: str) -> str:
+    """Return a point for a server, which does not know of this command's zone.
+
+    A time becomes one that says its zone; another point stays, as -5m moves with the log's end.
+    """
+    is_time = (":" in point and not point.startswith(("rv:", "session:"))) or "-" in point[1:]
+    moment = log.moment(point) if shown_zone() is not None and is_time else None
+    return point if moment is None or moment.time is None else moment.label
 
 
 @contextmanager
@@ -37,6 +57,7 @@ def opened_or_read(
 
         with log_of(inputs) as one_off:
             one_off.as_known_at = as_known_at
+            one_off.zone = read_zone()
             yield one_off
         return
     narrowed = {"branch": branch, "cluster": cluster, "as_known_at": as_known_at}

@@ -54,7 +54,7 @@ def _body(action: str | None, value: str | None) -> dict[str, Any] | None:
     if action == "to":
         if value is None:
             raise UsageError("to which point?", now="write plinian play to POINT")
-        return {"command": action, "point": value}
+        return {"command": action, "point": _with_zone(value)}
     if action in {"pause", "step"}:
         if value is not None:
             raise UsageError(f"{action} takes no {value!r}", now=f"write plinian play {action}")
@@ -64,6 +64,27 @@ def _body(action: str | None, value: str | None) -> dict[str, Any] | None:
             raise UsageError("which speed?", now="write plinian play speed 10x")
         return {"command": action}
     return {"command": action, "speed": speed_of(value)}
+
+
+def _with_zone(point: str) -> str:
+    """Return a point with the zone in which this command reads it, which a server does not know.
+
+    :raises UsageError: it is a time of day, of which only the server knows the day.
+    """
+    from ...engine.errors import UsageError
+    from ...engine.kubernetes.units import format_time
+    from ..moments.zones import time_of
+    from .shell import shown_zone
+
+    zone = shown_zone()
+    if zone is None or point.startswith(("rv:", "session:", "-", "@")) or ":" not in point:
+        return point
+    try:
+        return format_time(time_of(point, zone))
+    except ValueError as fault:
+        raise UsageError(
+            f"{point!r} has no date", now="write the date too, as in 2026-01-02T10:42:07"
+        ) from fault
 
 
 def speed_of(text: str) -> float:

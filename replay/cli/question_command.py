@@ -39,7 +39,7 @@ from .coverage_warnings import (
     warn_unknown,
 )
 from .examples import epilog
-from .shell import fail, guarded, note, shows_progress, style, write_lines
+from .shell import fail, guarded, note, shows_progress, style, write_lines, zone_option
 
 if TYPE_CHECKING:
     from ..logs.log import Log
@@ -68,7 +68,7 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
     run.__doc__ = " ".join(filter(None, (inspect.getdoc(kind), kind.in_terminal)))
     guarded_run: Callable[..., None] = guarded(run)
     name, end = kind.command.rpartition(" ")[2], epilog(kind.examples)
-    params = list(map(parameter_of, _parameters(kind)))
+    params = [*map(parameter_of, _parameters(kind)), zone_option()]
     if below:
         return group_command(name, guarded_run, params, end, *map(command_of, below))
     return click.command(name, params=params, epilog=end)(guarded_run)

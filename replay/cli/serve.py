@@ -77,7 +77,7 @@ def serve(
         place=log,
         branch=branch,
         cluster=cluster,
-        at=at,
+        at=_at(at, log, cluster, branch),
         release=serving.release_named(release, log, cluster, branch),
         address=listen,
         port=port,
@@ -100,6 +100,20 @@ def serve(
     Serving(settings, names=names, ready=ready, logger=logger).run()
 
 
+def _at(point: str, place: str, cluster: str | None, branch: str) -> str:
+    """Return the point to serve, as the server reads it: it does not know of this command's zone.
+
+    :raises PlinianError: there is no such log, or no such moment of it.
+    """
+    from .open_log import opened, without_zone
+    from .shell import shown_zone
+
+    if shown_zone() is None:
+        return point
+    with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
+        return without_zone(log, point)
+
+
 def _time_of(text: str) -> int:
     """Return a time in microseconds.
 
@@ -108,12 +122,14 @@ def _time_of(text: str) -> int:
     from time import time
 
     from ...engine.errors import UsageError
-    from ...engine.kubernetes.units import SECOND_US, parse_time
+    from ...engine.kubernetes.units import SECOND_US
+    from ..moments.zones import time_of
+    from .open_log import read_zone
 
     if text == "now":
         return int(time()) * SECOND_US
     try:
-        return parse_time(text)
+        return time_of(text, read_zone())
     except ValueError as fault:
         raise UsageError(
             f"{text!r} is no time", now="write --shift-times now, or 2026-11-24T08:00:00Z"

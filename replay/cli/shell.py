@@ -9,10 +9,12 @@ from functools import wraps
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TextIO
 
 import click
+from click.core import ParameterSource
 
 from ...engine.errors import PlinianError
 
 if TYPE_CHECKING:
+    from ..moments.zones import Zone
     from ..render.tables import Style
 
 P = ParamSpec("P")
@@ -84,7 +86,8 @@ def as_message(line: str) -> str:
     from ..render.tables import Style, paragraph
 
     width = _columns(sys.stderr) if sys.stderr.isatty() else None
-    return "".join(paragraph(one_line(line), Style(width=width, whole=True)))
+    style = Style(width=width, whole=True, zone=shown_zone())
+    return "".join(paragraph(one_line(line), style))
 
 
 def write_lines(lines: Iterable[str]) -> None:
@@ -111,13 +114,54 @@ def style() -> Style:
     """
     from ..render.tables import Style
 
-    wide = _asked_wide()
+    wide, zone = _asked_wide(), shown_zone()
     if not is_terminal():
-        return Style(wide=bool(wide))
+        return Style(wide=bool(wide), zone=zone)
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     width = _columns(sys.stdout)
-    return Style(colour, width) if wide is None else Style(colour, width, wide, _WIDE, wide)
+    if wide is None:
+        return Style(colour, width, zone=zone)
+    return Style(colour, width, wide, _WIDE, wide, zone)
 
+
+def shown_zone() -> Zone | None:
+    """Return the zone in which text shows times, as ``--tz`` says; None is UTC."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(_ZONE)
+
+
+def zone_option() -> click.Option:
+    """Return the option that every command has: the zone of its times."""
+    return click.Option(
+        ["--tz"],
+        metavar="ZONE",
+        envvar="PLINIAN_TZ",
+        show_envvar=True,
+        expose_value=False,
+        callback=_keep_zone,
+        help="Show times in this zone, and read times that have none in it: a name such as "
+        "Europe/Berlin, or local; by default UTC. JSON, YAML and files stay in UTC.",
+    )
+
+
+def _keep_zone(context: click.Context, option: click.Parameter, name: str | None) -> None:
+    """Keep the zone for the command and those below it; what is written beats the environment."""
+    if not name:
+        return
+    from ..moments.zones import UTC_ZONE, zone_of
+
+    written = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    if not written and _ZONE in context.meta:
+        return
+    try:
+        zone = zone_of(name)
+    except PlinianError as fault:
+        fail(fault)
+    context.meta[_ZONE] = None if zone == UTC_ZONE else zone
+
+
+_ZONE = "plinian.zone"
+"""The key of the zone in what click keeps of a command line."""
 
 _WIDE = "-o wide shows all"
 

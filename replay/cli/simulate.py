@@ -89,18 +89,19 @@ def simulate(
     share a column. --conf and --patch show what would happen with another configuration or object.
     """
     from ...engine.errors import UsageError
-    from ...engine.kubernetes.units import parse_time
     from ..facade.cases import releases_of
     from ..logs.given_confs import conf_file
+    from ..moments.zones import time_of
     from ..questions.question import taken
     from ..render.progress import counting
     from ..simulate.batch import Task, run_all
     from ..simulate.changed_scenario import ScenarioChanges
     from ..what_if.changed_names import checked_patches
+    from .open_log import read_zone
 
     releases = releases_of(release, partial(taken, remark=note, assume=assume))
     try:
-        present = None if now is None else parse_time(now)
+        present = None if now is None else time_of(now, read_zone())
     except ValueError as fault:
         raise UsageError(f"--now: {fault}", now="write 2025-07-30T07:56:43Z") from fault
     shown = show or out is None

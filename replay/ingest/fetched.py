@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.units import SECOND_US, format_time, parse_time
+from ...engine.kubernetes.units import SECOND_US, format_time
+from ..moments.zones import UTC_ZONE, Zone, time_of
 
 
-def fetched(given: object, *, option: str) -> tuple[int, int]:
+def fetched(given: object, *, option: str, zone: Zone = UTC_ZONE) -> tuple[int, int]:
     """Return the earliest and the latest time of fetching; a whole second is a range.
 
     :param given: text, as in ``REQUESTED/ANSWERED``, or two times in microseconds since 1970.
-    :param option: how messages call it.
+    :param option: how messages call it. :param zone: of times without one.
     :raises UsageError: it is neither, or ends before it begins.
     """
-    asked, answered = _times(given, option)
+    asked, answered = _times(given, option, zone)
     if answered < asked:
         raise UsageError(
             f"{option} {given!r} ends before it begins", now="write the time of the request first"
@@ -21,14 +22,14 @@ def fetched(given: object, *, option: str) -> tuple[int, int]:
     return asked, answered
 
 
-def _times(given: object, option: str) -> tuple[int, int]:
+def _times(given: object, option: str, zone: Zone) -> tuple[int, int]:
     match given:
         case (int(asked), int(answered)):
             return asked, answered
         case str(text):
             first, slash, last = text.partition("/")
             try:
-                asked, answered = parse_time(first), parse_time(last if slash else first)
+                asked, answered = time_of(first, zone), time_of(last if slash else first, zone)
                 # A time that can be read may still be too far away to be written.
                 format_time(asked), format_time(answered)
             except (ValueError, OverflowError, OSError) as fault:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ...engine.events import Recorded
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, HeadInfo, Query, VerifyReport, open_log
+from ..moments.zones import UTC_ZONE, Zone
 from ..truth.log_states import LogStates
 from ..truth.points import Point
 from ..truth.truth import state_digest
@@ -36,6 +37,7 @@ class Log(LogStates):
             place=self.place,
             as_known_at=self.as_known_at,
             recent_beliefs=self.recent_beliefs,
+            zone=self.zone,
         )
 
     def get(
@@ -119,11 +121,12 @@ def opened(
     cluster: str | None = None,
     as_known_at: str | None = None,
     remark: Callable[[str], None] | None = None,
+    zone: Zone = UTC_ZONE,
 ) -> Log:
     """Open the log at a path or URL.
 
     :param create: create a log if there is none. :param read_only: write nothing.
-    :param as_known_at: and ``remark``: as for :class:`Log`.
+    :param as_known_at: and ``remark`` and ``zone``: as for :class:`Log`.
     :raises LogNotFound: there is none.
     """
     store = open_log(place, create=create, read_only=read_only, remark=remark)
@@ -134,4 +137,5 @@ def opened(
         place=str(place),
         as_known_at=as_known_at,
         remark=remark,
+        zone=zone,
     )

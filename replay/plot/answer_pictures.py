@@ -11,6 +11,7 @@ from ..fidelity.report import NOT_EXPLAINED, Difference, Fidelity, SessionFideli
 from ..forecast.forecast_course import Course
 from ..forecast.forecast_outcome import Forecast
 from ..forecast.recorded_usage import BUCKETS, QueueUse
+from ..moments.zones import UTC_ZONE, Zone
 from ..render.screen import one_line
 from ..series.incidents import Incident
 from ..series.period import Period, divided
@@ -46,13 +47,14 @@ class _Pair(NamedTuple):
         return sum(abs((original or 0.0) - (changed or 0.0)) for original, changed in both) / most
 
 
-def forecast_picture(forecast: Forecast, log: str) -> Picture:
+def forecast_picture(forecast: Forecast, log: str, zone: Zone = UTC_ZONE) -> Picture:
     """Return the picture of queues in all courses: a panel for each that differs.
 
     With the original alone, the panels are the queues that hold most cpu.
     """
     length = forecast.until - forecast.begin
-    period = Period(begin=forecast.begin, end=forecast.until, step=max(-(-length // BUCKETS), 1))
+    step = max(-(-length // BUCKETS), 1)
+    period = Period(begin=forecast.begin, end=forecast.until, step=step, zone=zone)
     pairs = [pair for pair in _pairs(forecast, period) if pair.difference]
     most = sorted(pairs, key=lambda pair: (-pair.difference, pair[:3]))[:MOST_PANELS]
     several = len(forecast.courses) > 2
@@ -131,14 +133,14 @@ def _limits(pair: _Pair) -> Iterator[NumberLine]:
             yield NumberLine(role, f"{role.value} at first", (amount * scale,) * len(pair.original))
 
 
-def fidelity_picture(report: Fidelity, log: str) -> Picture:
+def fidelity_picture(report: Fidelity, log: str, zone: Zone = UTC_ZONE) -> Picture:
     """Return the picture of sessions by how they came out, and of what was needed for that.
 
     Differences that are not explained are marked.
     """
     sessions = report.sessions
     times = [fidelity.opened for fidelity in sessions]
-    period = divided(min(times, default=0), max(times, default=0))
+    period = divided(min(times, default=0), max(times, default=0), zone)
     parts: list[list[SessionFidelity]] = [[] for _ in range(period.parts)]
     for session in sessions:
         parts[period.part_of(session.opened)].append(session)

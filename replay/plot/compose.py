@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.counts import counted
@@ -278,9 +279,9 @@ def notes_of(marks: Sequence[IncidentMark], period: Period) -> list[str]:
 
 def _incident_text(mark: IncidentMark, period: Period) -> str:
     time, until, _, text = mark.incident
-    exact = min(SECOND_US, period.step)
-    end = f" to {clock_text(until, exact=exact)}" if until is not None else ""
-    return f"{clock_text(time, exact=exact)}{end}  {one_line(text)}"
+    clock = partial(clock_text, zone=period.zone, exact=min(SECOND_US, period.step))
+    end = f" to {clock(until)}" if until is not None else ""
+    return f"{clock(time)}{end}  {one_line(text)}"
 
 
 def resolution(period: Period, kept: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from ...engine.kubernetes.amount_texts import short_amount
-from ...engine.kubernetes.units import SECOND_US, format_time, in_bytes
+from ...engine.kubernetes.units import SECOND_US, in_bytes
+from ..moments.zones import Zone
 from ..series.period import Period
 from .picture import COUNT, DURATION
 
@@ -46,34 +48,40 @@ def duration(micros: int) -> str:
 
 def period_text(period: Period) -> str:
     """Return a period as ``2026-11-21 01:52:36 to 01:55:17 UTC``."""
-    begin, end = _plain(period.begin), _plain(period.end)
+    begin, end = (_plain(time, period.zone) for time in (period.begin, period.end))
     same_day = begin[:10] == end[:10]
-    return f"{begin} to {end[11:] if same_day else end} UTC"
+    return f"{begin} to {end[11:] if same_day else end} {period.zone.label(period.begin)}"
 
 
-def clock_text(time: int, *, exact: int = SECOND_US) -> str:
-    """Return the time of day, in UTC; below a second only if the step that it is for is."""
-    text = format_time(time - time % (1000 if exact < SECOND_US else SECOND_US))
-    return text[11:-1] if exact >= SECOND_US else text[11:-1][:12]
+def clock_text(time: int, zone: Zone, *, exact: int = SECOND_US) -> str:
+    """Return the time of day; below a second only if the step that it is for is."""
+    text = _plain(time, zone)[11:]
+    return text if exact >= SECOND_US or not time % SECOND_US // 1000 else f"{text}{_milli(time)}"
 
 
-def _plain(time: int) -> str:
-    return format_time(time - time % SECOND_US)[:-1].replace("T", " ")
+def _milli(time: int) -> str:
+    return f".{time % SECOND_US // 1000:03d}"
+
+
+def _plain(time: int, zone: Zone) -> str:
+    return zone.moment(time - time % SECOND_US).isoformat()[:19].replace("T", " ")
 
 
 def times_on_axis(period: Period, most: int) -> list[tuple[int, str]]:
     """Return at most so many times to mark on an axis, with their texts."""
-    length = period.end - period.begin
+    length, zone = period.end - period.begin, period.zone
     step = next((size for size in _TIMES if length <= size * most), _TIMES[-1])
-    first = -(-period.begin // step) * step
+    # Marks are at round times of the zone: its midnight, and not that of UTC.
+    ahead = (zone.moment(period.begin).utcoffset() or timedelta()) // timedelta(microseconds=1)
+    first = -(-(period.begin + ahead) // step) * step - ahead
     times = range(first, period.end + 1, step)
     if step >= _DAY:
-        return [(time, format_time(time)[:10]) for time in times][: most + 1]
-    return [(time, _of_day(time, step)) for time in times]
+        return [(time, _plain(time, zone)[:10]) for time in times][: most + 1]
+    return [(time, _of_day(time, step, zone)) for time in times]
 
 
-def _of_day(time: int, step: int) -> str:
-    text = clock_text(time, exact=step)
+def _of_day(time: int, step: int, zone: Zone) -> str:
+    text = clock_text(time, zone, exact=step)
     return text if step % _MINUTE else text[:5]
 
 

@@ -274,7 +274,8 @@ def _notes_of_gaps(log: Log, picture: Picture, span: ShownPeriod) -> list[str]:
     inside = [(low, high) for low, high in whole if low < period.end and high > period.begin]
     if not inside:
         return []
-    said = [f"{clock_text(low)} and {clock_text(high)}" for low, high in inside[:_GAPS]]
+    zone = period.zone
+    said = [f"{clock_text(low, zone)} and {clock_text(high, zone)}" for low, high in inside[:_GAPS]]
     more = f", and {counted(len(inside) - _GAPS, 'more gap')}" if inside[_GAPS:] else ""
     where = f"between {', '.join(said)}{more}"
     return [f"in a gap of the log, times of changes are not known, drawn in the middle: {where}"]
@@ -315,8 +316,8 @@ def plot_of(
 
     name = log_name(place)
     if isinstance(found, Fidelity):
-        return Plot(fidelity_picture(found, name))
-    return Plot(forecast_picture(found, name))
+        return Plot(fidelity_picture(found, name, log.zone))
+    return Plot(forecast_picture(found, name, log.zone))
 
 
 def _drawn(

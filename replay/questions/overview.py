@@ -67,7 +67,7 @@ class OverviewQuestion(QuestionOfSessions["Overview"], frozen=True, kw_only=True
         from ..render.blocks import block_lines  # noqa: PLC0415
         from ..render.overview import overview_sections  # noqa: PLC0415
 
-        return block_lines(overview_sections(overview), style=style)
+        return block_lines(overview_sections(overview, style.zone), style=style)
 
     def notes(self, overview: Overview) -> Sequence[str]:
         """Return what was assumed."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import parse_time
 from ..moments.actors import short_actor
+from ..moments.zones import Zone, time_of_day, times_in
 from ..overview.problems import Act, Overview, Problem, ProblemKind
 from .amounts import UNKNOWN, duration
 from .blocks import (
@@ -57,8 +58,11 @@ _LISTED = 10
 """How many problems of a kind are listed; commands list the others."""
 
 
-def overview_sections(overview: Overview) -> Iterator[Section]:
-    """Yield an overview, as a terminal and pages show it."""
+def overview_sections(overview: Overview, zone: Zone | None = None) -> Iterator[Section]:
+    """Yield an overview, as a terminal and pages show it. :param zone: of its times; None is UTC.
+
+    Times of day are without their zone: the first line says it, and the head of what was done.
+    """
     asked = overview.asked
     when = asked.at if asked.time in {"", asked.at} else f"{asked.at} ({asked.time})"
     yield Section(
@@ -69,9 +73,9 @@ def overview_sections(overview: Overview) -> Iterator[Section]:
         ]
     )
     for kind, group in groupby(overview.problems, key=lambda problem: ProblemKind(problem.kind)):
-        yield _section(kind, list(group), asked.time)
+        yield _section(kind, list(group), asked.time, zone)
     if asked.since:
-        yield _done(overview)
+        yield _done(overview, zone)
     if overview.not_checked:
         items = [ListedItem(text) for text in overview.not_checked]
         yield Section([TerminalLine("NOT CHECKED"), ItemList(items, "gaps")], "Not checked")
@@ -83,9 +87,9 @@ def _placed(overview: Overview) -> Iterator[Block]:
         yield Sentence(f"{starts} only for this session, which starts them.", "blank")
 
 
-def _section(kind: ProblemKind, problems: list[Problem], now: str) -> Section:
+def _section(kind: ProblemKind, problems: list[Problem], now: str, zone: Zone | None) -> Section:
     shown, left = problems[:_LISTED], len(problems) - _LISTED
-    items = [_item(problem, now) for problem in shown]
+    items = [_item(problem, now, zone) for problem in shown]
     blocks: list[Block] = [TerminalLine(_TITLES[kind].upper()), ItemList(items, "chain")]
     if left > 0:
         blocks.append(Sentence(f"and {left} more", "cut"))
@@ -93,10 +97,10 @@ def _section(kind: ProblemKind, problems: list[Problem], now: str) -> Section:
     return Section(blocks, _TITLES[kind], id=kind)
 
 
-def _item(problem: Problem, now: str) -> ListedItem:
+def _item(problem: Problem, now: str, zone: Zone | None) -> ListedItem:
     parts: list[str] = [problem.text]
     if problem.since:
-        parts.append(_since(problem, now))
+        parts.append(_since(problem, now, zone))
     if problem.objects:
         named = [_link(problem, name) for name in problem.objects[:_NAMED]]
         left = problem.count - len(named)
@@ -111,21 +115,21 @@ def _link(problem: Problem, name: str) -> Ref:
     return object_ref(name)
 
 
-def _since(problem: Problem, now: str) -> str:
+def _since(problem: Problem, now: str, zone: Zone | None) -> str:
     """Return since when something is so; of a queue, since when it holds so much."""
     took = duration(parse_time(problem.since) or 0, parse_time(now) or 0) if now else ""
-    since = f"since {_clock(problem.since, now)}"
+    since = f"since {_clock(times_in(problem.since, zone), times_in(now, zone))}"
     if problem.at_least:
         return f" · so much for at least {took}, {since}" if took else f" · so much {since}"
     return f" · {took}, {since}" if took else f" · {since}"
 
 
-def _done(overview: Overview) -> Section:
+def _done(overview: Overview, zone: Zone | None) -> Section:
     since = overview.asked.since
     title = f"Done since {since}"
     blocks: list[Block] = [TerminalLine(f"DONE SINCE {since}")]
     if overview.acts:
-        rows = [_row(act) for act in overview.acts]
+        rows = [_row(act, zone) for act in overview.acts]
         table = Table(("TIME", "BY", "WHAT"), rows, keep=("WHAT",), shorten=("BY", "WHAT"))
         blocks.append(table)
     else:
@@ -136,7 +140,7 @@ def _done(overview: Overview) -> Section:
     return Section(blocks, title, id="done", captions=False)
 
 
-def _row(act: Act) -> tuple[str, str, str]:
+def _row(act: Act, zone: Zone | None) -> tuple[str, str, str]:
     what: str = act.text
     if act.count > 1:
         more = act.count - min(len(act.objects), _NAMED)
@@ -145,11 +149,12 @@ def _row(act: Act) -> tuple[str, str, str]:
     elif act.objects:
         what = Words(f"{act.text} ", object_ref(act.objects[0]))
     when = act.of_day or act.time
+    if zone is not None:
+        when = time_of_day(times_in(act.time, zone))
     time = Words(when, " ", moment_ref(act.position)) if act.position else when
     return time, short_actor(act.actor) or UNKNOWN, what
 
 
 def _clock(time: str, now: str) -> str:
     """Return one time without the date, if that is the date of the moment."""
-    day, clock = time[:_DATE], time[_DATE:]
-    return clock.removesuffix("Z") if now.startswith(day) else time
+    return time_of_day(time) if now.startswith(time[:_DATE]) else time

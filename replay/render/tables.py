@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, TextIO, TypeVar
 
 import msgspec
 
+from ..moments.zones import Zone, times_in
 from .layout import GAP, NONE, Layout, broken, in_blocks, kept, laid_out, pieces
 from .screen import MARKS, SGR, one_line
 
@@ -100,6 +101,7 @@ class Style(msgspec.Struct, frozen=True):
     :param whole: nothing is left out and shortened, as with ``-o wide``.
     :param advice: where columns that are left out are shown.
     :param wide: ``-o wide`` is given, on a terminal or not: more columns, and full names.
+    :param zone: in which times are shown; None is UTC.
     """
 
     colour: bool = False
@@ -107,6 +109,7 @@ class Style(msgspec.Struct, frozen=True):
     whole: bool = False
     advice: str = "a wider terminal and a pipe show all"
     wide: bool = False
+    zone: Zone | None = None
 
     def narrower(self, by: int) -> Style:
         """Return the style of text that is indented by so many spaces."""
@@ -144,7 +147,7 @@ def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) ->
     On a narrow terminal cells go on in the next line, and a last line names columns that are not
     shown. If all are wanted, they are shown one after the other, each time with the first one.
     """
-    rows = [_in_lines(row) for row in table.rows]
+    rows = [_in_lines(row, style.zone) for row in table.rows]
     layouts = _layouts(table, rows, _widths(table.headers, rows), style)
     for number, layout in enumerate(layouts):
         yield from "\n" * (number > 0)
@@ -169,7 +172,7 @@ def stream_lines(
     :param table: the columns; it has no rows.
     :param endless: name the columns that are not shown above the table, as no line is the last.
     """
-    rows = map(_in_lines, rows)
+    rows = (_in_lines(row, style.zone) for row in rows)
     first = list(islice(rows, look_ahead))
     usual = [min(width, _USUAL) for width in _widths(table.headers, first)]
     layouts = _layouts(table, first, usual, style)
@@ -193,6 +196,7 @@ def paragraph(text: str, style: Style, *, indent: str = "  ") -> Iterator[str]:
 
     :param indent: what further lines begin with.
     """
+    text = times_in(text, style.zone)
     if style.width is None or shown_length(text) <= style.width:
         yield f"{text}\n"
         return
@@ -205,6 +209,8 @@ def paragraph(text: str, style: Style, *, indent: str = "  ") -> Iterator[str]:
 
 def fitted(lines: Iterable[str], style: Style) -> Iterator[str]:
     """Yield lines of text; those that are too long for a terminal go on between words."""
+    if style.zone is not None:
+        lines = (times_in(line, style.zone) for line in lines)
     if style.width is None or style.whole:
         yield from lines
         return
@@ -225,8 +231,10 @@ def shown_length(text: str) -> int:
     return len(text) if text.isprintable() else sum(character not in SGR for character in text)
 
 
-def _in_lines(row: Sequence[str]) -> Sequence[str]:
-    """Return a row with each cell as one line."""
+def _in_lines(row: Sequence[str], zone: Zone | None) -> Sequence[str]:
+    """Return a row with each cell as one line, and times of a zone."""
+    if zone is not None:
+        row = [times_in(cell, zone) for cell in row]
     return row if "".join(row).isprintable() else [one_line(cell) for cell in row]
 
 

@@ -72,7 +72,8 @@ def gang(
     period = span.period
     if not whole:
         begin = max(gang_changes[0].time, period.begin)
-        period = divided(begin, max(min(_until(gang_changes, period.end), period.end), begin))
+        until = max(min(_until(gang_changes, period.end), period.end), begin)
+        period = divided(begin, until, period.zone)
     title = f"{named.kind.lower()} {gang_changes[0].reference.namespace}/{named.name}"
     return _counted(wanted, title, gang_changes, period)
 

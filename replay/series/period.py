@@ -16,6 +16,7 @@ from ..logs.log import Log
 from ..moments.log_clock import time_of_moment
 from ..moments.moment import Moment
 from ..moments.verbs import TELLING, VERBS, verb_of_version
+from ..moments.zones import UTC_ZONE, Zone
 from ..truth.points import Point
 
 PARTS = 250
@@ -36,11 +37,13 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
     """A time between two moments, and its division.
 
     :param begin: and ``end``: microseconds since 1970. :param step: the length of a part.
+    :param zone: in which a picture shows its times.
     """
 
     begin: int
     end: int
     step: int
+    zone: Zone = UTC_ZONE
 
     @property
     def parts(self) -> int:
@@ -94,7 +97,7 @@ def span_of(
             f"{format_time(until)}",
             now=f"the log has times from {format_time(first)} to {format_time(last)}",
         )
-    return ShownPeriod(divided(begin, until), end)
+    return ShownPeriod(divided(begin, until, log.zone), end)
 
 
 def observed_from(log: Log, moment: Moment) -> int | None:
@@ -158,7 +161,7 @@ _CHANGES = (
 """Kinds of events that show a change; a configuration may be much older than what shows it."""
 
 
-def divided(begin: int, end: int) -> Period:
+def divided(begin: int, end: int, zone: Zone = UTC_ZONE) -> Period:
     """Return a period with parts of a length that people can read."""
     length = max(end - begin, 1)
     step = next(
@@ -166,7 +169,7 @@ def divided(begin: int, end: int) -> Period:
         -(-length // PARTS),
     )
     # A period without any length has one part, too.
-    return Period(begin=begin, end=max(end, begin + step), step=step)
+    return Period(begin=begin, end=max(end, begin + step), step=step, zone=zone)
 
 
 class Track:

@@ -19,6 +19,7 @@ from ..belief.recent_beliefs import RecentBeliefs
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment, remarks_on
 from ..moments.read_coverage import read_coverage
+from ..moments.zones import UTC_ZONE, Zone
 from ..objects.kind_names import ObjectName, kind_named, object_named
 from .points import Point, point_text, resolve
 from .settled_writes import MAY_DELETE
@@ -115,6 +116,7 @@ class LogStates:
     :param remark: called with each remark on a resolved moment: how it was understood, and which
         changes may have happened before or after it.
     :param recent_beliefs: to share them with other logs; by default they are this log's own.
+    :param zone: of points that are times without one.
     """
 
     def __init__(
@@ -127,6 +129,7 @@ class LogStates:
         as_known_at: str | None = None,
         remark: Callable[[str], None] | None = None,
         recent_beliefs: RecentBeliefs | None = None,
+        zone: Zone = UTC_ZONE,
     ) -> None:
         self.store = store
         self.branch = branch
@@ -134,6 +137,7 @@ class LogStates:
         self.place = place
         self.as_known_at = as_known_at
         self._remark = remark
+        self.zone = zone
         self.recent_beliefs = recent_beliefs or RecentBeliefs()
         self._truths = KeptTruths(self._fold)
         self._coverages = lru_cache(maxsize=_COVERAGES_KEPT)(self._cover)
@@ -162,6 +166,7 @@ class LogStates:
             branch=self.branch,
             cluster=self.cluster,
             as_known_at=as_known_at or self.as_known_at,
+            zone=self.zone,
         )
         if self._remark is not None:
             for line in remarks_on(moment):

@@ -3,13 +3,15 @@
 - ``@1042``: what was known when position 1042 had been appended.
 - ``rv:70915324``: when the cluster had reached this resourceVersion.
 - ``2025-07-30T07:56:43Z``: at this time (any RFC 3339 time; seconds may be left out).
-- ``2025-07-30``: when that day began, in UTC.
-- ``10:42:07``, ``10:42``: at this time of day, in UTC, on the last day of the log that has it.
+- ``2025-07-30``: when that day began.
+- ``10:42:07``, ``10:42``: at this time of day, on the last day of the log that has it.
 - ``session:12``: when the scheduler opened its 12th session in the log: what that session knew.
 - ``now``: at the current time.
 - ``-5m``: this long before the last time in the log.
 - ``end``: everything.
 - ``what-if@1042``, ``what-if``: the same on a branch.
+
+Times without a zone are those of the zone of the log that is open: by default UTC.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from ..moments.log_clock import clock_of, span_of_end, span_of_read
 from ..moments.moment import Moment
 from ..moments.slices import refuse_earlier
 from ..moments.times import span_words
+from ..moments.zones import UTC_ZONE, Zone, time_of
 
 _POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
 _DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python does not convert more digits.
@@ -72,10 +75,12 @@ def resolve(
     branch: str = MAIN,
     cluster: str | None = None,
     as_known_at: str | None = None,
+    zone: Zone = UTC_ZONE,
 ) -> Moment:
     """Return the moment that a point names in a log.
 
     :param as_known_at: ``@POSITION``; ignore events appended later.
+    :param zone: of times that have none.
     :raises PointMalformed: the point has none of the forms.
     :raises PointUnknown: it is outside the log.
     """
@@ -117,7 +122,7 @@ def resolve(
         from ..recorded.session_list import at_session  # noqa: PLC0415 -- few commands need it
 
         return at_session(store, moment, text)
-    return _at_time(store, moment, text)
+    return _at_time(store, moment, text, zone)
 
 
 def _position(digits: str, last: int) -> int:
@@ -153,14 +158,14 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
     return msgspec.structs.replace(moment, revision=revision, label=label, note=note)
 
 
-def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
+def _at_time(store: LogStore, moment: Moment, text: str, zone: Zone) -> Moment:
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
     begins, first, last = clock.begins(), clock.first(), clock.last()
     if begins is None or first is None or last is None:
         raise PointUnknown(
             f"{text!r}: the log holds no change of an object with a time", now=_FORMS
         )
-    time, note = _time_named(text, first, last)
+    time, note = _time_named(text, first, last, zone)
     if time < begins:
         raise PointTooEarly(
             f"{text} is before the log begins, at {format_time(begins)}",
@@ -182,10 +187,10 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
     )
 
 
-def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
+def _time_named(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]:
     """Return the time that a text means, and how it was understood if that is not plain.
 
-    :param first: and ``last``: the first and last time of the log.
+    :param first: and ``last``: the first and last time of the log. :param zone: of times without.
     :raises PointMalformed: it is not a time.
     """
     try:
@@ -195,11 +200,11 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
             # A list of 17:40:00 ends the log with that second; ten minutes before is 17:30:00.
             return (span_of_read(last).earliest or last) - parse_duration(text[1:]), ""
         if _DATE.fullmatch(text):
-            return parse_time(f"{text}T00:00:00Z"), f"{text} is the beginning of that day, in UTC"
+            return zone.micros(text), f"{text} is the beginning of that day, in {zone.name}"
         if _CLOCK.fullmatch(text):
-            return _on_a_day(text, first, last)
+            return _on_a_day(text, first, last, UTC_ZONE if text.endswith("Z") else zone)
         minutes = _MINUTES.fullmatch(text)
-        time = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
+        time = time_of(f"{minutes[1]}:00{minutes[2]}" if minutes else text, zone)
         # Only to check: what is read here may be too far away to be printed.
         format_time(time)
     except (ValueError, OverflowError, OSError) as fault:
@@ -207,15 +212,15 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
     return time, ""
 
 
-def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
+def _on_a_day(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]:
     """Return a time of day on the last day on which it is within the log."""
     seconds = text if text.count(":") > 1 else f"{text}:00"
     own = parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
-    days = range(last // _DAY_US, first // _DAY_US - 1, -1)
     # On the last day, the time may be after the end of the log; then that of the day before is
     # meant.
-    inside = [day for day in (days[0], *days[1:2]) if first <= day * _DAY_US + own <= last]
-    time = (inside or [days[0]])[0] * _DAY_US + own
+    days = (zone.moment(end).date().isoformat() for end in (last, last - _DAY_US))
+    times = [zone.micros(day, own) for day in days]
+    time = next((time for time in times if first <= time <= last), times[0])
     return time, f"{text} is read as {format_time(time)}, the last such time in the log"
 
 

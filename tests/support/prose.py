@@ -49,6 +49,7 @@ NOT_SENTENCES = MappingProxyType(
         "replay.cli.question_command": "names of commands",
         "replay.server.api.operation": "whether an error names a command",
         "replay.server.web.routes": "names of files",
+        "replay.moments.zones": "times in printed text, which have one form",
         "replay.plot": "the style of a picture",
         "replay.render.layout": "lines of printed tables",
         "replay.render.short_names": "cells of printed tables",
