@@ -38,6 +38,7 @@ def unplaced(run: Run, phase: str) -> str:
     :param phase: of its PodGroup.
     """
     actions = run.conf.actions
+    # preempt and reclaim only keep nodes (`Statement.Pipeline`): a later allocate has to bind.
     if not {_ALLOCATE, _BACKFILL} & set(actions):
         return f"the configuration has no action that places pods ({', '.join(actions)})"
     if _ALLOCATE not in actions:
@@ -89,6 +90,7 @@ def _over(run: Run, pod: str) -> _Over | None:
     if check is None or not check.permits or not any(map(_owes, check.levels[:1])):
         return None
     own = check.levels[0]
+    # Details have only the queues that are followed; the gauges have the accounts of all.
     for queue, gauges in sorted(run.answer.result.process.gauges.items()):
         for name in in_order(own.wanted) if queue != own.queue else ():
             holds, deserves = (gauges.get(f"{prefix}{_gauge(name)}") for prefix in _GAUGES)
@@ -105,6 +107,7 @@ def _gauge(resource: str) -> str:
 
 
 def _owes(level: QueueLevel) -> bool:
+    # The strictest rule of capacity (`PreemptiveFn`): newer releases let one resource suffice.
     return bool(level.wanted) and all(
         level.allocated.get(name, 0.0) + amount <= level.deserved.get(name, 0.0)
         for name, amount in level.wanted.items()

@@ -51,6 +51,7 @@ def apart(one: float, other: float, name: str) -> tuple[str, str]:
     """Return two amounts, exact where rounding would make them look the same."""
     texts = word(one, name), word(other, name)
     if one != other and texts[0] == texts[1] and not name.startswith(ATTACHABLE):
+        # Volumes are excluded: `exact_amount` would call one volume a thousandth.
         return exact_amount(name, one), exact_amount(name, other)
     return texts
 

@@ -146,6 +146,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def detail(self, sort: type[Kind], what: str, about: str, action: str = "") -> Kind | None:
         """Return the last details of a sort about an object, of any action unless one is named."""
+        # Keys stay in the order of the actions; what the session did not ask (`FURTHER`) is last.
         last = None
         for (doing, about_what, name), seen in self.trace.details.items():
             wanted = (about_what, name) == (what, about) and action in {"", doing}
@@ -193,6 +194,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def title(self, key: str) -> str:
         """Return what people call a PodGroup: the job that it belongs to, or itself."""
+        # A PodGroup that the API server has deleted may still be in the scheduler's cache.
         return title_of(key, self.group(key) or _believed(self.cache, key))
 
 
@@ -232,6 +234,7 @@ def run_of(
     :param paths: pods and PodGroups of which also that is kept what permits them.
     :param goes_on: an answer may run the next sessions. :param job_specs: as of :class:`Run`.
     """
+    # The steps have the best scores in any case; `scores` would keep those of every node.
     trace = Trace(scores=False, closely=closely, fully=fully, paths=paths)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf

@@ -75,6 +75,7 @@ def ignored_of_queues(run: Run) -> str:
     queues: Sequence[Queue] = [
         queue for queue in run.cache.stores.of("Queue").values() if isinstance(queue, Queue)
     ]
+    # The scheduler creates root itself, so that it exists says nothing of parents in use.
     own = [queue for queue in queues if queue.name != _ROOT]
     if any(queue.spec.parent not in {"", _ROOT} for queue in own):
         return "parents"

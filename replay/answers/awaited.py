@@ -41,6 +41,7 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
         asked = asking_of(run, action, pod, job)
         if (
             action in EVICTING
+            # Whether room helps depends on the pod that waits, not on the one that was tried.
             and _could_help(run, blocked, EvictingAction(action, pod, job))
             and _others_run(run, asked)
         ):
@@ -78,6 +79,7 @@ def _too_early(run: Run, action: str, why: NoRoom) -> str:
 
 def _could_help(run: Run, blocked: Blocked, asked: EvictingAction) -> bool:
     """Return whether evictions could free what a pod waits for."""
+    # Of a gang placed in part, what keeps the pods that have no place.
     cause = causes_of(blocked)[-1]
     if cause == "no-node":
         return _on_nodes(run, asked.pod)
@@ -97,6 +99,7 @@ def _on_nodes(run: Run, pod: str) -> bool:
         seen = run.detail(NodesChecked, action, pod, action)
         if seen is not None:
             short = any(near.missing for group in seen.groups for near in group.nearest)
+            # No eviction makes a node larger than it is when empty.
             return short and all(
                 run.largest.get(name) >= amount for name, amount in seen.request.items()
             )
@@ -132,6 +135,7 @@ def _in_queue(run: Run, asked: EvictingAction) -> bool:
 
 
 def _could_have(full: QueueLevel, name: str, action: str) -> bool:
+    # At its capability a queue gets no more from others; only its own pods can make room.
     limit = (full.limit or {}).get(name, 0.0)
     at_capability = (full.capability or {}).get(name) == limit
     return full.wanted.get(name, 0.0) <= limit and (action in PREEMPTING or not at_capability)
@@ -151,6 +155,7 @@ def _others_run(run: Run, asked: EvictingAction) -> bool:
     same = asked.action in PREEMPTING
     return any(
         key != asked.job
+        # reclaim takes Running pods only; newer preempt also Bound ones, which soon run.
         and bool(job_beside.index.get(TaskStatus.RUNNING))
         and (job_beside.queue == own.queue) is same
         and (not same or run.cache.priority_of(job_beside) < run.cache.priority_of(own))

@@ -48,6 +48,7 @@ def blame_at(
     moment = log.moment(at)
     target = target_of(log, named, named.place(namespace) or "default", moment)
     sum_name, *more = split_path(number)
+    # Names of resources have dots, too: all that follows the name of the sum is one of them.
     rest = ".".join(more)
     ask = NumberAsked(log, moment, target.pair, target.key, number, target.podgroup)
     sums = SUMS.get((target.pair, sum_name))
@@ -71,6 +72,7 @@ def _check_status(ask: NumberAsked, status: str) -> None:
 
     :raises UsageError: it is none that pods usually have, and no pod has it then.
     """
+    # kubectl also prints reasons of containers, which may be any text: those that exist count.
     known = {*_STATUSES}
     for entry in ask.log.truth(ask.moment).of(*POD):
         if isinstance(entry.fact, PodFact):

@@ -86,6 +86,7 @@ def field_changes(ask: NumberAsked, sums: Iterable[str]) -> Blame:
     names = _FIELDS.get(ask.pair, {})
     name, *more = split_path(ask.number)
     rest = ".".join(more)
+    # What follows is one step: a resource with dots is one key, and `value_at` splits other steps.
     path = (*names.get(name, (name,)), *([rest] if rest else []))
     about: ObjectKey = (ask.pair, ask.key)
     changes = list(

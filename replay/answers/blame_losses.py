@@ -117,6 +117,7 @@ def _told(
         revisions=(after + 1, ask.moment.revision),
         limit=LATER,
     )
+    # Inputs may be recorded in another order than that of happening, which revisions have.
     last_taken: tuple[Recorded, float] | None = None
     for recorded in sorted(ask.log.store.read(query), key=_revision):
         effect = KINDS[recorded.event.kind].effect
@@ -140,6 +141,7 @@ def _unseen(ask: NumberAsked, summed: Summed, amounts: dict[Reference, float]) -
     """Yield what went with objects of which no event with a revision shows the end."""
     there = {entry.reference for entry in ask.log.truth(ask.moment).of(*summed.pair)}
     gone = [reference for reference, amount in amounts.items() if amount and reference not in there]
+    # Each of them is looked up in the log: those that were seen last may have gone last.
     if len(gone) > ASKED:
         shown = _last_shown(ask, summed.pair)
         gone.sort(key=lambda reference: shown.get(reference.uid, -1), reverse=True)

@@ -61,6 +61,7 @@ def _of_queue(ask: NumberAsked, resource: str) -> Blame:
     within, queue_of = _below(truth, ask.key), queue_by_podgroup(truth)
 
     def counts(place: str, fact: PodFact) -> bool:
+        # The queue that the pod names counts only if its PodGroup is not there.
         return _is_placed(fact) and queue_of.get((place, fact.podgroup), fact.queue) in within
 
     how = f"{_what(resource)} of {_named(ask, within)} that have a node and have not ended"

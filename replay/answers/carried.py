@@ -77,12 +77,14 @@ def carried(run: Run, finding: SessionFinding, target: Target) -> SessionFinding
     if not lacking:
         return finding
     kinds = joined((plural_of(*pair) for pair in lacking), "or")
+    # What blocks is concluded from the kinds that are lacking; what was only read is still true.
     known = tuple(link for link in finding.chain if not link.blocks)
     recorded = next((link for link in known if isinstance(link, Recorded)), None)
     asked = f"why {target.title} waits"
     # A node or a queue does not wait itself.
     if target.pair in {NODE, QUEUE}:
         asked = f"what waits for {target.title}"
+    # No guess: what the log lacks may be just what holds the object back.
     sentence = f"it is not known {asked}: the log holds no {kinds}"
     if recorded is not None:
         sentence += f'; the cluster\'s scheduler wrote into {recorded.about}: "{recorded.message}"'

@@ -124,6 +124,7 @@ def with_recorded(
     ]
     if not contradicting:
         return finding
+    # An Event without a time counts as the oldest.
     event, messages = max(contradicting, key=lambda pair: pair[0].micros or 0)
     link = _link(run, event, messages, compared=finding.waits is not None)
     if finding.waits is None and not known:
@@ -147,6 +148,7 @@ def _contradicts(
     of_others = target.pair == POD and pair != POD
     if finding.waits is None:
         return not of_others
+    # Only if the answer waits, too, are there two reasons to compare.
     if says in _REASONS:
         return finding.waits and not _says_no_more(event, [*messages, *_named(run, target, event)])
     if says is Says.CLOSED:
@@ -154,8 +156,10 @@ def _contradicts(
         return info is not None and info.state == "Open"
     if of_others:
         return False
+    # That it waits after an eviction is to be expected; that it runs is not.
     if says is Says.EVICTED:
         return finding.cause in _RUNS
+    # It was placed, the Event says: that is news while the object itself shows no sign of it.
     return finding.waits and not _has_started(run, target, event)
 
 
@@ -182,8 +186,10 @@ def written(run: Run, target: Target, event: KubernetesEvent) -> list[str]:
         news = result.pod_conditions.get(key)
         if news is not None:
             return [news.message]
+        # No news: the condition stays (`podConditionHaveUpdate`), or the session broke off.
         placed = key in run.binds or result.panic is not None
         return [] if placed else list(_condition(run, key))
+    # Controllers record these (`job_controller_actions.go`): no session writes them.
     if event.says is Says.FAILED:
         return []
     key = _group_of(target, event)

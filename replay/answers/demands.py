@@ -145,6 +145,7 @@ def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[Objection, ...]]]:
     wanted = pod.spec.tolerations
     for name, info in run.closed.items():
         assert info.node is not None, "only nodes that exist are closed"
+        # Kubernetes' NodeUnschedulable lets a pod pass that tolerates the taint of a cordon.
         cordoned = info.node.spec.unschedulable and not tolerates(wanted, UNSCHEDULABLE_TAINT)
         reasons = [CORDONED] if cordoned else []
         if options.taint_toleration:
@@ -189,6 +190,7 @@ def _unselected(run: Run, pod: Pod) -> frozenset[str]:
 
 
 def _selects(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
+    # The API server accepts no other field in a selector of nodes.
     fields = {"metadata.name": name}
     return all(label.holds(labels.get(label.key)) for label in term.labels) and all(
         field.holds(fields.get(field.key)) for field in term.fields
@@ -338,6 +340,7 @@ def _volumes(run: Run, pod: Pod) -> Iterator[_Phrase]:
             tied.append(f"{claim.spec.volume_name} ({_node_selector(affinity.required)})")
     if tied:
         named = f"the pod's {'volume' if len(tied) == 1 else 'volumes'} {_some(tied)}"
+        # Releases say the same in two ways, by the Kubernetes that they are built with.
         for reason in (UNREACHABLE, UNREACHABLE_BEFORE):
             yield reason, (f"cannot reach {named}", f"cannot reach {named}")
     gone = [
@@ -348,6 +351,7 @@ def _volumes(run: Run, pod: Pod) -> Iterator[_Phrase]:
     if gone:
         says = f"the pod's volume {_some(gone)}, which does not exist"
         yield VOLUME_MISSING, (f"cannot reach {says}", f"cannot reach {says}")
+    # Such a claim gets its volume on the node that is chosen, so each node is asked for one.
     delayed = [claim.name for claim in claims if not claim.spec.volume_name]
     if delayed:
         named = f"the pod's {'claim' if len(delayed) == 1 else 'claims'} {_some(delayed)}"

@@ -29,6 +29,7 @@ def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
         for pod in run.cache.stores.of("Pod").values()
         if isinstance(pod, Pod) and (pod.spec.node_name in named or job_of(pod) in named)
     ]
+    # Of these pods only: an index of all would be made again for every answer.
     index = PodIndex(pods, run.cache.node_cache.uncounted)
     comparison = CacheComparison(run.cache, run.cache.stores, index)
     for unit in units:

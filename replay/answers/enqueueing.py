@@ -97,6 +97,7 @@ def closed(run: Run, queue: str) -> Blocked:
 
 def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
     job = run.cache.jobs[key]
+    # Another plugin may have compared accounts and permitted: only the one that refused counts.
     check = run.detail(QueueCheck, ENQUEUE, key, "enqueue")
     if check is not None and check.plugin == step.by:
         full = full_queue(run, check, "enqueue", ENQUEUE, key)
@@ -147,6 +148,7 @@ def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:
         f"{beyond_nodes(run, {name: wanted.get(name, 0.0) for name in asked})}"
         f"{_beyond_queue(run, queue, wanted)}"
     )
+    # Older releases compare all resources, also those that the job does not want.
     if not asked:
         text += f"; {stops_all(run, names, '')}"
     link = Overcommitted(
@@ -190,6 +192,7 @@ def _over(seen: ReservationCheck, names: Sequence[str]) -> str:
     """Return of what more is reserved than may be."""
     parts = []
     for name in names:
+        # `SubWithoutAssert` may leave less than nothing idle, and below 0 there is no room to name.
         pair = seen.reserved.get(name, 0.0), max(seen.idle.get(name, 0.0), 0.0)
         has, room = apart(*pair, name)
         parts.append(f"{has} of {room} {name}")

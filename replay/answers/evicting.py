@@ -153,6 +153,7 @@ def _plain(side: Amounts) -> dict[str, str]:
 
 def why_no_room(run: Run, asked: EvictingAction) -> NoRoom:
     """Return why an action makes no room for a pod."""
+    # The actions for gangs search for a whole job, the others for one pod.
     abouts = (asked.pod, asked.job)
     seen = (
         run.detail(EvictionSearch, search, about, asked.action)
@@ -171,6 +172,7 @@ def why_no_room(run: Run, asked: EvictingAction) -> NoRoom:
     gang = run.detail(GangCounts, "gang", asked.job)
     room = _room_taken_back(run, asked.action, asked.job)
     no_room = NoRoom("", None, searches, room)
+    # Room was made, so votes and trials on nodes do not say what was missing.
     if room and gang is not None:
         text = _incomplete(room, gang)
     elif not no_room.nodes:
@@ -217,6 +219,7 @@ def _room_taken_back(run: Run, action: str, job: str) -> int:
     for step in run.trace.steps:
         if step.action == action and step.what == PIPELINE:
             planned.update(waiting.intersection(step.about))
+        # Each attempt at the gang ends with a discard: what was planned for it counts together.
         elif step.action == action and step.what == DISCARD:
             most = max(most, len(planned))
             planned.clear()
@@ -300,6 +303,7 @@ def _too_little(trials: EvictionTrials, votes: EvictionVotes) -> str:
     kept_out, refused = (
         trials.nearest.get(outcome) for outcome in (VictimTrial.KEPT_OUT, VictimTrial.REFUSED)
     )
+    # What came nearest says most: there was room, there was too little, nothing could help.
     if kept_out is not None:
         return f"also {_gone(kept_out)}, its queue or a filter does not take the pod"
     if short is not None and any(short_words(short)):
@@ -322,6 +326,7 @@ def _protected(run: Run, action: str, job: str) -> str:
     own = run.job(job)
     if own is None:
         return ""
+    # preempt takes victims in the queue of the pod, reclaim in all others (`Execute`, both).
     same, gone = action in PREEMPTING, {name for name, _ in run.answer.result.evictions}
     skips = same and resolve(run.answer.release).best_effort_victims_skipped
     staying = closed = empty = 0
@@ -334,6 +339,7 @@ def _protected(run: Run, action: str, job: str) -> str:
             for task in job_beside.index.get(TaskStatus.RUNNING, {}).values()
             if task.key not in gone
         ]
+        # reclaim asks the queue of each pod (`Reclaimable()`), preempt does not.
         if not same and not queue.reclaimable:
             closed += len(running)
         else:

@@ -43,6 +43,7 @@ def with_further(run: Run, key: str, first: Blocked, *pods: str) -> Blocked:
     """
     waiting = pods or run.waiting_pods(key)
     asked: list[Blocked | None] = []
+    # Added in the order in which a session would come to them: job, queue, nodes.
     if first.cause == _OF_GANG:
         asked += [_closed(run, key), gates_of(run, waiting)]
     elif first.cause in _OF_QUEUE:
@@ -63,6 +64,7 @@ def lacking_pods(run: Run, key: str) -> Blocked | None:
     if gang is None or (gang.valid >= gang.least and not gang.lacking):
         return None
     states = joined(f"{n} {name}" for name, n in gang.statuses.items())
+    # Enough pods in all, but too few of a role (`CheckTaskValid`).
     if gang.valid >= gang.least:
         parts = [f"{valid} of {least} {role}" for role, (least, valid) in gang.lacking.items()]
         text = f"its gang lacks pods of a role: only {joined(parts)} exist"

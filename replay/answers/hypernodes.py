@@ -31,6 +31,7 @@ def no_hypernode(run: Run, key: str) -> Blocked | None:
     gang = run.detail(GangCounts, "gang", key)
     if seen is None or gang is None:
         return None
+    # A gang that is complete may have more pods, and each of them needs one place.
     least = max(1, gang.least - gang.ready)
     nearest = _nearest(seen)
     if seen.tries and all(
@@ -45,6 +46,7 @@ def no_hypernode(run: Run, key: str) -> Blocked | None:
         text += f"; in {nearest.name}, no node takes pod {nearest.pod}: "
         text += refusals(nearest.seen.groups, own)
         links.append(nodes_link(run, nearest.pod, nearest.seen, own))
+        # Only small groups have their nodes named in the sentence.
         few = [group for group in nearest.seen.groups if len(group.nodes) <= 2][:2]
         about += [(NODE, name) for group in few for name in group.nodes]
     return Blocked(text, "no-hypernode", tuple(links), tuple(about), (f"{seen.highest}",))

@@ -41,7 +41,6 @@ from .records import Crash, Gang, Link, Note, PodGroupState, QueueState, Recorde
 from .rejected import none_admitted, not_known_whether
 from .undecoded import absence, undecoded_pods, words_about
 
-_DEFAULT_QUEUE = "default"
 _PLACEMENTS = 16
 """Of how many pods at most an answer says where the session places them."""
 
@@ -98,6 +97,7 @@ def _partly(run: Run, key: str) -> str:
         return ""
     running = len(job.index.get(TaskStatus.RUNNING, {}))
     waiting = sum(placed(run, pod) is None for pod in run.waiting_pods(key))
+    # A gang below minMember does not run, whatever its phase says: its reason comes first then.
     if not waiting or running < job.pod_group.spec.min_member:
         return ""
     more = "more waits" if waiting == 1 else "more wait"
@@ -144,7 +144,7 @@ def panics(run: Run) -> Blocked | None:
 def podgroup_links(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     """Yield the state of a PodGroup and of its queue."""
     phase, spec = group.status.phase or "without a phase yet", group.spec
-    queue = spec.queue or _DEFAULT_QUEUE
+    queue = spec.queue or run.cache.options.default_queue
     text = f"PodGroup {key} exists: {phase}, queue {queue}, minMember {spec.min_member}"
     job = run.job(key)
     least = None if job is None else job.min_resources
@@ -193,7 +193,7 @@ def _first_refused(run: Run, key: str, group: PodGroup) -> str:
 
     Those do not count for which an action makes room in the end.
     """
-    queue = group.spec.queue or _DEFAULT_QUEUE
+    queue = group.spec.queue or run.cache.options.default_queue
     left = (pod for pod in run.waiting_pods(key) if placed(run, pod) is None)
     return next((pod for pod in left if not_placed(run, pod, queue, key)), "")
 
@@ -229,6 +229,7 @@ def recorded_links(run: Run, key: str) -> Iterator[Link]:
     for condition in () if group is None else group.status.conditions:
         if condition.type == "Unschedulable" and condition.status == "True":
             yield _recorded(f"podgroup {key}", condition.message, condition.last_transition_time)
+    # One pod stands for all, or a job of hundreds would fill the answer.
     for name in run.waiting_pods(key)[:1]:
         yield from pod_conditions(run, name)
 
@@ -276,6 +277,7 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
     """Return why an enqueued job's pods have no nodes."""
     waiting = run.waiting_pods(key)
     left = [pod for pod in waiting if placed(run, pod) is None]
+    # `JobValid` comes before any placing, so the session asks nothing else about such a gang.
     short = too_few_pods(run, key, job)
     if short is not None:
         return short
@@ -284,6 +286,7 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
     gated = gates_of(run, left)
     gang = run.detail(GangCounts, "gang", key)
     partly = None if gang is None else gang_short(run, key, gang)
+    # A queue may become overused after a pod of it was refused: that refusal is the reason.
     reason = partly or _of_pods(run, left, job.queue, key) or overused(run, job.queue, key)
     # Under a hard topology, that no hypernode holds the job says more than what single nodes say.
     if reason is None or of_nodes(reason):
@@ -299,6 +302,7 @@ def _of_pods(run: Run, pods: list[str], queue: str, key: str) -> Blocked | None:
     reasons = reasons_of(run, pods, queue, key)[:REASONS]
     if not reasons:
         return None
+    # The first reason stays even if the data do not carry it: `carried` says so of the answer.
     (_, first), *others = reasons
     for who, reason in others:
         if not carries(run, reason):
@@ -314,6 +318,7 @@ def too_few_pods(run: Run, key: str, job: JobInfo) -> Blocked | None:
 
 
 def _no_pods(run: Run, key: str) -> Blocked:
+    # Pods that exist and are not seen come first: else a controller would be blamed for them.
     unseen = run.unseen.get(key)
     if unseen:
         text = f"sessions see none of its pods: {whose_they_are(run, unseen)}"

@@ -66,6 +66,7 @@ class KubernetesEvents:
             document = msgspec.json.decode(payloads[entry.position])
             # An Event that names no uid may be about any object of the name.
             if uid in {"", *_texts(document, _UIDS)} or not any(_texts(document, _UIDS)):
+                # Old and new Events name their times differently; the latest is the last recording.
                 candidates.append((entry, document, max(_times(document), default=None)))
         if not candidates:
             return None
@@ -94,6 +95,7 @@ def _times(document: Any) -> Iterator[int]:
     for text in _texts(document, _RECORDED_AT):
         try:
             yield parse_time(text)
+        # Anybody may write Events, so a time may be any text.
         except ValueError:
             continue
 

@@ -54,6 +54,7 @@ def _range_like(release: str, behaviour: str) -> str:
     first = last = names.index(release)
     while first > 0 and like[first - 1]:
         first -= 1
+    # Releases of our own stand after all others, and no cluster runs them.
     while last + 1 < len(names) and like[last + 1] and not RELEASES[last + 1].ours:
         last += 1
     return f"{names[first]} to {names[last]}" if first < last else names[first]
@@ -67,6 +68,7 @@ def source_of(run: Run, full: QueueLevel, names: Sequence[str]) -> str:
     parts = []
     for name in in_order(names):
         limit = (full.limit or {}).get(name, 0.0)
+        # A limit that is the queue's own capability needs no source: it is in the spec.
         if full.compared != "realCapability" or (full.capability or {}).get(name) == limit:
             continue
         guaranteed = {

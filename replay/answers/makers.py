@@ -97,6 +97,7 @@ def _refusing(link: Link, node: str) -> list[NodeReason]:
 def _of_node(log: Log, run: Run, name: str, why: Sequence[NodeReason]) -> Iterator[Recorded]:
     """Yield what made a node refuse a pod: its own last change, or what fills it."""
     lacked = [resource for group in why for resource in group.lacks]
+    # Some of the reasons is no lack, so the node's own last change counts, too.
     if not lacked or len(lacked) < sum(len(group.reasons) for group in why):
         yield from _last_change(log, run.moment, (NODE, name))
     if lacked:
@@ -178,7 +179,7 @@ _READ: Mapping[Pair, Callable[[Any], object]] = MappingProxyType(
 
 
 def _last_of_nodes(log: Log, moment: Moment) -> list[Recorded]:
-    """Return the last creation or deletion of any node; a list of one."""
+    """Return the last event that changed what all nodes have together; a list of one."""
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, objects=(NODE,))
     last = moment.revision
     names: dict[str, None] = {}
@@ -186,11 +187,13 @@ def _last_of_nodes(log: Log, moment: Moment) -> list[Recorded]:
         revision = recorded.event.revision
         if revision is not None and (last is None or revision <= last):
             names[recorded.event.reference.name] = None
-    events = [event for name in names for event in last_change(log, moment, (NODE, name), _uid_of)]
+    events = [
+        event for name in names for event in last_change(log, moment, (NODE, name), _part_of_total)
+    ]
     return sorted(events, key=lambda event: (event.event.revision or 0, event.position))[-1:]
 
 
-def _uid_of(document: Any) -> object:
+def _part_of_total(document: Any) -> object:
     return (document.get("metadata") or {}).get("uid"), (document.get("status") or {}).get(
         "allocatable"
     )

@@ -86,6 +86,7 @@ def waiting_groups(cache: SchedulerCache) -> list[str]:
 def _closed(info: NodeInfo) -> tuple[str, str] | None:
     """Return the cause and the words for a node that takes no pods at all."""
     assert info.node is not None
+    # The worst first: not in sessions at all, used by none, closed to some pods.
     if info.reason:
         return "not-ready", f"sessions do not see it: {info.reason}"
     lacking = info.out_of_sync()
@@ -167,6 +168,7 @@ def _amounts(resource: Resource) -> dict[str, str]:
 def _refused(run: Run, name: str) -> Iterator[tuple[str, _Refused]]:
     """Yield the waiting pods that a node refuses, with its group of nodes."""
     for (action, _, pod), seen in run.trace.details.items():
+        # That was looked up when the session was over, and is nothing that the session decided.
         if action == FURTHER:
             continue
         if isinstance(seen, NodesChecked):
@@ -219,5 +221,7 @@ def _would(run: Run, name: str, refused: Mapping[str, _Refused]) -> str:
         says = joined(f"it {phrase(reason, one=True)}" for reason in refusal.group.reasons)
         by_reason[says + refusal.after] = by_reason.get(says + refusal.after, 0) + 1
     parts = [f"{says} ({counted(pods, 'pod')})" for says, pods in by_reason.items()]
+    rest = sum(list(by_reason.values())[_NAMED:])
+    more = [f"it refuses {rest} more for other reasons"] if rest else []
     many = f"it does not take {counted(len(refused), 'pod')} that wait"
-    return f"{many}: {joined(parts[:_NAMED])}"
+    return f"{many}: {joined([*parts[:_NAMED], *more])}"

@@ -225,6 +225,7 @@ def _tainted(reason: Objection, *, one: bool) -> str:
 
 def _far(group: RefusingNodes) -> int:
     """Return how far a group is from taking a pod: closed nodes, others, those without room."""
+    # A node without room does not take the pod even when it is opened.
     if any(reason.resource for reason in group.reasons):
         return 2
     opens = all(reason.code is NodeCode.CORDONED or _is_taint(reason) for reason in group.reasons)
@@ -253,6 +254,7 @@ def _text(group: RefusingNodes, own: Demands) -> str:
 def _of_another(group: RefusingNodes, own: Demands) -> str:
     """Return that nodes are not checked for a pod, because they refused another one before."""
     alone, count = len(group.nodes) == 1, len(group.nodes)
+    # The nodes were compared with another pod, so what this one demands is not what they refused.
     coded_only = msgspec.structs.replace(NO_DEMANDS, phrases=coded(group))
     who = f"{group.nodes[0]} is" if alone else f"{count} nodes are"
     says = joined(phrase(reason, coded_only, one=alone) for reason in group.reasons)
@@ -277,6 +279,7 @@ def _sizes(group: RefusingNodes, own: Demands) -> str:
     parts = []
     for reason in group.reasons:
         name = reason.resource
+        # Every node has these, so how many nodes have none is no news.
         if name in {"", "cpu", "memory", "pods"}:
             continue
         has = [own.has(node, name) for node in group.nodes]
@@ -362,6 +365,7 @@ def _nearest(group: RefusingNodes, own: Demands) -> str:
     if near is not None and _lacking(near):
         says = f"the nearest, {near.node}, {joined(_lacks(near, own, *near.also))}"
         return f" ({says}{_nearest_open(group, near, own)})"
+    # Devices are on no account of the node: amounts would say that there is room.
     if _far(group) == 0 and not _lacks_devices(group):
         roomy = _roomy(group, own)
         shown, rest = roomy[:_NAMED], len(group.nodes) - _NAMED

@@ -15,6 +15,7 @@ _NAMED = 3
 
 def scheduler_of(pod: Pod) -> str:
     """Return the scheduler that has to place a pod."""
+    # The API server fills this in; objects that it never stored may lack it.
     return pod.spec.scheduler_name or "default-scheduler"
 
 

@@ -42,6 +42,7 @@ def outlook(run: Run, pods: Collection[str]) -> Outlook | None:
     ran: list[NextSession] = []
     for session in next_sessions(run.scene, run.behaviours, run.cache, run.answer.result):
         ran.append(session)
+        # One pod is enough: a gang is bound as a whole, and `_starts` counts what goes with it.
         if any(pod in pods for pod, _ in session.answer.result.binds):
             return Outlook(tuple(ran), session.number)
     return Outlook(tuple(ran), 0) if ran else None
@@ -142,6 +143,7 @@ def _fails(run: Run, subject: str, pods: Sequence[str], ahead: Outlook) -> str:
     none = "nor does the next session" if count == 1 else f"none of the next {count} sessions does"
     last = ahead.sessions[-1].answer.result
     said = next((last.fit_errors[pod] for pod in pods if pod in last.fit_errors), "")
+    # A session that breaks off writes no reason for single pods.
     if last.panic is not None:
         said = last.panic.sentence
     end = f"; the last one says: {said}" if said else ""

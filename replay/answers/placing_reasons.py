@@ -129,6 +129,7 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
 def _alike(run: Run, name: str, queue: str, own: str) -> object:
     """Return what is equal for pods that nodes refuse for one kind of reason; else None."""
     pod, seen = run.pod(name), _refusing(run, name)
+    # The account of a queue changes from pod to pod, so its refusals are not alike.
     if pod is None or seen is None or _queue_refuses(run, name, queue, own) is not None:
         return None
     return pod.spec, frozenset(reason for group in seen.groups for reason in group.reasons)
@@ -164,6 +165,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
 
 def overused(run: Run, queue: str, own: str) -> Blocked | None:
     """Return why a queue's jobs are passed over: it is over its share."""
+    # allocate asks again before each job of the queue: the last vote kept the rest waiting.
     steps = [step for step in run.steps(queue, OVERUSED) if step.action in PLACING]
     if not steps or steps[-1].outcome is not StepOutcome.OVERUSED or not run.has_nodes:
         return None
@@ -196,6 +198,7 @@ def places(run: Run, key: str) -> list[dict[str, str]]:
 
 def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     """Return why a gang can only be placed in part; None if none of it was, or enough."""
+    # Of several attempts, the one that came farthest shows what was missing.
     having = max(places(run, key), key=len)
     # Pods that the session binds are among the ready ones already.
     fits = gang.ready + sum(pod not in run.binds for pod in having)
@@ -226,6 +229,7 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     refused = None
     for step in run.trace.steps:
         if (step.what, step.about) == (ALLOCATE, (queue, pod)) and step.action in PLACING:
+            # A pod may be tried several times: the last vote counts, also if it permits.
             refused = step if step.outcome is not StepOutcome.PERMIT else None
     if refused is None:
         return None
@@ -382,6 +386,7 @@ def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
     """Return why a pod's volumes keep it from all nodes, and the cause."""
     pod_object = run.pod(pod)
     place = pod.partition("/")[0]
+    # A missing claim comes first: VolumeBinding fails at it before it looks at any volume.
     for claim in () if pod_object is None else mounted_claims(pod_object):
         key = f"{place}/{claim.name}"
         if run.cache.stores.get("PersistentVolumeClaim", key) is None:

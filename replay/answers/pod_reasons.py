@@ -42,6 +42,7 @@ def pod_finding(run: Run, key: str, pod: Pod) -> SessionFinding:
     settled = _settled(run, key, pod) or _foreign(run, subject, pod)
     if settled is not None:
         return settled.after([state], (POD, key))
+    # The API server binds no pod with gates, so its job and its nodes do not matter yet.
     gated = gated_pod(run, [key])
     if gated:
         return gated[0][1].finding(subject).after([state], (POD, key))
@@ -89,6 +90,7 @@ def _settled(run: Run, key: str, pod: Pod) -> SessionFinding | None:
     """Return the answer for a pod that needs no node any more."""
     subject, node, phase = f"pod {key}", _node(run, pod), pod.status.phase
     place = f" on node {node}" if node else ""
+    # Before the node is asked for: pods that ended, or are being deleted, still have theirs.
     if phase in _DONE:
         return SessionFinding(
             f"{subject} does not wait: it has ended ({phase}){place}", False, "ended"
@@ -152,6 +154,7 @@ def _in_group(run: Run, key: str, group: str) -> SessionFinding:
     says = SentenceSubject(
         f"{with_job}, which", f"{with_job} because", f"{subject} waits, but {title}"
     )
+    # The job may not wait as a whole, and this pod does: the session did not come to it.
     whole = job_finding(run, group, says)
     return (
         whole
@@ -189,6 +192,7 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> SessionFinding | None:
         topology = no_hypernode(run, group) if far is None or of_nodes(far) else None
         if topology is not None:
             return topology.finding(f"{subject} waits with its {run.title(group)}", verb="because")
+    # Before the kept node: without the rest of its gang, that node is of no use to the pod.
     together = _with_gang(run, key, group)
     if together is not None:
         return together.finding(subject)

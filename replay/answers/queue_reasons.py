@@ -50,6 +50,7 @@ def queue_finding(run: Run, name: str) -> SessionFinding:
     links += differences(run, [("Queue", name)])
     if not blocked:
         return _idle(run, subject, name).after(links, *about)
+    # Some may wait for something else, as jobs that were enqueued before the queue closed.
     if info.state != "Open" and all(
         (reason.cause, *reason.of) == (QUEUE_CLOSED, name) for reason in blocked.values()
     ):
@@ -68,6 +69,7 @@ def waiting_jobs(run: Run, name: str) -> list[str]:
 def jobs_below(cache: SchedulerCache, name: str) -> list[str]:
     """Return the PodGroups of a queue and of the queues below it, by name."""
     within = {name}
+    # No queue is deeper than there are queues; queues in a circle end here, too.
     for _ in range(len(cache.queues)):
         more = {queue.name for queue in cache.queues.values() if queue.parent in within} - within
         if not more:

@@ -106,6 +106,7 @@ def full_queue(
     ]
     holders = _ranked(others, full, point)
     about: tuple[ObjectKey, ...] = ((QUEUE, full.queue), (QUEUE, check.levels[0].queue))
+    # What all nodes have bounds the root, so a change of nodes may be the cause.
     if full.queue == _ROOT:
         about = (*about, (NODE, ""))
     cause = "queue-overused" if point == OVERUSED else "queue-full"
@@ -212,6 +213,7 @@ class _Said(msgspec.Struct, frozen=True):
 
 def _full(run: Run, full: QueueLevel, holders: Sequence[QueueHolder], said: _Said) -> str:
     where = _relation(full.queue, [level.queue for level in said.check.levels])
+    # `Overused` asks about the queue alone, so nothing is wanted beside what it holds.
     if not any(full.wanted.values()) and full.compared == "deserved":
         over = _over(full) or f"it deserves nothing{_weightless(run, full, said.check.plugin)}"
         return f"{where} already has its share{said.by}: {over}{_by(run, full, holders)}"
@@ -224,6 +226,7 @@ def _full(run: Run, full: QueueLevel, holders: Sequence[QueueHolder], said: _Sai
     if not asked_for(names, full.wanted):
         return _unasked(run, full, holders, said)
     source = source_of(run, full, names)
+    # However empty the queue gets, it never has room for this: waiting does not help.
     if any(_above(full, name) for name in names):
         small = _too_small(f"{where} is too small{said.by}", full, names)
         return f"{small}{_by(run, full, holders)}{_cluster(run, full)}{source}"
@@ -253,6 +256,7 @@ def _unasked(run: Run, full: QueueLevel, holders: Sequence[QueueHolder], said: _
     for name in names:
         used = full.allocated.get(name, 0.0)
         if said.point == ENQUEUE:
+            # As `JobEnqueueable` counts: with what is reserved, without what is beyond minMember.
             used += full.inqueue.get(name, 0.0) - full.elastic.get(name, 0.0)
         has, limit = apart(used, (full.limit or {}).get(name, 0.0), name)
         parts.append(f"{has} of {limit} {name}")
@@ -361,6 +365,7 @@ def _weight(holder: QueueHolder, full: QueueLevel | None) -> float:
         return 0.0
     parts = (
         (holder.allocated.get(name, 0.0) + holder.reserved.get(name, 0.0))
+        # A limit may be 0; what is held then ranks by its amount.
         / max((full.limit or {}).get(name, 0.0), 1.0)
         for name in full.exceeded
     )

@@ -75,6 +75,7 @@ def _rejected(run: Run, key: str) -> Iterator[_Rejected]:
     for task in spec.get("tasks") or ():
         own = ((task.get("template") or {}).get("spec") or {}).get("priorityClassName")
         name = own or (spec.get("priorityClassName") if inherits else "")
+        # A task with no replicas gets no pods that could be rejected.
         if name and name not in known and task.get("replicas"):
             by_class.setdefault(name, []).append(task.get("name") or "default")
     for name, tasks in sorted(by_class.items()):

@@ -166,6 +166,7 @@ def _near(log: Log, moment: Moment, began: int, now: int) -> int:
 
     if is_near(began):
         return began
+    # The later a revision, the fewer events follow it: once near, all later ones are, too.
     return began + bisect_left(range(began, now), True, key=is_near)
 
 
@@ -196,6 +197,7 @@ def _chosen(places: Sequence[int], marks: Sequence[int], count: int) -> list[int
     for mark in reversed(marks):
         after = next((at for at, place in enumerate(places) if place >= mark), len(places))
         wanted |= dict.fromkeys(at for at in (after - 1, after) if 0 <= at < len(places))
+    # One half for changes of the object, the other spread evenly: other objects matter, too.
     step = max(1, count // 2)
     spread = [len(places) * part // step for part in range(step)]
     order = [*list(wanted)[: count - step], len(places) - 1, *spread]
@@ -226,10 +228,12 @@ def _since(
     log: Log, plan: EarlierMoments, before: SampledSession | None, sample: SampledSession
 ) -> StageBegin:
     moment = sample.moment
+    # Nothing was looked at before this sample, so the answer may be older unless the plan is whole.
     if before is None:
         return StageBegin(at=moment.label, **_time(log, moment), or_earlier=not plan.whole)
     events = _between(log, before.moment, moment, sample.finding.about)
     gaps = crossed(plan.holes, _revision(before), moment.revision)
+    # Neighbours among all moments at which sessions ran: the answer changed right there.
     exact = sample.place - before.place <= 1 and not gaps
     last = _last_seen(log, plan, before, gaps)
     return StageBegin(
@@ -276,6 +280,7 @@ def _last_seen(
 
 def _time_from(log: Log, moment: Moment, earliest: int | None) -> dict[str, Any]:
     """Return the fields of :class:`.dated.Dated` of what began before a moment, after a time."""
+    # The change lies between two samples, so only its last bound is that of the later one.
     fields = _time(log, moment)
     span = TimeSpan(earliest, fields["latest"], fields["estimate"])
     return (
@@ -311,7 +316,8 @@ def _matters(recorded: Recorded, about: Collection[ObjectKey]) -> bool:
     is_new = not recorded.event.kind.endswith(".updated")
     if pair == POD:
         return _takes_or_frees(_DECODE_POD(recorded.event.payload), is_new=is_new)
-    return (pair, name) in about if pair == QUEUE else is_new
+    # A new queue takes part in what all share; most of its later versions only have other counts.
+    return is_new or (pair == QUEUE and (pair, name) in about)
 
 
 def _takes_or_frees(pod: _Pod, *, is_new: bool) -> bool:

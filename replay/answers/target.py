@@ -78,6 +78,7 @@ def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target
     fact = entry.fact
     if isinstance(fact, PodFact):
         group = f"{place}/{fact.podgroup}" if fact.podgroup else ""
+        # Bound for good: Kubernetes never takes a node from a pod.
         return msgspec.structs.replace(target, podgroup=group, waits=not fact.node)
     if isinstance(fact, PodGroupFact):
         job = job_of_group(log.truth(moment), entry.reference)

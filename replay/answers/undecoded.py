@@ -17,7 +17,6 @@ from .records import Note
 from .target import Target
 
 CAUSE = "undecodable"
-_DEFAULT = "default"
 _NAMED = 3
 
 
@@ -39,6 +38,7 @@ def undecoded_finding(run: Run, target: Target) -> SessionFinding | None:
     if not said:
         return None
     text = f"{target.title} {said}"
+    # A job is asked about, and it is its PodGroup that cannot be decoded.
     if target.scheduled != (target.pair, target.key):
         text = f"{target.title} waits because its {kind} {key} {said}"
     note = Note(text=text, blocks=target.waits)
@@ -79,7 +79,7 @@ def undecoded_groups(run: Run, queue: str) -> Blocked | None:
     undecoded = {
         key: group
         for key, group in _of(run, "PodGroup").items()
-        if (group.within or _DEFAULT) == queue
+        if (group.within or run.cache.options.default_queue) == queue
     }
     text = _together("podgroup", undecoded)
     about: tuple[ObjectKey, ...] = tuple((PODGROUP, key) for key in list(undecoded)[:1])

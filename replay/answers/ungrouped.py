@@ -21,6 +21,7 @@ def without_group(run: Run, target: Target) -> SessionFinding:
     about = (JOB, target.key)
     if target.phase == RUNNING and not target.waits:
         return _running(run, target).after((), about)
+    # Pods may name a PodGroup that is gone: then each of them waits for just that.
     blocked = (
         missing_group(run, target.podgroup) if _has_pods(run, target) else _to_come(run, target)
     )

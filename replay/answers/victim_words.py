@@ -151,6 +151,7 @@ def _not_starving(gated: Gated) -> str:
         f"{gated.numbers.get(name, 0)}" for name in ("held", "minAvailable", "pods")
     )
     by = f" (plugin {gated.by})" if gated.by else ""
+    # Each plugin has its own idea of starving: gang up to minMember, priority up to all pods.
     if gated.by == "gang":
         return f"its gang has {placed} of minMember {least}, so the job does not starve{by}"
     if gated.by == "priority":
@@ -215,6 +216,7 @@ def _is_beyond(allocated: Amounts, asked: Amounts, limit: Amounts, name: str) ->
     """Return whether a limit leaves too little of a resource; without a request, whether none."""
     has, most = allocated.get(name, 0.0), limit.get(name, 0.0)
     if not asked:
+        # Else each resource would be listed that the queue neither holds nor deserves.
         return has >= most > 0
     return asked[name] > 0 and has + asked[name] > most
 

@@ -265,6 +265,7 @@ def _run(log: Log, question: WhyAsked, then: Moment, cache: SchedulerCache) -> R
     """Run the session at a moment, and follow what the object needs."""
     scene, goes_on = question.scene, then is question.scene.moment
     if not goes_on:
+        # Plugins that read the clock see the time of that moment, and not that of the question.
         scene = msgspec.structs.replace(scene, moment=then, now=present(log.store, then))
     names, fully = closely(cache, question.target), _fully(cache, question.target)
     return run_of(
@@ -292,6 +293,7 @@ def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
         jobs = [key for key in jobs_below(cache, target.key) if may_wait(cache, key)][:CLOSELY]
         return {target.key}.union(*(closely_of_job(cache, key, most=_FEW) for key in jobs))
     if target.pair == NODE:
+        # Any pod that waits may be one that this node refuses.
         return {target.key, *waiting_pods(cache), *waiting_groups(cache)}
     pods = [target.key] if target.pair == POD else []
     return closely_of_job(cache, target.podgroup, *pods)
@@ -317,6 +319,7 @@ def _uid(cache: SchedulerCache, pair: Pair, key: str) -> str:
 def finding_of(run: Run, target: Target) -> SessionFinding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
+    # Its controller's phase decides, so no store of the scheduler is asked.
     settled = _settled(target)
     if settled is not None:
         return settled

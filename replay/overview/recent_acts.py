@@ -221,8 +221,8 @@ def _of_process(event: AttributedEvent) -> Deed:
         case "config.applied":
             text, reference = "the scheduler's configuration changes", Reference()
         case _:
-            kind = plain_name(reference.group, reference.kind)
+            plural = plural_of(reference.group, reference.kind)
             where = f" in namespace {reference.namespace}" if reference.namespace else ""
-            text = f"deletes a collection of {kind}s{where}"
+            text = f"deletes a collection of {plural}{where}"
             reference = Reference()
     return Deed(event.actor, text, reference, event.span, event.position)

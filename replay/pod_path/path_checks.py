@@ -281,7 +281,7 @@ class _Path:
         if turn.before:
             shown = [self.run.title(key) for key in turn.before[-_NAMED:]]
             rest = len(turn.before) - len(shown)
-            more = f"{rest} others, " if rest else ""
+            more = f"{counted(rest, 'other')}, " if rest else ""
             jobs = counted(len(turn.before), "other job")
             text = f"it comes after {jobs}: {more}{', '.join(shown)}"
         order = joined(self.plugins("JobOrder")) or "the time of creation"

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, Document, owned, watched_log
+from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, Document, log_of, owned, watched_log
 
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.answers.records import PodGroupState, QueueState
 from plinian.replay.answers.why import why_at
 from plinian.replay.belief.logged_drift import drift_at
+from plinian.replay.ingest.ingest_run import ingest
 from sessions import document, group, node, pod, queue
 
 WORLD = (node("n1", 4), queue("default"))
@@ -241,3 +243,20 @@ def test_the_podgroup_of_a_job_that_has_ended_waits_for_nothing(ask: Any) -> Non
     )
     assert (found.waits, found.cause) == (False, "ended")
     assert ask("job/train", NODES, *world).sentence == "job ns/train does not wait: it is Failed"
+
+
+def test_a_podgroup_without_a_queue_is_in_that_of_the_schedulers_command_line(
+    tmp_path: Path,
+) -> None:
+    start = "I1121 01:00:00.000000       1 flags.go:64] FLAG: --"
+    (tmp_path / "volcano-scheduler.log").write_text(
+        f'{start}default-queue="batch"\n{start}scheduler-conf="x"\n'
+    )
+    world = (node("n1", 4), queue("batch"), group("pg", 1, queue=""), pod("p", "pg", 9))
+    with log_of(tmp_path, PROPORTION, *world) as log:
+        ingest(log.store, [str(tmp_path / "volcano-scheduler.log")])
+        found = why_at(log, log.object("podgroup/pg"), namespace="ns", release="v1.12.1")
+    assert found.cause == "queue-full batch"
+    (state,) = [link for link in found.chain if isinstance(link, PodGroupState)]
+    assert state.queue == "batch"
+    assert [link.queue for link in found.chain if isinstance(link, QueueState)] == ["batch"]

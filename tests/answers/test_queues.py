@@ -483,6 +483,17 @@ class TestQueuesAndNodesThemselves:
         assert found.waits is False
         assert found.sentence == "node n1 takes pods: 4 of 4 cpu and 8Gi of 8Gi memory are idle"
 
+    def test_a_node_that_refuses_pods_for_many_reasons_says_how_many_it_does_not_name(
+        self, ask: Any
+    ) -> None:
+        rare = [{"memory": "90Gi"}, {"nvidia.com/gpu": "1"}, {"a.io/b": "1"}, {"a.io/c": "1"}]
+        pods = [pod(f"p-{at}", "pg", 1, requests=more) for at, more in enumerate(rare)]
+        found = ask("node/n1", NODES, node("n1", 2), queue("default"), group("pg"), *pods)
+        assert found.sentence.endswith(
+            "it does not take 4 pods that wait: it lacks memory (1 pod), it lacks nvidia.com/gpu "
+            "(1 pod), it lacks a.io/b (1 pod) and it refuses 1 more for other reasons"
+        )
+
 
 @pytest.mark.parametrize("release", ["v1.11.0", "v1.12.1", "v1.13.0", "v1.14.4", "v1.15.1"])
 @pytest.mark.parametrize("parents", [("a", "root"), ("b", "a")])

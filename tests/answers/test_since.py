@@ -87,6 +87,22 @@ def test_what_made_a_queue_full_is_named_even_if_it_came_before(tmp_path: Path) 
     ]
 
 
+def test_a_new_queue_that_is_guaranteed_what_a_job_would_need_is_named(tmp_path: Path) -> None:
+    taken = {"guarantee": {"resource": {"cpu": "3"}}, "deserved": {"cpu": "3"}}
+    found = asked(
+        tmp_path,
+        "podgroup/pg",
+        CAPACITY,
+        *added(queue("root"), queue("small", parent="root"), node("n1", 4)),
+        *added(group("pg", 1, "Pending", queue="small", minResources={"cpu": "2"})),
+        *added(queue("other", parent="root", **taken)),
+    )
+    assert found.cause == "queue-full small"
+    assert [(one.revision, one.about) for one in found.stages[-1].since.events] == [
+        (5, "queue/other")
+    ]
+
+
 def test_the_state_of_a_queue_does_not_make_it_full(tmp_path: Path) -> None:
     wanted = {"minResources": {"cpu": "2"}}
     small = queue("small", parent="root", capability={"cpu": "2"})

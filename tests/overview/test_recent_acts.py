@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from plinian.engine.events import Event, Reference
 from plinian.engine.state.facts import NodeFact, QueueFact
-from plinian.replay.overview.recent_acts import _changes
+from plinian.replay.moments.actors import AttributedEvent
+from plinian.replay.overview.recent_acts import UNDATED, _changes, _of_process
 
 CORE = 1000.0
 
@@ -29,3 +31,12 @@ def test_changes_of_a_queue_are_words_and_its_counts_are_none() -> None:
         "sets deserved cpu from nothing to 2 on",
     ]
     assert not list(_changes(before, QueueFact(weight=1, state="Open")))
+
+
+def test_a_collection_is_named_by_the_plural_of_its_kind() -> None:
+    about = Reference("scheduling.k8s.io", "PriorityClass")
+    event = Event(kind="collection.deleted", reference=about, payload=b"{}")
+    known = AttributedEvent(
+        position=1, branch="main", recorded_at=0, event=event, span=UNDATED, actor="mary"
+    )
+    assert _of_process(known).verb == "deletes a collection of priorityclasses"

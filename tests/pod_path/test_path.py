@@ -201,6 +201,14 @@ class TestEnqueueing:
         (row,) = rows(path)
         assert row.chosen == "n1"
 
+    def test_jobs_that_come_first_are_counted(self, tmp_path: Path) -> None:
+        jobs = ("a", "b", "c", "d", "pg")
+        some = [one for name in jobs for one in (group(name), pod(f"{name}-0", name, 1))]
+        with log_of(tmp_path, PROPORTION, node("n1", 8), queue("default"), *some) as log:
+            (turn,) = checks_of(path_of(log, "pod/pg-0"), Check.TURN)
+        last = "podgroup ns/b, podgroup ns/c, podgroup ns/d"
+        assert turn.text.startswith(f"it comes after 4 other jobs: 1 other, {last}")
+
     def test_a_queue_that_refuses_the_pod_says_it_with_its_account(self, tmp_path: Path) -> None:
         documents = (
             node("n1", 16),
