@@ -351,7 +351,7 @@ def _volumes(run: Run, pod: Pod) -> Iterator[_Phrase]:
     if gone:
         says = f"the pod's volume {_some(gone)}, which does not exist"
         yield VOLUME_MISSING, (f"cannot reach {says}", f"cannot reach {says}")
-    # Such a claim gets its volume on the node that is chosen, so each node is asked for one.
+    # Such a claim gets its volume on the node that is chosen, so each node needs one to offer.
     delayed = [claim.name for claim in claims if not claim.spec.volume_name]
     if delayed:
         named = f"the pod's {'claim' if len(delayed) == 1 else 'claims'} {_some(delayed)}"

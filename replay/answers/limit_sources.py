@@ -54,7 +54,7 @@ def _range_like(release: str, behaviour: str) -> str:
     first = last = names.index(release)
     while first > 0 and like[first - 1]:
         first -= 1
-    # Releases of our own stand after all others, and no cluster runs them.
+    # Releases that Plinian adds stand after all others, and no cluster runs them.
     while last + 1 < len(names) and like[last + 1] and not RELEASES[last + 1].ours:
         last += 1
     return f"{names[first]} to {names[last]}" if first < last else names[first]

@@ -90,7 +90,7 @@ def _settled(run: Run, key: str, pod: Pod) -> SessionFinding | None:
     """Return the answer for a pod that needs no node any more."""
     subject, node, phase = f"pod {key}", _node(run, pod), pod.status.phase
     place = f" on node {node}" if node else ""
-    # Before the node is asked for: pods that ended, or are being deleted, still have theirs.
+    # Before the node counts: pods that ended, or are being deleted, still have theirs.
     if phase in _DONE:
         return SessionFinding(
             f"{subject} does not wait: it has ended ({phase}){place}", False, "ended"

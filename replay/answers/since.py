@@ -280,7 +280,7 @@ def _last_seen(
 
 def _time_from(log: Log, moment: Moment, earliest: int | None) -> dict[str, Any]:
     """Return the fields of :class:`.dated.Dated` of what began before a moment, after a time."""
-    # The change lies between two samples, so only its last bound is that of the later one.
+    # The change happened between two samples, so only its last bound is that of the later one.
     fields = _time(log, moment)
     span = TimeSpan(earliest, fields["latest"], fields["estimate"])
     return (
