@@ -84,3 +84,27 @@ def test_a_job_has_the_phases_of_its_podgroup(client: httpx.Client, demo_log: Pa
 def test_a_job_that_is_not_there_in_the_window_has_no_row(client: httpx.Client) -> None:
     names = {one["name"] for one in data_at(client, f"{AT}/jobs/over-time?to=@100")["rows"]}
     assert "default/big-gang" not in names
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_ticks_are_round_times_and_lead_there(client: httpx.Client, path: str) -> None:
+    ticks = data_at(client, f"{AT}/{path}")["axis"]["ticks"]
+    times = [tick["time"] for tick in ticks]
+    assert times == ["01:53:00", "01:53:30", "01:54:00", "01:54:30", "01:55:00"]
+    links = links_of(page_at(client, f"{AT}/{path}"))
+    assert f"/@t:{ticks[0]['exact']}/{path}" in links
+    assert client.get(f"/@t:{ticks[0]['exact']}/{path}").status_code == 302
+
+
+def test_a_chart_has_round_amounts_at_its_left_and_each_amount_it_held(
+    client: httpx.Client,
+) -> None:
+    charts = {one["queue"]: one for one in data_at(client, f"{AT}/queues/over-time")["charts"]}
+    gold = charts["gold"]
+    assert [tick["text"] for tick in gold["ticks"]] == ["0", "10"]
+    heights = [tick["y"] for tick in gold["ticks"]]
+    assert heights == sorted(heights, reverse=True)
+    assert max(float(run["text"].split()[0]) for run in gold["runs"]) == 17
+    assert all(run["y"] > 0 for run in gold["runs"]), "no amount runs along the upper edge"
+    memory = data_at(client, f"{AT}/queues/over-time?resource=memory")["charts"][0]["ticks"]
+    assert [tick["text"] for tick in memory][:2] == ["0", "64Gi"]

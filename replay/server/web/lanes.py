@@ -14,7 +14,6 @@ from typing import NamedTuple
 import msgspec
 
 from ....engine.errors import PlinianError
-from ....engine.kubernetes.units import SECOND_US
 from ....engine.log import Query
 from ....engine.state.clock import TimeSpan
 from ...facade.log import Log
@@ -27,8 +26,10 @@ from ...moments.times import (
     time_text,
     with_spans,
 )
+from ...plot.picture_words import times_on_axis
 from ...recorded.session_list import listed_sessions
 from ...render.state_looks import STATES, look_of
+from ...series.period import Period
 from .axis import Axis
 from .lives import life_of
 from .look import Look
@@ -47,10 +48,6 @@ _LEAST = 0.15
 """Nothing is drawn narrower than this share of the width."""
 
 _TICKS = 8
-_STEPS_S = (
-    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
-    *(3600, 7200, 10800, 21600, 43200, 86400, 172_800, 604_800, 2_592_000),
-)
 
 
 class RulerTick(msgspec.Struct, frozen=True):
@@ -214,14 +211,9 @@ def _ticks(axis: Axis) -> Iterator[RulerTick]:
             for at in axis.positions[:: len(axis.positions) // 8 + 1]
         )
         return
-    seconds = (axis.end - axis.begin) / SECOND_US
-    step = next((size for size in _STEPS_S if seconds / size <= _TICKS), _STEPS_S[-1]) * SECOND_US
-    # Rounded up: the first whole time in the window.
-    for time in range(-(-axis.begin // step) * step, axis.end + 1, step):
-        text = time_text(time)
-        yield RulerTick(
-            axis.share_of(time), text[5:10] if step >= 86_400 * SECOND_US else text[11:19]
-        )
+    period = Period(begin=axis.begin, end=axis.end, step=1)
+    for time, text in times_on_axis(period, _TICKS):
+        yield RulerTick(axis.share_of(time), text)
 
 
 def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> ObjectLane:

@@ -19,6 +19,7 @@ from ...facade.log import Log
 from ...moments.times import time_text
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
+from ...plot.picture_words import amounts_on_axis, times_on_axis
 from ...render.state_looks import STATES, look_of
 from ...series.gang_phases import GangRow, gang_phases
 from ...series.incidents import Incident, scheduler_incidents
@@ -37,15 +38,21 @@ _LIMITS = ("deserved", "capability", "guarantee")
 _BEYOND = 8
 """A limit so many times as high as all that is held is named, and not drawn."""
 
-_TICKS = 6
+_ROOM = 1.08
+
+_TICKS = 8
 
 
 class PeriodTick(msgspec.Struct, frozen=True, kw_only=True):
-    """A time on the axis. :param share: where it is, in percent. :param time: of day, in UTC."""
+    """A round time on the axis.
+
+    :param share: where it is, in percent. :param time: to show. :param exact: for links.
+    """
 
     x: float
     share: float
     time: str
+    exact: str
 
 
 class Notable(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +67,7 @@ class Notable(msgspec.Struct, frozen=True, kw_only=True):
 class PeriodAxis(msgspec.Struct, frozen=True, kw_only=True):
     """The time of a picture. :param now: where the moment of the page is; None if outside.
 
+    :param until: where the picture ends: its last part may reach beyond the end.
     :param window: it is a part of the log.
     :param fault: why the window of the query cannot be shown; then it is the whole log.
     """
@@ -68,6 +76,7 @@ class PeriodAxis(msgspec.Struct, frozen=True, kw_only=True):
     fault: str
     begin: str
     end: str
+    until: str
     step: str
     now: float | None
     ticks: tuple[PeriodTick, ...]
@@ -85,8 +94,24 @@ class LimitLine(msgspec.Struct, frozen=True, kw_only=True):
     highest: str
 
 
+class AmountTick(NamedTuple):
+    """A round amount on the axis at the left. :param y: from the top, in percent."""
+
+    y: float
+    text: str
+
+
+class ChartRun(NamedTuple):
+    """A time during which a queue held the same. :param text: how much, and since when."""
+
+    x: float
+    width: float
+    y: float
+    text: str
+
+
 class QueueChart(msgspec.Struct, frozen=True, kw_only=True):
-    """One queue. :param areas: points of the surfaces of what it holds.
+    """One queue. :param runs: what it holds. :param ticks: of the axis at the left.
 
     :param drawn: it held something, or has a limit.
     """
@@ -96,7 +121,8 @@ class QueueChart(msgspec.Struct, frozen=True, kw_only=True):
     children: int
     top: str
     drawn: bool
-    areas: tuple[str, ...]
+    runs: tuple[ChartRun, ...]
+    ticks: tuple[AmountTick, ...]
     limits: tuple[LimitLine, ...]
     highest: str
 
@@ -260,7 +286,6 @@ def _shown(log: Log, look: Look) -> _Shown:
 def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) -> PeriodAxis:
     period = shown.span.period
     now = log.truth(look.at).time
-    every = max(1, period.parts // _TICKS)
     whole = period.parts * period.step
 
     def x(time: int) -> float:
@@ -271,15 +296,14 @@ def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) ->
         fault=shown.fault,
         begin=time_text(period.begin),
         end=time_text(period.end),
+        until=time_text(period.begin + whole),
         step=f"{period.step / SECOND_US:g} s",
         now=x(now) if now is not None and period.begin <= now <= period.begin + whole else None,
         ticks=tuple(
             PeriodTick(
-                x=x(period.time_of(part)),
-                share=round(x(period.time_of(part)) * 100 / WIDTH, 2),
-                time=format_time(period.time_of(part))[11:19],
+                x=x(time), share=round(x(time) * 100 / WIDTH, 2), time=text, exact=time_text(time)
             )
-            for part in range(0, period.parts - every // 2, every)
+            for time, text in times_on_axis(period, _TICKS)
         ),
         notable=tuple(
             Notable(
@@ -301,16 +325,21 @@ def _chart(share: QueueShare, shares: QueueShares) -> QueueChart:
         for values in limits.values()
         if not most_held or highest_of(values) <= most_held * _BEYOND
     ]
-    top = max([most_held, *inside]) or 1.0
+    # Some room, so that no line runs along the edge.
+    top = max([most_held, *inside]) * _ROOM or 1.0
     parts = shares.period.parts
     return QueueChart(
         queue=share.queue,
         depth=share.depth,
         children=share.children,
         top=short_amount(shares.resource, top),
+        ticks=tuple(
+            AmountTick(round(100 - 100 * at / top, 2), text)
+            for at, text in amounts_on_axis(shares.resource, top)
+        ),
         highest=short_amount(shares.resource, most_held),
         drawn=bool(most_held or inside),
-        areas=tuple(_areas(share.allocated, top, parts)),
+        runs=tuple(_runs(share.allocated, top, shares)),
         limits=tuple(
             LimitLine(
                 what=limit,
@@ -345,10 +374,17 @@ def _joined(points: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def _areas(values: Values, top: float, parts: int) -> Iterator[str]:
-    for points in _steps(values, top, parts):
-        (begin, _), (end, _) = points[0], points[-1]
-        yield f"{begin:.1f},{HEIGHT} {_joined(points)} {end:.1f},{HEIGHT}"
+def _runs(values: Values, top: float, shares: QueueShares) -> Iterator[ChartRun]:
+    """Yield each stretch of time with one amount."""
+    period, begin = shares.period, 0
+    for value, same in groupby(values):
+        length = len(list(same))
+        if value is not None:
+            x, width = (round(WIDTH * place / period.parts, 1) for place in (begin, length))
+            since = time_text(period.time_of(begin))
+            text = f"{short_amount(shares.resource, value)} allocated from {since}"
+            yield ChartRun(x, width, round(HEIGHT - HEIGHT * value / top, 1), text)
+        begin += length
 
 
 def _heat_row(row: NodeUseRow, use: NodeUse) -> HeatRow:

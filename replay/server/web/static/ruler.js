@@ -26,7 +26,7 @@ export function between(samples, from, value) {
 }
 
 export class Ruler {
-  /** @param {{go: (position: number) => void, choose: (begin: number, end: number) => void, mark: (shape: SVGElement) => void, all: () => void}} asks */
+  /** @param {{go: (position: number) => void, choose: (begin: number, end: number) => void, zoom: (factor: number, around: number) => void, mark: (shape: SVGElement) => void, all: () => void}} asks */
   constructor(asks) {
     this.asks = asks;
     /** @type {Sample[]} */
@@ -54,6 +54,7 @@ export class Ruler {
     place.append(this.band, this.handle);
     place.addEventListener("pointerdown", (event) => this.down(event));
     place.addEventListener("dblclick", () => this.asks.all());
+    place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
   }
 
   get begin() {
@@ -92,6 +93,15 @@ export class Ruler {
     const width = this.place?.clientWidth || 1;
     const share = Math.min(Math.max((pixels / width) * 100, 0), 100);
     return Math.round(between(this.samples, 1, share));
+  }
+
+  /** Ctrl and the wheel zoom; the wheel alone scrolls the page.
+   * @param {WheelEvent} event */
+  wheel(event) {
+    if (!event.ctrlKey || !this.place) return;
+    event.preventDefault();
+    const around = this.at(event.clientX - this.place.getBoundingClientRect().left);
+    this.asks.zoom(event.deltaY > 0 ? 1.5 : 1 / 1.5, around);
   }
 
   /** @param {PointerEvent} event */

@@ -22,6 +22,7 @@ let shown = current();
 const ruler = new Ruler({
   go: (position) => go({ position }, false),
   choose: (begin, end) => end > begin && go({ from: `@${begin}`, to: `@${end}` }, true),
+  zoom: (factor, around) => zoom(factor, around),
   mark: ({ dataset }) => go({ position: Number(dataset.at), sel: dataset.object }, true),
   all: () => go({ from: null, to: null }, true),
 });
@@ -295,10 +296,11 @@ function windowTo(begin, end) {
   else go({ from: `@${low}`, to: `@${low + width}` }, false);
 }
 
-/** @param {number} factor below 1 shows less */
-function zoom(factor) {
+/** @param {number} factor below 1 shows less
+ * @param {number} at the position that stays where it is */
+function zoom(factor, at = shown.position) {
   const { begin, end } = ruler;
-  const around = Math.min(Math.max(shown.position, begin), end);
+  const around = Math.min(Math.max(at, begin), end);
   windowTo(around - (around - begin) * factor, around + (end - around) * factor);
 }
 
