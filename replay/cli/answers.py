@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .shell import write_lines
+from .shell import before_output, write_lines
 
 if TYPE_CHECKING:
     from ..review.review_records import Review
@@ -19,6 +19,7 @@ def write_json(document: Any, *, indent: int = 4) -> None:
     """Write a document as JSON to standard output."""
     from ..render.documents import json_text
 
+    before_output()
     sys.stdout.write(json_text(document, indent=indent) + "\n")
 
 
@@ -32,6 +33,7 @@ def write_answer(document: Any, lines: Iterable[str], output: str, *, indent: in
     elif output == "yaml":
         from ..render.documents import plain, write_yaml
 
+        before_output()
         write_yaml(sys.stdout, [plain(document)], single=True)
     else:
         write_lines(lines)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..questions.fields import DeclaredField, declared_parameters
+from .doubts import verbose_option
 from .examples import epilog_of
 from .shell import guarded, zone_option
 
@@ -27,6 +28,7 @@ def command(name: str, *, hidden: bool = False) -> Callable[[Callable[..., None]
     def make(function: Callable[..., None]) -> click.Command:
         last, end = name.rpartition(" ")[2], epilog_of(name)
         params = [parameter_of(field) for field in declared_parameters(function)]
+        params += [verbose_option()] * any(field.name == "log" for field in params)
         params.append(zone_option())
         return click.command(last, params=params, epilog=end, hidden=hidden)(guarded(function))
 

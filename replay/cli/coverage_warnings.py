@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .shell import note
+from .doubts import ASSUMED, WARNING, Doubt, add, doubt
 
 if TYPE_CHECKING:
     from ...engine.state.log_coverage import Pair
@@ -46,7 +46,7 @@ def note_assumed(log: Log, moment: Moment, kinds: Collection[Pair] | None = None
     from ..logs.assumptions import assumptions_at
 
     for text in assumptions_at(log, moment, kinds):
-        note(f"assumed: {text}")
+        doubt(ASSUMED, text, "fields that objects lacked were filled in")
 
 
 def warn_sessions(
@@ -57,7 +57,7 @@ def warn_sessions(
     unconfigured: bool = False,
     strict: bool = False,
 ) -> Sequence[Unknown]:
-    """Warn on standard error, before all output, of what sessions need and the log lacks.
+    """Warn, before all output, of what sessions need and the log lacks.
 
     They need complete lists of some kinds, and a configuration of the scheduler.
 
@@ -77,15 +77,19 @@ def warn_sessions(
     bare = unconfigured and has_no_conf(log, moment)
     if not unknowns and not bare:
         return unknowns
-    note(f"warning: THE LOG LACKS WHAT SESSIONS NEED ({moment.label}); the answer may be wrong:")
-    if bare:
-        note(f"  - {NO_CONF}: each release runs with its built-in configuration")
-    for text in (*reasons(unknowns), *lacking(log, moment, unknowns)):
-        note(f"  - {text}")
-    note("What to do:")
-    for text in dict.fromkeys([*[GIVE_CONF] * bare, *(lack.remedy for lack in unknowns)]):
-        note(f"  - {text}")
-    note("")
+    names = list(dict.fromkeys(lack.name for lack in unknowns))
+    says = f"sessions need what the log lacks: {', '.join(names)}" if names else ""
+    without = f"{NO_CONF}: each release runs with its built-in configuration"
+    does = dict.fromkeys([*[GIVE_CONF] * bare, *(lack.remedy for lack in unknowns)])
+    lines = (
+        f"warning: THE LOG LACKS WHAT SESSIONS NEED ({moment.label}); the answer may be wrong:",
+        *[f"  - {without}"] * bare,
+        *(f"  - {text}" for text in (*reasons(unknowns), *lacking(log, moment, unknowns))),
+        "What to do:",
+        *(f"  - {text}" for text in does),
+        "",
+    )
+    add(Doubt(WARNING, "; ".join(filter(None, (says, NO_CONF * bare))), lines))
     return unknowns
 
 
@@ -99,7 +103,8 @@ def warn_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
     if strict:
         refuse(unknown)
     if unknown:
-        note(f"warning: {unknown_text(unknown)}")
+        names = ", ".join(dict.fromkeys(lack.name for lack in unknown))
+        doubt(WARNING, unknown_text(unknown), f"not fully known: {names}")
 
 
 def refuse_own_panic(answers: Iterable[SessionRun], unknown: Sequence[Unknown]) -> None:
@@ -140,5 +145,5 @@ def first_of(
     except PointTooEarly as fault:
         if strict:
             raise NotKnown(fault.what, now=fault.now) from fault
-        note(f"warning: {fault.what}: the range begins there")
+        doubt(WARNING, f"{fault.what}: the range begins there")
         return log.moment(fault.first, as_known_at=as_known_at)

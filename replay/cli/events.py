@@ -9,7 +9,7 @@ from ..questions.fields import Field
 from . import options
 from .command import command
 from .coverage_warnings import first_of, warn
-from .shell import style
+from .shell import before_output, style
 
 if TYPE_CHECKING:
     from ...engine.log import Query
@@ -110,6 +110,7 @@ def _print(
     from ..render.documents import json_text
     from ..render.tables import stream_lines
 
+    before_output()
     attributed = attributed_events(log.store, log.moment(), query, follow=follow)
     if output == "ndjson":
         lines = forms.ndjson_lines(attributed, payload=payload)

@@ -21,7 +21,7 @@ from .object_arguments import (
     wanted_of,
     warn_of_kinds,
 )
-from .shell import fail, note, style
+from .shell import before_output, fail, note, style
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -132,12 +132,14 @@ def get(
             from .watching import print_watch
 
             _warn_along(look, wanted, _computed(output), strict=strict)
+            before_output()
             print_watch(look, wanted, tabled, only_news=watch_only)
             return
         warn_of_kinds(look, wanted, _computed(output), strict=strict)
         found, missing = look_for(look, wanted)
         if sort_by:
             found = [_sorted(opened_log, moment, objects, sort_by) for objects in found]
+        before_output()
         single = len(wanted) == 1 and len(wanted[0].names) == 1
         _print(look, found, tabled, cleaned, single=single and not missing)
         if plot:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .shell import note, shown_zone
+from .doubts import REMARK, doubt
+from .shell import shown_zone
 
 if TYPE_CHECKING:
     from ..logs.log import Log
@@ -17,9 +18,7 @@ def opened(place: str, **options: Any) -> Log:
     """Open a log as :func:`plinian.replay.logs.log.opened` does; remarks are printed."""
     from ..logs.log import opened as open_log
 
-    return open_log(
-        place, remark=lambda line: note(f"plinian: {line}"), zone=read_zone(), **options
-    )
+    return open_log(place, remark=lambda line: doubt(REMARK, line), zone=read_zone(), **options)
 
 
 def read_zone() -> Zone:

@@ -38,8 +38,18 @@ from .coverage_warnings import (
     warn_sessions,
     warn_unknown,
 )
+from .doubts import ASSUMED, doubt, verbose_option
 from .examples import epilog
-from .shell import fail, guarded, note, shows_progress, style, write_lines, zone_option
+from .shell import (
+    before_output,
+    fail,
+    guarded,
+    note,
+    shows_progress,
+    style,
+    write_lines,
+    zone_option,
+)
 
 if TYPE_CHECKING:
     from ..logs.log import Log
@@ -69,6 +79,9 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
     guarded_run: Callable[..., None] = guarded(run)
     name, end = kind.command.rpartition(" ")[2], epilog(kind.examples)
     params = [*map(parameter_of, _parameters(kind)), zone_option()]
+    # why has an option of this name, which says more of the answer, too.
+    if not any(option.name == "verbose" for option in params):
+        params.insert(-1, verbose_option())
     if below:
         return group_command(name, guarded_run, params, end, *map(command_of, below))
     return click.command(name, params=params, epilog=end)(guarded_run)
@@ -194,7 +207,7 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
 
     :param place: of the log; empty if it exists only for this question.
     """
-    question = question.prepared(log, note)
+    question = question.prepared(log, lambda text: doubt("", text))
     if not isinstance(question, QuestionOfRelease):
         for text in question.remarks(log):
             note(text)
@@ -215,8 +228,12 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
         bare, strict = ready.needs_conf, ready.strict
         unknown = warn_sessions(log, moment, ready.unknown(log), unconfigured=bare, strict=strict)
     ready.check(log)
+    for text in ready.assumptions():
+        doubt(ASSUMED, text)
     for text in ready.remarks(log):
         note(text)
+    # It may take long to answer.
+    before_output()
     # A log that exists only for this question has no place to store anything in.
     if place:
         store_beliefs(place, log, moment, ready.caches)
@@ -259,6 +276,7 @@ def _write(
 
 def _write_tables(question: Question[Any], answer: Any, *, no_headers: bool) -> None:
     """Write tables for people; of empty ones, say so in a note."""
+    before_output()
     from ..render.short_names import short
     from ..render.tables import write_table
 

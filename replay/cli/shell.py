@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from ...engine.errors import PlinianError
+from .doubts import say_doubts
 
 if TYPE_CHECKING:
     from ..moments.zones import Zone
@@ -36,6 +37,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             command(*args, **kwargs)
+            say_doubts(_say_line)
             sys.stdout.flush()
         except PlinianError as fault:
             fail(fault)
@@ -64,6 +66,7 @@ def say(fault: PlinianError) -> None:
 
 def fail(*faults: PlinianError) -> NoReturn:
     """Print errors and exit with the code of the last one."""
+    say_doubts(_say_line)
     _finish_output()
     for fault in faults:
         say(fault)
@@ -72,6 +75,16 @@ def fail(*faults: PlinianError) -> NoReturn:
 
 def note(text: str) -> None:
     """Write a note to standard error, so that it does not mix with piped output."""
+    say_doubts(_say_line)
+    _say_line(text)
+
+
+def before_output() -> None:
+    """Say what makes an answer uncertain, before it is written."""
+    say_doubts(_say_line)
+
+
+def _say_line(text: str) -> None:
     _tell(f"{text}\n")
 
 
@@ -92,6 +105,7 @@ def as_message(line: str) -> str:
 
 def write_lines(lines: Iterable[str]) -> None:
     """Write lines for people to standard output, fitted to a terminal."""
+    before_output()
     from ..render.tables import fitted
 
     sys.stdout.writelines(fitted(lines, style()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from .fields import PROGRESS, Field
@@ -35,6 +35,7 @@ class OverviewQuestion(QuestionOfSessions["Overview"], frozen=True, kw_only=True
     examples = ("plinian overview", "plinian overview --at -5m --recent 30m")
     work = "overview"
     reads_inputs = True
+    says_release = True
     forms = "text|json"
     exit_code = "Exit with 1 if anything is wrong."
 
@@ -68,10 +69,6 @@ class OverviewQuestion(QuestionOfSessions["Overview"], frozen=True, kw_only=True
         from ..render.overview import overview_sections  # noqa: PLC0415
 
         return block_lines(overview_sections(overview, style.zone), style=style)
-
-    def notes(self, overview: Overview) -> Sequence[str]:
-        """Return what was assumed."""
-        return [f"assumed: {text}" for text in overview.asked.assumed]
 
     def code(self, overview: Overview, *, asked: bool) -> int:
         """Return 1 if anything is wrong."""

@@ -61,6 +61,7 @@ class PathQuestion(_OfPod["PodPath"], frozen=True, kw_only=True):
         "plinian path pod/train-0 --nodes node-1,node-2 -o json",
     )
     reads_inputs = True
+    says_release = True
     wide_adds = "the filters that all nodes pass"
 
     nodes: Annotated[str, NODES] = ""
@@ -98,9 +99,6 @@ class PathQuestion(_OfPod["PodPath"], frozen=True, kw_only=True):
         return block_lines(path_sections(path, wide=style.wide), style=style)
 
     def notes(self, path: PodPath) -> Sequence[str]:
-        """Return what was assumed, and which session is the answer's."""
+        """Return which session is the answer's."""
         asked = path.asked
-        return (
-            *(f"assumed: {text}" for text in asked.assumed),
-            f"session at {asked.at} as {asked.release}, configuration {asked.conf}",
-        )
+        return (f"session at {asked.at} as {asked.release}, configuration {asked.conf}",)

@@ -194,10 +194,11 @@ class QuestionOfRelease(Question[A], Generic[A], frozen=True, kw_only=True):
     """A question whose answer depends on the release of Volcano.
 
     The class variable ``warns`` says whether its command warns of what the log lacks, and does not
-    leave that to the answer.
+    leave that to the answer; ``says_release``, whether its command says that a release is assumed.
     """
 
     warns: ClassVar[bool] = True
+    says_release: ClassVar[bool] = False
 
     strict: Annotated[bool, STRICT] = False
     assume: Annotated[bool, ASSUME] = False
@@ -246,6 +247,10 @@ class QuestionOfRelease(Question[A], Generic[A], frozen=True, kw_only=True):
         if self.strict:
             moment, unknown = self.moment(log), self.unknown(log)
             check_known(log, moment, unknown, is_configured=not self.needs_conf)
+
+    def assumptions(self) -> Sequence[str]:
+        """Return what the answer assumes that can be said before it, as sentences."""
+        return ()
 
     def sessions(self, _found: A) -> Sequence[SessionRun]:
         """Return the sessions that an answer consists of."""
@@ -304,6 +309,12 @@ class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=
     def caches(self) -> Sequence[str]:
         """Return the release that the answer is about."""
         return (self.as_release,)
+
+    def assumptions(self) -> Sequence[str]:
+        """Return that the release is assumed, if it is, and nothing else says so."""
+        from ..answers.why import assumed_of  # noqa: PLC0415 -- doors read the fields only
+
+        return assumed_of(self.release, self.as_release) if self.says_release else ()
 
     @property
     def as_release(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from .fields import Field
@@ -35,6 +35,7 @@ class SharesQuestion(QuestionOfSessions["Shares"], frozen=True):
     )
     examples = ("plinian shares", "plinian shares gold --at -5m")
     reads_inputs = True
+    says_release = True
 
     queue: Annotated[
         str | None,
@@ -65,7 +66,3 @@ class SharesQuestion(QuestionOfSessions["Shares"], frozen=True):
         from ..render.shares import shares_sections  # noqa: PLC0415
 
         return block_lines(shares_sections(shares), style=style)
-
-    def notes(self, shares: Shares) -> Sequence[str]:
-        """Return what was assumed."""
-        return [f"assumed: {text}" for text in shares.asked.assumed]

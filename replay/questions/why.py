@@ -108,6 +108,7 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
     work = "changes"
     is_drawn = True
     reads_inputs = True
+    says_release = True
 
     verbose: Annotated[
         int,
@@ -164,12 +165,9 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
             yield from ("\n", *paragraph(f"{said[:1].upper()}{said[1:]}.", style))
 
     def notes(self, why: Why) -> Sequence[str]:
-        """Return what was assumed, and which session is the answer's."""
+        """Return which session is the answer's."""
         asked = why.asked
-        return (
-            *(f"assumed: {text}" for text in asked.assumed),
-            f"session at {asked.at} as {asked.release}, configuration {asked.conf}",
-        )
+        return (f"session at {asked.at} as {asked.release}, configuration {asked.conf}",)
 
     def beside_document(self, why: Why) -> Sequence[str]:
         """Return what to ask in place of what would help."""

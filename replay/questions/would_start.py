@@ -47,6 +47,7 @@ class WouldStartQuestion(QuestionOfSessions["WouldStart"], frozen=True, kw_only=
     )
     work = "time"
     reads_inputs = True
+    says_release = True
     names_inputs = True
     forms = "text|wide|json|yaml"
     exit_code = "Exit with 1 if anything does not start."
@@ -131,9 +132,11 @@ class WouldStartQuestion(QuestionOfSessions["WouldStart"], frozen=True, kw_only=
 
         return would_start_lines(found, style=style)
 
-    def notes(self, found: WouldStart) -> Sequence[str]:
-        """Return what was assumed."""
-        return [f"assumed: {text}" for text in found.asked.assumed]
+    def assumptions(self) -> Sequence[str]:
+        """Return that the release is assumed, and which webhooks the cluster has."""
+        from ..would_start.would_start import webhooks_of  # noqa: PLC0415
+
+        return (*super().assumptions(), webhooks_of(self.as_release))
 
     def code(self, found: WouldStart, *, asked: bool) -> int:
         """Return 1 if anything does not start."""

@@ -66,6 +66,11 @@ class TryTask(NamedTuple):
     helps: Callable[[], bool] | None = None
 
 
+def webhooks_of(release: str) -> str:
+    """Return the sentence that says that the webhooks of a release are assumed."""
+    return f"the admission webhooks of {release} run in the cluster"
+
+
 def would_start(log: Log, task: TryTask, progress: Progress | None = None) -> WouldStart:
     """Return whether manifests would start if they were applied at a moment.
 
@@ -179,9 +184,8 @@ class _Trying:
     @property
     def _sentences(self) -> tuple[str, ...]:
         task = self._task
-        webhooks = f"the admission webhooks of {task.release} run in the cluster"
         built_in = (runs_built_in(task.release),) if self._built_in else ()
-        return (*task.assumed, *built_in, webhooks)
+        return (*task.assumed, *built_in, webhooks_of(task.release))
 
     def _tried(self, course: _LiveCourse, each: StartCourse) -> TriedObject:
         loops, begin = self._loops, self._loops.begin

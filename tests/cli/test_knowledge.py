@@ -187,7 +187,7 @@ def test_a_range_begins_at_what_is_known_and_says_so(run: Run, log_of: Callable[
 
 def test_a_session_says_first_what_is_missing(run: Run, log_of: Callable[..., str]) -> None:
     log = log_of(pods=a_list(at(9, POD), at(8, GROUP)))
-    result = run("session", "--log", log)
+    result = run("session", "--log", log, "-v")
     assert result.exit_code == 0
     lines = result.stderr.splitlines()
     assert lines[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED (@")
@@ -231,7 +231,7 @@ def test_whatever_compares_sessions_says_first_what_is_missing_and_tells_it_in_j
     run: Run, log_of: Callable[..., str], question: tuple[str, ...]
 ) -> None:
     log = log_of(pods=a_list(at(8, GROUP), at(9, POD)))
-    result = run(*question, "--log", log, "-o", "json")
+    result = run(*question, "--log", log, "-o", "json", "-v")
     first = [line for line in result.stderr.splitlines() if "begins there" not in line]
     assert first[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED"), result.stderr
     assert first[1].startswith("  - the log holds no configuration of the scheduler")
@@ -247,7 +247,9 @@ def test_a_missing_configuration_alone_is_told_first_and_refused_by_strict(
 ) -> None:
     log = log_of(all=a_list(*ALL, at(9, POD)))
     result = run("session", "--log", log)
-    assert "no configuration of the scheduler" in result.stderr.splitlines()[1]
+    assert result.stderr.splitlines()[0] == (
+        "warning: the log holds no configuration of the scheduler (-v says more)"
+    )
     refused = run("session", "--log", log, "--strict")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "no configuration of the scheduler" in refused.stderr

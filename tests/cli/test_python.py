@@ -64,7 +64,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
 
 OF_THE_TERMINAL = {
     *("--help", "--output", "--no-headers", "--exit-code", "--no-color", "--payload", "--rules"),
-    *("--list", "--plot", "--tz"),
+    *("--list", "--plot", "--tz", "--verbose"),
     *(
         "--show",
         "--out",

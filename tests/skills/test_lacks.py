@@ -46,7 +46,7 @@ def test_a_kind_that_is_missing_is_in_not_known_and_there_is_no_reason(
     ]
     assert found["result"]["waits"] is None
     assert found["result"]["sentence"].startswith("it is not known why")
-    printed = terminal(logs["nodeless"], "why", POD)
+    printed = terminal(logs["nodeless"], "why", POD, "-v")
     assert printed.stdout.startswith("it is not known why")
     assert "warning" in printed.stderr
     assert "ingest a list of nodes" in printed.stderr
@@ -97,7 +97,9 @@ def test_an_object_that_is_not_found_may_be_missing_in_the_log_alone(
 def test_an_upgrade_whose_verdict_is_unknown_is_no_pass(logs: Logs, terminal: Terminal) -> None:
     releases = {"from": "v1.12.1", "to": "v1.13.0"}
     assert answer(logs["nodeless"], "upgrade_check", **releases)["result"]["verdict"] == "unknown"
-    printed = terminal(logs["nodeless"], *("upgrade-check", "--from", "v1.12.1", "--to", "v1.13.0"))
+    printed = terminal(
+        logs["nodeless"], *("upgrade-check", "--from", "v1.12.1", "--to", "v1.13.0", "-v")
+    )
     assert printed.exit_code == 2
     assert "not known whether anything changes" in printed.stdout
     assert "built-in configuration" in printed.stderr
