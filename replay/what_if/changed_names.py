@@ -66,6 +66,7 @@ def unread_of(change: SetField) -> UnreadField | None:
         fields = fields_of(field_type)
         if fields is not None and name not in fields:
             return _unread(change, number, [*fields])
+        # What has no fields is a map, as labels are: any key may stand there.
         field_type = value_of(field_type) if fields is None else fields[name]
         if field_type is None:
             return _unread(change, number, [])
@@ -151,6 +152,7 @@ def _resources(change: SetField | Apply) -> Iterator[str]:
     """Yield the resources that a change names."""
     document = change.document
     if isinstance(change, SetField):
+        # Where amounts are depends on the kind, so the field needs a whole object around it.
         group = f"{change.named.group}/v1" if change.named.group else "v1"
         document = {"apiVersion": group, "kind": change.named.kind, **document}
     for _, amounts in amounts_in(Manifest(document, None)):

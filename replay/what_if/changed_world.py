@@ -84,6 +84,7 @@ class Beginning:
         self._since = tuple(since)
         self._changed: dict[Place, Document | None] = {}
         if since:
+            # `_packed` stays as before: each world takes what was written since for itself.
             world = self.world()
             self._changed, self._projector = world.changed, world.projector
 

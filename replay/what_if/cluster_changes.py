@@ -172,6 +172,7 @@ def set_field(text: str, namespace: str | None = None) -> SetField:
     :raises UsageError: it has another form, or there is no such kind.
     """
     address, equals, value = text.partition("=")
+    # The first of these begins the path: names of objects have dots, too.
     begin = min((at for top in _TOPS if (at := address.find(top)) >= 0), default=-1)
     if not equals or begin < 0:
         raise UsageError(f"{text!r} is no field of an object", now=_SET_FORM)
@@ -213,6 +214,7 @@ def manifests(paths: Sequence[str], namespace: str | None) -> list[Apply]:
 
 def _value(text: str) -> Any:
     try:
+        # JSON gives numbers, lists and null; what is no JSON is a text, so texts need no quotes.
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text

@@ -10,6 +10,7 @@ import msgspec
 from ...engine import events
 from ...engine.cache.cache import SchedulerCache
 from ...engine.errors import PlinianError, UsageError
+from ...engine.model.panic import Panic
 from ...engine.volcano.session.faults import faults_of
 from ...engine.volcano.session.history import resolve
 from ..answers.answer import Why
@@ -78,6 +79,7 @@ class FaultSearch:
         def goes(names: Cause) -> bool:
             if not self._go_on():
                 raise TimeOver
+            # A cause is what the release needs to help: without these faults it does not.
             return not self._helps(variant._replace(mended=names))
 
         known = (cause for cause in self._found if faults.keys() >= set(cause))
@@ -194,7 +196,8 @@ def _after(trial: ChangeTrial, asked: WaitingObject, first: Suggestion) -> Itera
     """Yield pairs of a change with those that the answer after it suggests."""
     try:
         run = trial.sessions.followed(first.variant, trial.target)
-    except PlinianError:
+    # Also if a handler of the scheduler's cache panics on the change: then no session begins.
+    except (PlinianError, Panic):
         return
     finding = finding_of(run, trial.target)
     if finding is None or finding.full_cause == asked.why.cause:
@@ -322,6 +325,7 @@ def what_would_help(
     count = _Count(progress, len(suggestions))
     tried = list(count.through(_tried(trial, suggestions, go_on)))
     left, pairs = len(suggestions) - len(tried), 0
+    # Several changes of the configuration only where no single one suffices.
     if not left and not _any(tried, SWITCH):
         tried += together(trial, settings, go_on)
     # Two changes are tried only where no single one is enough, as there are many pairs.

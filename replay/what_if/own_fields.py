@@ -66,6 +66,7 @@ def restored(was: Mapping[str, Any]) -> Iterator[Suggestion]:
         "kind": PODGROUP[1],
         "metadata": {name: about[name] for name in fields if name in about},
         "spec": was.get("spec") or {},
+        # Its old status is gone with it: sessions treat it as any new PodGroup.
         "status": {"phase": "Pending"},
     }
     text = f"podgroup {about['namespace']}/{about['name']} is created again"

@@ -57,6 +57,7 @@ def pairs_of(tried: Sequence[Single]) -> list[Suggestion]:
     """Return the pairs to try of changes that do not help alone, the most promising first."""
     chosen = list(_chosen(tried))
     pairs = [pair for pair in combinations(chosen, 2) if _may_join(*pair)]
+    # Two nodes of one shape: no other change has more effect when it is made twice.
     pairs += [(single, single) for single in chosen if single.suggestion.kind == MORE]
     pairs.sort(key=_rank)
     return [

@@ -73,6 +73,7 @@ def _less(
         ):
             rest = {
                 name: used[name]._replace(
+                    # The status may lag behind the pods, and then names less than they request.
                     billionths=max(0, used[name].billionths - amount.billionths)
                 )
                 for name, amount in used_by_job.items()

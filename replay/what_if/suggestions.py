@@ -189,6 +189,7 @@ def _shape(node: Node) -> object:
     """Return what is equal for nodes with the same amounts, labels and taints."""
     # These labels differ between nodes that are otherwise alike.
     labels = {k: v for k, v in node.metadata.labels.items() if "hostname" not in k}
+    # As texts, since maps and lists cannot be parts of a key.
     return repr(node.status.allocatable), repr(sorted(labels.items())), repr(node.spec.taints)
 
 
@@ -248,6 +249,7 @@ def _larger(node: Node, request: Amounts, cache: SchedulerCache) -> Iterator[Sug
 def _releases(now: str) -> Iterator[Suggestion]:
     """Yield all other releases of Volcano, the nearest newer ones first."""
     names = [str(release) for release in RELEASES if not release.ours]
+    # A release that is not Volcano's stands after all others, so only older ones follow.
     here = names.index(now) if now in names else len(names)
     order = [*range(here + 1, len(names)), *range(here - 1, -1, -1)]
     for rank, at in enumerate(order):

@@ -118,7 +118,7 @@ def _said_of(answer: SessionAnswer, target: Target) -> object:
     return (
         target.podgroup in result.enqueued,
         sorted(pod for pairs in placed for pod, _ in pairs if pod in pods),
-        result.fit_errors.get(target.podgroup),
+        [result.fit_errors[pod] for pod in pods if pod in result.fit_errors],
         None if status is None else (status.phase, status.conditions),
         [result.pod_conditions[pod].message for pod in pods if pod in result.pod_conditions],
         [event for event in result.events if event[0] == target.podgroup],
@@ -187,6 +187,7 @@ def _starts_with_pods(
         if starts_in(session.answer, target) == NOW:
             return True
         none = False
+    # If no next session can be run, the word of this one has to do.
     return none
 
 

@@ -75,6 +75,7 @@ def _needed(podgroup: str, least: int, cache: SchedulerCache) -> dict[str, Amoun
     total = Resource()
     for task in waiting:
         total.add(task.request)
+    # A job gets its pods once it is enqueued; until then only this says what it needs.
     if not waiting and job.min_resources is not None:
         total = job.min_resources
     names = [name for name in total.resource_names() if name != "pods" and total.get(name) > 0]
@@ -136,6 +137,7 @@ def _deserves_more(
         if more and (name == queue or cache.queues[name].queue.spec.deserved):
             text = f"deserved of queue {name}: {words(more)}"
             raised.append((text, limit(name, "deserved", more)))
+    # The queue alone, and with all above it: a tree where children deserve more is invalid.
     for text, change in raised[:1]:
         yield single(LIMIT, _DESERVED, text, change)
     if len(raised) > 1:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from answer_worlds import CAPACITY, NODES, PROPORTION
 from helping import helped, texts_of
 
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.session_outcome import SessionResult
 from plinian.replay.render.would_help import help_lines
 from plinian.replay.what_if.cluster_changes import AddNodes
+from plinian.replay.what_if.help import next_pairs
 from plinian.replay.what_if.pairs import MOST_PAIRS, Single, pairs_of
-from plinian.replay.what_if.suggestion import GANG, GONE, MORE, RELEASE, SWITCH, single
+from plinian.replay.what_if.suggestion import GANG, GONE, MORE, MOVE, RELEASE, SWITCH, single
+from plinian.replay.what_if.trial import TriedChange, _said_of
 from sessions import group, node, pod, queue
 
 ROOT = queue("root")
@@ -113,3 +118,26 @@ def test_a_switch_without_an_effect_is_not_joined_with_nodes() -> None:
     assert [one.text for one in pairs_of([switch, more])] == ["two more nodes like node"]
     near = switch._replace(nearer=True)
     assert len(pairs_of([near, more])) == 2
+
+
+def test_a_change_on_which_the_scheduler_panics_leads_to_no_pair() -> None:
+    def panics(*_: object) -> None:
+        raise Panic("a handler of the cache cannot take the change")
+
+    trial: Any = SimpleNamespace(sessions=SimpleNamespace(followed=panics), target=None)
+    asked: Any = None
+    tried = [TriedChange(single(MOVE, 0, "queue q", AddNodes("n1")), None, nearer=True)]
+    assert next_pairs(trial, asked, tried, lambda: True) == []
+
+
+def test_what_nodes_say_of_a_pod_may_be_nearer() -> None:
+    job = SimpleNamespace(tasks={"u": SimpleNamespace(key="ns/a")})
+    cache, target = SimpleNamespace(jobs={"ns/pg": job}), SimpleNamespace(podgroup="ns/pg")
+
+    def said(text: str) -> object:
+        answer: Any = SimpleNamespace(result=SessionResult(fit_errors={"ns/a": text}), cache=cache)
+        about: Any = target
+        return _said_of(answer, about)
+
+    assert said("0/1 nodes: 1 Insufficient cpu") == said("0/1 nodes: 1 Insufficient cpu")
+    assert said("0/1 nodes: 1 Insufficient cpu") != said("0/1 nodes: 1 Insufficient memory")
