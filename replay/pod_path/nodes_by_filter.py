@@ -42,6 +42,7 @@ def last_table(run: Run, pod: str) -> tuple[str, FilterTable] | None:
 
     If none did, it is what would be found at the end of the session.
     """
+    # Only one places a pod: allocate one with requests, backfill one without.
     for action in (*PLACING, FURTHER):
         table = run.detail(FilterTable, FILTERS, pod, action)
         if table is not None:
@@ -104,6 +105,7 @@ class _Reading:
             for step in run.trace.steps
             if step.action == action and step.what in {"allocate", "pipeline"} and pod in step.about
         ]
+        # The last plan stands: the session took the earlier ones back.
         self._chosen = placed[-1] if placed else ""
 
     def rows(self, shown: NodesShown) -> list[FilteredNodes]:
@@ -128,6 +130,7 @@ class _Reading:
         first, names = nodes[0], tuple(sorted(node.miss.node for node in nodes))
         cells = self._table.patterns[first.pattern]
         group = self._group(nodes, names)
+        # Without any reached cell the nodes are not checked again: they refused another pod.
         asked_again = any(cell.state is not CheckState.NOT_REACHED for cell in cells)
         state = CheckState.FAILED if asked_again or not cells else CheckState.NOT_REACHED
         scores = [float(str(self._scores[name])) for name in names if name in self._scores]
@@ -173,6 +176,7 @@ def _why(name: FilterName, cell: FilterCell, group: RefusingNodes, own: Demands)
     """Return why a filter refuses nodes, without their names."""
     if not cell.objections:
         return ""
+    # Of one node it can be said how much it lacks; several lack different amounts.
     if name == FilterName("", RESOURCES) and len(group.nodes) == 1:
         return joined(says_of(group, own))
     return joined(says_of(msgspec.structs.replace(group, reasons=cell.objections, nearest=()), own))

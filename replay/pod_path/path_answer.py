@@ -128,6 +128,7 @@ def _checks(
         checks.append(PathCheck(check=Check.PODGROUP, state="failed", text=finding.sentence))
         return [*checks, *not_reached(Check.PODGROUP)], None
     checks += job_checks(run, key, group)
+    # A path that ends at the PodGroup or its queue has these already, as not reached.
     if checks[-1].check != Check.EVICTION and panics(run) is None:
         checks += eviction_checks(run, key, group)
     return checks, nodes_by_filter(run, key, shown)
@@ -173,6 +174,7 @@ def _before(log: Log, moment: Moment, target: Target) -> str:
     placed = next((version.position for version in own if _has_node(version)), 0)
     entry = log.truth(moment).find(*POD, *target.key.split("/", 1))
     bound = 0 if entry is None else entry.bound_position or 0
+    # A binding and the version that shows it may be recorded in either order.
     first = min((position for position in (placed, bound) if position), default=0)
     return f"@{first - 1}" if first and own[0].position < first else ""
 

@@ -211,10 +211,12 @@ class _Path:
         enqueues = self.key in self.run.answer.result.enqueued
         if not self.is_pending:
             text = f"an earlier session has enqueued it: its PodGroup is {self.phase}"
+        # `enqueue` asks no plugin about a PodGroup without minResources.
         elif enqueues and not asked:
             text = "the session makes its PodGroup Inqueue without asking a plugin"
         elif enqueues:
             text = "the session makes its PodGroup Inqueue"
+        # Then allocate itself makes it Inqueue (`buildAllocateContext`).
         elif "enqueue" not in self.run.conf.actions:
             text = "its PodGroup is Pending: without the action enqueue, allocate goes on with it"
         elif asked:
@@ -233,6 +235,7 @@ class _Path:
             return False
         if not self.is_pending or "enqueue" not in actions:
             return True
+        # allocate passes over Pending jobs, so one of this session must be enqueued before.
         first = actions.index("enqueue") < actions.index("allocate")
         return first and self.key in self.run.answer.result.enqueued
 
@@ -249,6 +252,7 @@ class _Path:
             return PathCheck(
                 check=Check.GANG, by=by, state=CheckState.FAILED, text=text, reason=link
             )
+        # Only of the jobs that it picks up does allocate ask whether they are valid.
         if not self._picked_up() or link is None:
             return PathCheck(check=Check.GANG, by=by, state=CheckState.NOT_REACHED)
         return _passed(Check.GANG, link, by)
@@ -262,6 +266,7 @@ class _Path:
             is_vote = vote.what == OVERUSED and vote.about == (self.queue,)
             if is_vote and vote.action in PLACING:
                 votes.setdefault(vote.by, vote)
+        # With a turn the queue was not overused then; later votes are about other jobs.
         refused = None if self.turn is not None else overused(run, self.queue, self.key)
         for plugin in self.plugins(OVERUSED):
             step = votes.get(plugin)
@@ -310,6 +315,7 @@ class _Path:
                 yield PathCheck(
                     check=Check.ALLOCATABLE, by=plugin, state=CheckState.NOT_REACHED, text=text
                 )
+                # Once is enough: the text names the plugin.
                 further = None
                 continue
             found = _of_step(Check.ALLOCATABLE, step)
@@ -330,6 +336,7 @@ class _Path:
         blocked = not_placed(self.run, self.pod, self.queue, self.key)
         links: Sequence[Link] = () if blocked is None else blocked.links
         links = [*links, *node_links(self.run, self.pod)]
+        # Nodes that took the pod are last: they count more than an earlier refusal.
         return next((link for link in reversed(links) if isinstance(link, Nodes)), None)
 
     def _prepared(self) -> PathCheck:
@@ -381,8 +388,7 @@ class _Path:
         ready, waiting = gang.ready, gang.waiting
         text = f"{ready} of at least {counted(gang.least, 'pod')} have a node"
         text += f", and {waiting} more {'has' if waiting == 1 else 'have'} one kept" * bool(waiting)
-        enough = ready >= gang.least
-        state = CheckState.PASSED if enough or ready + waiting >= gang.least else CheckState.FAILED
+        state = CheckState.PASSED if ready + waiting >= gang.least else CheckState.FAILED
         return PathCheck(check=Check.TOGETHER, state=state, text=text)
 
 

@@ -42,9 +42,11 @@ def _of_placed(run: Run, pod: str) -> Iterator[PathCheck]:
         if step.what == PIPELINE and pod in step.about and step.action in EVICTING
     ]
     for action in (action for action in run.conf.actions if action in EVICTING):
+        # The last plan stands: earlier ones were taken back.
         if action not in made_by[-1:]:
             yield PathCheck(check=Check.EVICTION, by=action, state=CheckState.NOT_REACHED)
             continue
+        # A trace does not say for which pod others are evicted, so all of the action count.
         evicted = list(
             dict.fromkeys(
                 name
