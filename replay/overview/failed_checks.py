@@ -25,6 +25,7 @@ def failed_checks(log: Log, task: OverviewTask, commands: MomentCommands) -> Fai
     """Return what checks find at a moment, and what they could not look at."""
     violations, not_checked = _violations(log, task, commands)
     problems = [*violations, *_drift(log, task, commands)]
+    # An object that lint cannot read must not hide what else is wrong.
     try:
         problems += _lint(log, task, commands)
     except PlinianError as fault:
@@ -80,6 +81,7 @@ def _drift(log: Log, task: OverviewTask, commands: MomentCommands) -> Iterator[P
 def _lint(log: Log, task: OverviewTask, commands: MomentCommands) -> Iterable[Problem]:
     report = lint(LintTask(background=background_at(log, task.moment)), [task.release])
     for finding in report.findings:
+        # Warnings say what may go wrong later; an overview says what is wrong now.
         if finding.severity is not FindingSeverity.ERROR:
             continue
         about = finding.document.object

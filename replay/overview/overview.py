@@ -104,6 +104,7 @@ def _of_session(
     """Yield that the session crashes or stops, or else why jobs wait."""
     crash, stopped = panics(run), run.answer.result.stopped
     command = commands.of_session("session")
+    # The panic keeps all jobs waiting, so their single reasons do not matter now.
     if crash is not None:
         yield Problem(
             kind=ProblemKind.CRASH,

@@ -98,6 +98,7 @@ def _dated(log: Log, moment: Moment, pressure: QueuePressure, problem: Problem) 
     name, most = limits[0]
     blame = blame_at(log, ObjectName(*QUEUE, pressure.name), f"allocated.{name}", moment)
     least = (most or {})[name] - MIN_RESOURCE
+    # Parts are in the order of happening: a sum up to one is what was held by then.
     sums = accumulate(resource_amount(name, part.amount) for part in blame.parts)
     reached = zip(blame.parts, sums, strict=True)
     since = next((part.event.estimate for part, total in reached if total >= least), None)
@@ -128,6 +129,7 @@ def _held(truth: Truth, *, tree: bool) -> Held:
     }
     if tree:
         return held
+    # The table adds up a tree, and a flat account has only what the queue's own pods hold.
     own = {name: dict(amounts) for name, amounts in held.items()}
     for name, parent in parents.items():
         for resource, amount in held.get(name, {}).items():
@@ -140,10 +142,12 @@ def _problem(run: Run, pressure: QueuePressure, commands: MomentCommands) -> Pro
     name, level = pressure.name, pressure.level
     state = run.cache.queues[name].state
     parts = []
+    # Closed queues for which nothing waits are as somebody wanted them.
     if state not in {"", "Open"} and pressure.waits:
         parts.append(f"is {state}")
     if pressure.full:
         parts.append(f"{_fullness(pressure)} {_pairs(pressure, level.limit, pressure.full)}")
+    # The limit of proportion is what a queue deserves: then both are one fact.
     over = [resource for resource in pressure.over if resource not in pressure.full]
     if over:
         amounts = _pairs(pressure, level.deserved, over)

@@ -144,6 +144,7 @@ def _life(fact: Fact | None, events: Sequence[AttributedEvent]) -> Iterator[Deed
             yield Deed(event.actor, "deletes", reference, event.span, event.position)
         elif effect is Effect.VERSION:
             now = extract_fact(reference.group, reference.kind, said.payload)
+            # What a list shows first may be old: only a creation was done in this time.
             if fact is None and said.kind.endswith(".created"):
                 yield Deed(event.actor, "adds", reference, event.span, event.position)
             for words in () if fact is None else _changes(fact, now):

@@ -22,6 +22,7 @@ def node_problems(truth: Truth, commands: MomentCommands) -> Iterator[Problem]:
         for entry in truth.of("", "Node")
         if isinstance(entry.fact, NodeFact)
     }
+    # Without the condition nothing says that a node is not ready, and sessions use it.
     unready = sorted(name for name, fact in facts.items() if fact.ready not in {"", "True"})
     if unready:
         yield _unready(unready, facts, commands)

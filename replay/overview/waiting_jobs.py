@@ -97,6 +97,7 @@ def waiting_jobs(run: Run, keys: Sequence[str], jobs: Mapping[str, str]) -> list
         uid = "" if group is None else group.metadata.uid
         target = Target(PODGROUP, key, uid, podgroup=key, phase=jobs.get(key, ""))
         finding = finding_of(run, target)
+        # None counts, too: then it is not known whether the job waits.
         if finding is not None and finding.waits is not False:
             found.append(WaitingJob(key, _since(run.cache, key), finding))
     return found

@@ -66,6 +66,7 @@ def entitlement_of(run: Run, name: str, account: OpenedAccount | None, depth: in
         after=_after(check, account),
         over=_beyond(holds, deserved),
         lacks=_beyond(_least(deserved, requests), holds),
+        # Without lists of pods, little is requested only because little is known.
         idle=_beyond(deserved, requests) if known else {},
         idle_guarantee=_beyond(guarantee, requests) if known else {},
         steps=() if account is None else tuple(_steps(account.steps)),
@@ -83,6 +84,7 @@ def _named(amounts: Plain) -> Plain:
 
 
 def _after(check: QueueCheck | None, account: OpenedAccount | None) -> Amounts:
+    # With two plugins one check is kept: it says nothing of the account of the other.
     if check is None or account is None or check.plugin != account.plugin:
         return {}
     return amounts_of(check.levels[0].allocated, zeros=False)
@@ -91,6 +93,7 @@ def _after(check: QueueCheck | None, account: OpenedAccount | None) -> Amounts:
 def _beyond(amounts: Plain, most: Plain) -> Amounts:
     """Return how much more there is of each resource than in another list; pods left out."""
     beyond = {name: amount - most.get(name, 0.0) for name, amount in amounts.items()}
+    # Amounts that differ by less than `minResource` are equal for Volcano.
     return amounts_of(
         {name: more for name, more in beyond.items() if more > MIN_RESOURCE and name != "pods"}
     )
@@ -113,6 +116,7 @@ def _source_of(account: OpenedAccount) -> LimitSource | None:
 
 
 def _of_others(basis: LimitBasis, own: Plain) -> Plain:
+    # A limit leaves out what is guaranteed to others; the queue's own guarantee is within it.
     return {name: amount - own.get(name, 0.0) for name, amount in basis.guarantees.items()}
 
 
@@ -147,6 +151,7 @@ def resources_of(run: Run, queues: Sequence[Entitlement]) -> tuple[ResourceOfQue
     # Releases write all that nodes have into the root's spec, also what no queue uses.
     named |= {name for entry in leaves if entry.plugin for name in entry.written}
     named -= {"pods"}
+    # Below, a node that is overfull must not lessen what others have free.
     nodes = [info for info in run.cache.nodes.values() if not info.reason]
     return tuple(
         ResourceOfQueues(
@@ -223,7 +228,9 @@ def part_sentence(
 
 
 def _of_one(queues: Sequence[Entitlement], queue: str) -> str:
+    # With two plugins a queue has two accounts, and the sentence is about the first.
     entry = queues[0]
+    # proportion and a flat capacity find queues through their jobs, so others get no account.
     if not entry.plugin:
         return (
             f"queue {queue} has no account in this session, as it has no jobs: it deserves nothing "

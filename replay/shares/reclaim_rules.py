@@ -101,6 +101,7 @@ def reclaiming_of(run: Run) -> Iterator[Reclaiming]:
     """Yield what each queue with pods that wait could reclaim."""
     for queue in sorted(run.cache.queues):
         outlook = run.detail(ReclaimOutlook, OUTLOOK, queue)
+        # Only queues that are followed fully, and have a pod that waits, have one.
         if outlook is None:
             continue
         gated = outlook.gated

@@ -94,6 +94,7 @@ def _session(log: Log, task: SharesTask) -> Run:
     names = sorted(cache.queues)
     fully = {*names[:FULLY], task.queue} - {""}
     scene, unlisted = scene_at(log, task.moment, task.conf), NotListed(log, task.moment)
+    # Entitlements are those of this session: no answer here runs the next ones.
     return run_of(scene, behaviours, cache, names, unlisted, fully=fully, goes_on=False)
 
 
@@ -127,6 +128,7 @@ def _without_shares(run: Run, plugins: Sequence[str]) -> str:
     fault = run.detail(TreeFault, "tree", "root")
     if fault is not None:
         return f"queues have no shares: {invalid_tree(run, fault).because}"
+    # Before the panic: accounts that were opened until then still say what queues may have.
     if any(run.detail(QueueDivision, DIVISION, name) for name in plugins):
         return ""
     if any(_accounts(run, plugins)):
@@ -150,6 +152,7 @@ def _entitlements(run: Run, plugins: Sequence[str]) -> list[Entitlement]:
     accounts: dict[str, list[OpenedAccount | None]] = {}
     for account in _accounts(run, plugins):
         accounts.setdefault(account.queue, []).append(account)
+    # A queue without an account has no place in the tree of the plugin: it stands at the top.
     parents = dict.fromkeys(run.cache.queues, "")
     parents |= {account.queue: account.parent for account in _accounts(run, plugins)}
     return [
