@@ -59,9 +59,11 @@ def lint_verdict(
     """Return what the rules of ``lint`` find in manifests, against the objects of a moment."""
     if not any(map(is_checked, written.manifests)):
         return LintVerdict((), ())
+    # Only the objects would be applied; the scheduler has the configuration that is given.
     own = written._replace(confs=(), inner=(), holders=(), unread=())
     task = LintTask(own, background_at(log, moment), conf, namespace)
     findings = check(task, [release]).findings
+    # Findings without a place in the files are about objects that the cluster has already.
     named = [finding for finding in findings if finding.issue.subject.place is not None]
     refused = [each for each in named if each.issue.effect is FaultEffect.REFUSED]
     others = [each for each in named if each.issue.effect is not FaultEffect.REFUSED]
@@ -94,6 +96,7 @@ def refused_by_queue(submission: Submission, states: Mapping[str, str]) -> Itera
         name = str(spec.get("queue") or DEFAULT_QUEUE)
         if each.pair != JOB or name in given:
             continue
+        # The scheduler creates those of MADE, so they exist even if the log lacks them.
         if name not in states and name not in MADE:
             rule, fault = "job-queue-missing", "does not exist"
             now = "apply the queue first, or correct the name"

@@ -101,6 +101,7 @@ class StartWatch:
             course.groups.append(group.key)
         course.pods[change.key] = node
         if node:
+            # The first time counts: a pod keeps the node that it got.
             course.bound.setdefault(change.key, written.at)
         self._settle(course, written.at, counts=not ended)
 
@@ -116,6 +117,7 @@ class StartWatch:
             return 1
         groups = (self.server.find("PodGroup", key) for key in course.groups)
         least = (int((group.get("spec") or {}).get("minMember") or 1) for group in groups if group)
+        # Before there is a PodGroup, a single pod with a node is a start.
         return max(sum(least), 1)
 
     def _course_of(self, document: Document) -> StartCourse | None:
@@ -137,6 +139,7 @@ class StartWatch:
             return None
         metadata = {
             "name": reference["name"],
+            # An owner is in the namespace of what it owns.
             "namespace": below["metadata"].get("namespace") or "default",
         }
         version = reference.get("apiVersion", "")
@@ -149,6 +152,7 @@ class StartWatch:
             return
         bound, kept = {pod for pod, _ in result.binds}, {pod for pod, _ in result.pipelined}
         for course in self.courses:
+            # What started in this very session still counts what the session did for it.
             if course.started is not None and course.started < at:
                 continue
             enqueued = any(group in result.enqueued for group in course.groups)
@@ -156,7 +160,9 @@ class StartWatch:
                 course.enqueued = at
             own = course.pods.keys()
             if not own.isdisjoint(kept):
+                # A session does not say for which pod it evicts: all that it evicts counts here.
                 course.evicts += [pod for pod, _ in result.evictions if pod not in course.evicts]
+            # A kept node is no step: the pod goes on waiting until it is bound.
             moves = enqueued or not own.isdisjoint(bound)
             if not moves and course.started is None and course.waited is None:
                 course.waited = self.state(at)

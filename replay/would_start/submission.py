@@ -166,6 +166,7 @@ def _check_written(manifest: Manifest, where: str) -> None:
 def _created(given: Mapping[str, Any], pair: GroupKind, namespace: str | None, number: int) -> Any:
     """Return an object as a request to create it: what an API server filled in is left out."""
     document = clean(copied(given), uid=False)
+    # Owners are found by their uid, so each object needs one that no other has.
     metadata = {**document["metadata"], "uid": f"try-{number}"}
     if pair not in CLUSTER_SCOPED:
         metadata["namespace"] = metadata.get("namespace") or namespace or "default"
@@ -194,6 +195,7 @@ def _check_once(objects: Sequence[SubmittedObject]) -> None:
 def _check_scheduler(submitted: SubmittedObject, schedulers: Sequence[str]) -> None:
     own = (submitted.document.get("spec") or {}).get("schedulerName")
     for spec in submitted.templates:
+        # The job controller gives pods that name no scheduler that of their job.
         name = spec.get("schedulerName") or (submitted.pair == JOB and own) or _NO_SCHEDULER
         if name not in schedulers:
             raise UsageError(

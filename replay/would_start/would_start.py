@@ -113,6 +113,7 @@ class _Trying:
         by_queue = tuple(refused_by_queue(self._given, self._queue_states()))
         refused = tuple(dict.fromkeys((*verdict.refused, *by_queue)))
         said = {(each.object, each.rule) for each in by_queue}
+        # What the webhook refuses is said once: a finding of the same rule is left out.
         others = tuple(each for each in verdict.others if (each.object, each.rule) not in said)
         verdict = LintVerdict(refused, others)
         # What a webhook refuses may lack what the rest needs.
@@ -120,6 +121,7 @@ class _Trying:
             return self._answered(verdict, ())
         submission = filled(self._given, self._task.release, self._loops.schedulers)
         missing = tuple(missing_classes(submission, self._classes()))
+        # Without a list of the classes, the log may lack one that the cluster has.
         if missing and self._loops.classes_known:
             return self._answered(verdict._replace(refused=missing), ())
         course = _LiveCourse(self._loops, submission, progress)
@@ -194,6 +196,7 @@ class _Trying:
         if each.waited is not None:
             why, helps = self._why(course, each, each.waited)
         if each.started is None:
+            # Only of the first wait is it asked what would help: each answer takes many sessions.
             last, _ = self._why(course, each, course.watch.state(loops.until), help_too=False)
             at_end = last if why is None or last.sentence != why.sentence else None
         now = NOW if each.waited is None else LATER
