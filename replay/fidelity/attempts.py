@@ -72,6 +72,7 @@ class Attempt(NamedTuple):
         ]
         binds = [result for result in counted if result.aspect is Aspect.BINDING]
         return (
+            # By weight: pods bound in one run only, other nodes, panics, evictions, statuses.
             sum(not (bind.recorded and bind.again) for bind in binds),
             len(binds),
             sum(result.aspect is Aspect.PANIC for result in counted),

@@ -245,6 +245,7 @@ def _essence(item: Object) -> tuple[Any, ...]:
         ]
         return metadata, item.spec, msgspec.structs.replace(item.status, conditions=()), conditions
     if isinstance(item, Queue):
+        # The rest of the status is counts, which change all the time; no decision reads them.
         return metadata, item.spec, item.status.state
     return (msgspec.structs.replace(item, metadata=metadata),)
 

@@ -39,6 +39,7 @@ class TakenSessions(NamedTuple):
     def take(self, number: int) -> bool:
         """Take a session; return whether no other process had taken it."""
         with suppress(FileExistsError):
+            # To create a file is one step for all processes: exactly one of them succeeds.
             os.close(os.open(Path(self.folder, str(number)), os.O_CREAT | os.O_EXCL))
             return True
         return False
@@ -126,6 +127,7 @@ def _lacks(session: RerunSession, unknown: Sequence[Unknown], *, bare: bool) -> 
 
 def _run_part(part: _Part) -> list[SessionFidelity]:
     end = part.question.end
+    # Processes cannot share a connection to a database.
     with open_log(part.question.place, read_only=True) as store:
         log = Log(store, branch=end.branch, cluster=end.cluster)
         return _run(log, part)

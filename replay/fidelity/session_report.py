@@ -127,6 +127,7 @@ def _differences(
 def _explained(rerun: RerunSession, name: str) -> tuple[Cause, str]:
     """Return why something comes out as recorded in the nearest run, and not by the clock."""
     order = rerun.found.state.order
+    # Deliveries explain all that does not change with the order.
     if order and (name in rerun.found.by_order or not rerun.lags):
         return Cause.MAP_ORDER, f"as recorded if Go's maps are walked in order {order}"
     return Cause.NOT_YET_DELIVERED, "; ".join(lag_text(_delivery(lag)) for lag in rerun.lags)
@@ -137,6 +138,7 @@ def _left(
 ) -> tuple[Cause, str]:
     """Return why something differs in the nearest run."""
     by_order = rerun.found.by_order.get(differing_result.name)
+    # An order that gives what was recorded explains it, whatever the log lacks.
     if by_order:
         return Cause.MAP_ORDER, "as recorded in another order of Go's maps"
     if differing_result.name in rerun.absent:

@@ -137,6 +137,7 @@ class _Held:
     def _delete(self, step: OrderedEvent, time: int) -> Iterator[StateChange]:
         reference = step.event.reference
         known = self._facts.get(_name(reference))
+        # Later than the known version: under another uid, too, that object is gone.
         if known is not None and (known[0].uid == reference.uid or known[1] < step.key):
             del self._facts[_name(reference)]
             yield StateChange(time, known[0], known[2], None)
@@ -144,6 +145,7 @@ class _Held:
     def _bind(self, step: OrderedEvent, time: int) -> Iterator[StateChange]:
         reference, name = step.event.reference, _name(step.event.reference)
         known = self._facts.get(name)
+        # A binding that is older than the known version says nothing that this does not.
         if known is None or known[1] >= step.key or reference.uid not in {"", known[0].uid}:
             return
         fact = known[2]

@@ -97,6 +97,7 @@ def _kept(shares: list[QueueShare]) -> list[QueueShare]:
     most = sorted(shares, key=lambda share: (-highest_of(share.allocated), share.queue))[
         :MOST_QUEUES
     ]
+    # In the order of the tree again: children stand below their parents.
     return [share for share in shares if share in most]
 
 

@@ -26,9 +26,11 @@ class Tree:
         """Create, change or delete (None) a queue; return the queues that it touches."""
         before = set(queues_from(name, self._parents))
         if spec is None:
+            # Its parent and amounts stay: its pods still hold what they hold, and it may return.
             self.specs.pop(name, None)
         else:
             self.specs[name] = spec
+            # A queue that is its own parent would have no end above it.
             self._move(name, "" if spec.parent == name else spec.parent)
         return {*before, *queues_from(name, self._parents), *self.children_of(name)}
 

@@ -136,6 +136,7 @@ class _Held:
         used = {
             document["metadata"].get("namespace", "") for these in some for document in these
         } - {""}
+        # An API server refuses objects in a namespace that does not exist.
         for name in used - known.keys():
             known[name] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         names = sorted(name for name in known if name != _DEFAULT and not _is_system(name))
@@ -178,6 +179,7 @@ def _simulator(objects: _Held) -> ObjectSnapshot:
     claims = objects.of(_CLAIM)
     nodes = objects.of(_NODE, status=_STATUS_OF_NODES)
     schedulers = Counter(pod.get("spec", {}).get("schedulerName", "") for pod in pods)
+    # kube-scheduler places only pods whose schedulerName is that of a profile.
     names = sorted({*schedulers, "default-scheduler"} - {""})
     document: dict[str, Any] = {
         "pods": pods,

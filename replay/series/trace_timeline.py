@@ -86,6 +86,7 @@ def _sessions(log: Log, names: _Names) -> Iterator[Json]:
             begun[opened.session] = time, opened
             continue
         closed = msgspec.json.decode(event.payload, type=SessionClosed)
+        # A session whose begin is not in the log has no length.
         if closed.session in begun:
             begin, opened = begun.pop(closed.session)
             args = {"session": opened.session, "jobs": opened.jobs, "queues": opened.queues}

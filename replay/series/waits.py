@@ -233,6 +233,7 @@ def _at(lengths: Sequence[int], share: float) -> int | None:
     """Return the least value that this share of all values does not exceed."""
     if not lengths:
         return None
+    # `//` rounds down: with the sign turned twice, the rank is rounded up.
     return max(0, lengths[max(0, -int(-share * len(lengths) // 1) - 1)])
 
 
