@@ -44,6 +44,9 @@ class PlinianError(Exception):
         self.where = where
         self.now = now
         super().__init__(f"{where}: {what}" if where else what)
+        # Python prints it below a traceback, and so do notebooks.
+        if now:
+            self.add_note(now)
 
 
 class UsageError(PlinianError):

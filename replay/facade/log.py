@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import msgspec
 
-from ...engine.errors import UsageError
+from ...engine.errors import PlinianError, UsageError
 from ...engine.kubernetes.expressions.selectors import Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore, open_log
+from ...engine.log.location import log_name
 from ..answers.answer import Why
 from ..answers.why import assumed_of
 from ..coverage.coverage import refuse, unknown_at, usual_kinds
@@ -49,7 +50,7 @@ from ..questions.would_start import WouldStartQuestion
 from ..sessions.assumed import accepted_conf
 from ..tabular.tabular import Records
 from ..truth.points import Point
-from .options import FilePath, paths_of, release_of
+from .options import FilePath, listing_parameters, paths_of, release_of
 from .question_method import method_of
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 
+_OF_EVENTS = ("kinds", "objects", "since", "until", "after", "follow")
+_OF_QUERIES = ("namespace", "name", "uid", "source", "limit", "newest_first")
+
 
 class CheckpointInfo(NamedTuple):
     """A stored state: everything known by a position that happened by a revision; size in bytes.
@@ -85,6 +89,7 @@ class CheckpointInfo(NamedTuple):
     of: str = "truth"
 
 
+@listing_parameters
 class Log(logs.Log):
     """An open log of one cluster on one branch; use it in a ``with`` block, or close it.
 
@@ -101,6 +106,27 @@ class Log(logs.Log):
         self, place: str, store: LogStore, *, branch: str = MAIN, cluster: str | None = None
     ) -> None:
         super().__init__(store, branch=branch, cluster=cluster, place=place)
+
+    def __repr__(self) -> str:
+        """Return what the log holds, in a line."""
+        return f"<plinian.Log {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        from ..logs.log_status import inputs_at  # noqa: PLC0415 -- only notebooks need it
+        from ..tabular.html import html_of  # noqa: PLC0415
+
+        try:
+            return html_of(self._summary(), inputs_at(self, self.moment()).tables())
+        except PlinianError:  # It is closed, or of several clusters.
+            return html_of(self._summary(), {})
+
+    def _summary(self) -> str:
+        from ..logs.log_summary import summary_of  # noqa: PLC0415 -- only people need it
+
+        try:
+            return summary_of(self).sentence
+        except PlinianError as fault:
+            return f"{log_name(self.place)}: {fault.what}"
 
     blame = method_of(BlameQuestion)
     compare = method_of(ComparisonQuestion)
@@ -211,6 +237,10 @@ class Log(logs.Log):
         pairs = tuple(name for name in names if not isinstance(name, str))
         fields |= about(self, [name for name in names if isinstance(name, str)])
         fields["objects"] = (*fields.get("objects", ()), *pairs)
+        unknown = [name for name in narrowed if name not in Query.__struct_fields__]
+        if unknown:
+            known = (*_OF_EVENTS, *_OF_QUERIES)
+            raise TypeError(f"events() has no option {unknown[0]!r}; it takes: {', '.join(known)}")
         query = Query(**{**fields, **narrowed})
         from .tables import Events  # noqa: PLC0415 -- only needed here
 
@@ -232,6 +262,8 @@ class Log(logs.Log):
     ) -> Records[dict[str, Any]]:
         """Return whole objects of a kind as the API server would have answered at a moment.
 
+        As a table they have the columns of ``plinian get -o wide``.
+
         :param name: only objects of this name; of a PodGroup, also the name of its job.
         :param strict: raise if the kind is not fully known at the moment.
         :param clean: without what only this cluster has, so that they can be applied elsewhere.
@@ -242,18 +274,16 @@ class Log(logs.Log):
         moment = self.moment(at)
         if strict:
             refuse(self.not_known(kind, at=moment, namespace=namespace))
-        from .tables import objects  # noqa: PLC0415 -- only needed here
+        from .object_table import ObjectRecords, shown_of  # noqa: PLC0415 -- only needed here
 
-        records = objects(
-            super().get(
-                kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
-            )
+        pair = self.kind(kind, moment) if isinstance(kind, str) else kind
+        entries = self.found(
+            pair, name, at=moment, namespace=namespace, selector=selector, fields=fields
         )
-        return (
-            objects(manifest(document, node_names=node_names) for document in records)
-            if clean
-            else records
-        )
+        documents = self.documents(entries, branch=moment.branch)
+        if clean:
+            documents = (manifest(document, node_names=node_names) for document in documents)
+        return ObjectRecords(documents, shown_of(self, moment, pair, entries))
 
     def not_known(
         self,

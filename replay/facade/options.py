@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import wraps
 from os import PathLike
-from typing import TypeAlias
+from types import FunctionType, MappingProxyType
+from typing import Any, TypeAlias, TypeVar
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_time
@@ -13,6 +16,65 @@ from ..sessions.assumed import taken_release
 from ..truth.points import point_text
 
 FilePath: TypeAlias = str | PathLike[str]
+T = TypeVar("T", bound=type)
+
+
+def listing_parameters(of: T) -> T:
+    """Make the methods of a class take the options of the command line by their names, too.
+
+    A repeatable option has a plural name in Python: ``kind`` is ``kinds``. An error about the
+    parameters of a method says which there are.
+    """
+    for name, method in list(vars(of).items()):
+        if isinstance(method, FunctionType) and name[0] != "_" and not hasattr(method, _DESCRIBED):
+            setattr(of, name, _listing(method))
+    return of
+
+
+_DESCRIBED = "__signature__"
+
+
+def _listing(method: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            bound = signature.bind(*given, **by_their_names(named, signature))
+        except TypeError as fault:
+            raise TypeError(f"{method.__name__}(): {fault}; {taken_by(signature)}") from None
+        return method(*bound.args, **bound.kwargs)
+
+    return call
+
+
+def by_their_names(
+    named: Mapping[str, Any],
+    signature: inspect.Signature,
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return arguments by the names that a function has for them.
+
+    :param options: other names of parameters, which their options have.
+    """
+    known = signature.parameters
+    return {
+        name
+        if name in known
+        else options.get(name, f"{name}s" if f"{name}s" in known else name): value
+        for name, value in named.items()
+    }
+
+
+def taken_by(signature: inspect.Signature) -> str:
+    """Return which parameters a function has, as the end of a message."""
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    names = [
+        name
+        for name, parameter in signature.parameters.items()
+        if name != "self" and parameter.kind not in kinds
+    ]
+    return f"it takes: {', '.join(names)}" if names else "it takes nothing"
 
 
 def paths_of(paths: FilePath | Iterable[FilePath]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from ..logs.log import Log
 from ..questions.fields import Door, declared_fields
 from ..questions.question import Question
+from .options import by_their_names, taken_by
 
 P = ParamSpec("P")
 A = TypeVar("A")
@@ -49,10 +50,16 @@ def _asked(
 
     :raises TypeError: the function has no such parameter, or lacks one; the text names it.
     """
+    signature = inspect.signature(ask)
+    options = {
+        field.about.name.replace("-", "_"): field.name
+        for field in declared_fields(_class_of(kind))
+        if field.about.name and field.has(Door.PYTHON)
+    }
     try:
-        fields = inspect.signature(ask).bind(*given, **named).arguments
+        fields = signature.bind(*given, **by_their_names(named, signature, options)).arguments
     except TypeError as fault:
-        raise TypeError(f"{ask.__name__}(): {fault}") from None
+        raise TypeError(f"{ask.__name__}(): {fault}; {taken_by(signature)}") from None
     # Of a method, the signature has it for help; the question has no such field.
     fields.pop("self", None)
     many = {field.name for field in declared_fields(_class_of(kind)) if field.many}

@@ -91,11 +91,6 @@ class Events(Iterator[AttributedEvent], Tabular):
             raise UsageError("events that are followed have no end", now="leave out follow")
 
 
-def objects(found: Iterable[dict[str, Any]]) -> Records[dict[str, Any]]:
-    """Return objects as a list that is a table."""
-    return Records(found, "objects", ObjectRow, _object_row)
-
-
 def unknowns(found: Iterable[Unknown]) -> Records[Unknown]:
     """Return gaps as a list that is a table."""
     return Records(found, "not_known", UnknownRow, _unknown_row)
@@ -123,7 +118,8 @@ def _shape_of(what: str) -> type[Row]:
     return TABLES[what][0]
 
 
-def _object_row(document: dict[str, Any]) -> ObjectRow:
+def object_row(document: dict[str, Any]) -> ObjectRow:
+    """Return what all kinds of objects have of one."""
     metadata = document.get("metadata", {})
     created = metadata.get("creationTimestamp")
     return ObjectRow(

@@ -17,6 +17,7 @@ from ..truth.truth import state_digest
 
 if TYPE_CHECKING:
     from ...engine.kubernetes.expressions.selectors import Selector
+    from ...engine.state.truth_fold import Entry
     from ..moments.moment import Moment
     from ..objects.field_selectors import FieldSelector
 
@@ -56,6 +57,23 @@ class Log(LogStates):
         :raises ObjectNotFound: a name was given, and there is none at that moment.
         """
         moment = self.moment(at)
+        entries = self.found(
+            kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
+        )
+        return list(self.documents(entries, branch=moment.branch))
+
+    def found(
+        self,
+        kind: str | GroupKind,
+        name: str | None = None,
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+        selector: str | Selector = "",
+        fields: str | FieldSelector = "",
+    ) -> list[Entry]:
+        """Return the objects of a kind, or of one name, with their facts; as :meth:`get`."""
+        moment = self.moment(at)
         entries = self.entries(
             kind, at=moment, namespace=namespace, selector=selector, fields=fields
         )
@@ -67,7 +85,7 @@ class Log(LogStates):
             entries = [entry for entry in entries if entry.reference.name == full]
             if not entries:
                 raise not_found(self, pair, name, namespace, moment)
-        return list(self.documents(entries, branch=moment.branch))
+        return entries
 
     def events(self, **narrowed: Any) -> Iterator[Recorded]:
         """Yield events by position; takes the fields of ``plinian.engine.log.Query``."""

@@ -22,7 +22,7 @@ from ..moments.log_clock import clock_remarks, span_of_end
 from ..moments.moment import Moment
 from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.record_columns import Time
-from ..tabular.tabular import Tabular
+from ..tabular.tabular import Records, Tabular
 from .log import Log
 
 T = TypeVar("T")
@@ -273,6 +273,12 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
             else ()
         ),
     )
+
+
+def inputs_at(log: Log, moment: Moment) -> Records[Input]:
+    """Return what each input gave to a log, as known at a moment."""
+    given = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+    return Records(map(_input, given), "inputs", Input)
 
 
 def _input(source_info: SourceInfo) -> Input:
