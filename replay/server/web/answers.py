@@ -14,6 +14,7 @@ from ..settings import ServerSettings
 from ..withheld import Withheld, confs_of
 from ..works import WorkWatch
 from .assets import assets
+from .link_times import read_in
 from .look import POINTS, TWIN, Look
 from .page import Page
 from .pages import PAGES
@@ -83,6 +84,7 @@ def look_up(
     :param kept: gives the answer of a tag that was sent before, if it is kept.
     :raises PointUnknown: the position, or the one to compare with, is beyond the end of the log.
     """
+    log = read_in(log, Look(0, 0, query=asked.query).zone)
     last = log.store.last(log.branch)
     position = fixed_position(asked.point, last)
     if position is None:
@@ -129,7 +131,7 @@ def work(log: Log, asked: PageRequest, later: LaterAnswer, watch: WorkWatch) -> 
 
     :raises Stopped: it must end.
     """
-    record = _record(log, asked, later.look, watch=watch)
+    record = _record(read_in(log, later.look.zone), asked, later.look, watch=watch)
     return PageAnswer("", later.look, record, later.site, inputs_of(log))
 
 

@@ -24,7 +24,7 @@ from ..withheld import Withheld
 from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, inputs_of, look_up
 from .assets import assets
 from .blocks import BlockPage, page_blocks
-from .link_times import with_times
+from .link_times import in_zone, with_times
 from .page import Page
 from .pages import PAGES
 
@@ -52,7 +52,8 @@ def _values(answer: PageAnswer) -> dict[str, Any]:
 
 def _finished(log: Log, answer: PageAnswer, page: object) -> str:
     look, site = answer.look, answer.site
-    return _withheld(answer, with_times(log, str(page), look.position, site.when))
+    timed = with_times(log, str(page), look, site.when)
+    return _withheld(answer, in_zone(timed, look.zone))
 
 
 def _withheld(answer: PageAnswer, text: object) -> str:

@@ -26,6 +26,7 @@ from ...moments.times import (
     time_text,
     with_spans,
 )
+from ...moments.zones import UTC_ZONE, Zone
 from ...plot.picture_words import times_on_axis
 from ...recorded.session_list import listed_sessions
 from ...render.state_looks import STATES, look_of
@@ -193,7 +194,7 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> LanesDrawing:
         exact=axis.exact,
         read=axis.read,
         bars=list(axis.bars),
-        ticks=list(_ticks(axis)),
+        ticks=list(_ticks(axis, look.zone or UTC_ZONE)),
         axis=axis.places(),
         now=axis.share(look.position),
         versus=None if versus is None else axis.share(versus),
@@ -203,7 +204,7 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> LanesDrawing:
     )
 
 
-def _ticks(axis: Axis) -> Iterator[RulerTick]:
+def _ticks(axis: Axis, zone: Zone) -> Iterator[RulerTick]:
     """Yield whole times, at most a few; positions if the log has no times."""
     if not axis.dated:
         yield from (
@@ -211,7 +212,7 @@ def _ticks(axis: Axis) -> Iterator[RulerTick]:
             for at in axis.positions[:: len(axis.positions) // 8 + 1]
         )
         return
-    period = Period(begin=axis.begin, end=axis.end, step=1)
+    period = Period(begin=axis.begin, end=axis.end, step=1, zone=zone)
     for time, text in times_on_axis(period, _TICKS):
         yield RulerTick(axis.share_of(time), text)
 

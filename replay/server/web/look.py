@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
+from ....engine.errors import UsageError
 from ...moments.times import time_text
+from ...moments.zones import UTC_ZONE, Zone, zone_of
 
-SHARED = ("release", "vs", "sel", "lanes", "from", "to")
+SHARED = ("release", "tz", "vs", "sel", "lanes", "from", "to")
 """Names of the query that a link to another page keeps."""
 
 POINTS = ("vs", "from", "to")
@@ -113,6 +116,12 @@ class Look(NamedTuple):
         """Return the text of the filter box."""
         return self.get("q").strip()
 
+    @property
+    def zone(self) -> Zone | None:
+        """Return the time zone in which the page says times; None is UTC."""
+        found = _zone_in(self.get("tz"))
+        return None if found == UTC_ZONE else found
+
     def notices(self, panes: Sequence[str] = ()) -> list[str]:
         """Return a sentence for each value of the query that cannot be used.
 
@@ -123,7 +132,9 @@ class Look(NamedTuple):
             for name in POINTS
             if self.get(name) and self.number(name) is None
         ]
-        pane = self.get("pane")
+        zone, pane = self.get("tz"), self.get("pane")
+        if zone and _zone_in(zone) is None:
+            sentences.append(f"tz={zone} is no time zone, so times are in UTC.")
         if panes and pane and pane not in panes:
             sentences.append(f"There is no pane {pane}; there is {', '.join(panes)}.")
         return sentences
@@ -168,6 +179,14 @@ class Look(NamedTuple):
         place += f"/{quote(path, safe=_SAFE)}" if path else ""
         place += "/" if path.endswith(TWIN) else ""
         return f"{place}?{query}" if query else place
+
+
+@lru_cache(maxsize=64)  # A page asks often, and to refuse a wrong name takes long.
+def _zone_in(text: str) -> Zone | None:
+    try:
+        return zone_of(text or UTC_ZONE.name)
+    except UsageError:
+        return None
 
 
 def seconds(micros: int | None) -> str:

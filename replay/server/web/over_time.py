@@ -60,6 +60,7 @@ class Notable(msgspec.Struct, frozen=True, kw_only=True):
 
     x: float
     time: str
+    exact: str
     queue: str
     text: str
 
@@ -309,6 +310,7 @@ def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) ->
             Notable(
                 x=x(incident.time),
                 time=format_time(incident.time)[11:19],
+                exact=format_time(incident.time),
                 queue=incident.queue,
                 text=incident.text,
             )

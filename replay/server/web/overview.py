@@ -28,7 +28,7 @@ def overview(log: Log, look: Look) -> BlockPage:
     found = log.overview(at=moment, release=look.named_release, recent=recent)
     return BlockPage(
         "Overview",
-        partial(overview_sections, found),
+        partial(overview_sections, found, look.zone),
         found,
         assumed=tuple(line for line in found.asked.assumed if line != unnamed(look.release)),
         not_known=(*sentences(found.not_known), *filled_in(log, moment)),

@@ -197,7 +197,7 @@ def _diff(log: Log, look: Look, base: Pane, life: Life) -> Pane:
     if last is not None:
         field_differences = last.changes
         time = f" at {span_words(last.span)}" if is_known(last.span) else ""
-        says = f"Last change{time}: {last.kind} (@{last.position}){_by(last)}."
+        says = f"Last change{time}, {last.kind} (@{last.position}){_by(last)}."
         says += f" {last.note[0].upper()}{last.note[1:]}." if last.note else ""
         if not field_differences and not last.note:
             first = next(

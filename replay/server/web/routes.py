@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from ....engine.errors import ObjectNotFound, PlinianError, PointUnknown
 from ...facade.log import Log
+from ...moments.zones import Zone
 from ...pages.templates import rendered
 from ..fault_answers import fault_document, is_passing, status_in_path
 from ..guard import TOKEN_PREFIX
@@ -31,6 +32,7 @@ from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, Same, loo
 from .assets import asset, assets
 from .background import NO_STORE, found_or_progress, steer
 from .files import file_of, html_of, part_of
+from .link_times import read_in
 from .look import TWIN, Look, seconds
 from .page import Page
 from .pages import PAGES
@@ -234,9 +236,9 @@ async def _to_point(
     if PREFIX in request.scope:
         return _remember_token(request)
     try:
-        text = point.removeprefix("@")
+        text, zone = point.removeprefix("@"), _zone(request)
         position, usual = await served(request).readers.ask(
-            lambda log: (found := _position(log, text), page_at(log, found))
+            lambda log: (found := _position(read_in(log, zone), text), page_at(log, found))
         )
     except PlinianError as fault:
         return await _fault_page(request, fault)
@@ -275,6 +277,11 @@ async def _step(request: Request) -> Response:
     if as_json:
         return JSONResponse({"link": place})
     return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
+
+
+def _zone(request: Request) -> Zone | None:
+    """Return the zone in which a person reads and writes times."""
+    return Look(0, 0, query=tuple(request.query_params.multi_items())).zone
 
 
 def _position(log: Log, text: str) -> int:
@@ -325,7 +332,8 @@ async def _fault_page(request: Request, fault: PlinianError) -> Response:
 def _near(request: Request, last: int) -> Look:
     """Return the look of the position that a path names, or of the end of the log."""
     match = _POSITION.match(request.scope["path"])
-    return Look(min(int(match[1]), last) if match else last, last)
+    query = tuple(request.query_params.multi_items())
+    return Look(min(int(match[1]), last) if match else last, last, query=query)
 
 
 def _remember_token(request: Request) -> Response:

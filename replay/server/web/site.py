@@ -11,7 +11,8 @@ from ....engine.state.clock import TimeSpan
 from ....engine.version import __version__
 from ....engine.volcano.releases.release import RELEASES
 from ...facade.log import Log
-from ...moments.times import exact_text, known_text, span_of_day
+from ...moments.times import exact_text, known_text
+from ...moments.zones import UTC_ZONE, Zone, time_of_day, times_in
 from ..settings import ServerSettings
 from .assets import assets
 from .forms import POINT_FORMS
@@ -50,7 +51,8 @@ class Site(NamedTuple):
     """The frame of a page.
 
     :param log: the name of the log. :param digest: of the end of the log.
-    :param when: between which times the state at the position came to be. :param nav: the pages.
+    :param when: between which times the state at the position came to be. :param zone: of the
+        times of the page; None is UTC. :param nav: the pages.
     """
 
     title: str
@@ -59,6 +61,7 @@ class Site(NamedTuple):
     digest: str
     version: str
     when: TimeSpan
+    zone: Zone | None
     releases: Sequence[str]
     nav: Sequence[NavigationGroup]
     notices: Sequence[str]
@@ -70,13 +73,18 @@ class Site(NamedTuple):
 
     @property
     def of_day(self) -> str:
-        """The same without the date."""
-        return span_of_day(self.when)
+        """The same in the zone of the page, without the date."""
+        return time_of_day(times_in(known_text(self.when), self.zone))
 
     @property
     def day(self) -> str:
         """The day of the time, as in ``2026-11-21``; empty if it is not known."""
-        return day_of(self.when)
+        return day_of(self.when, self.zone)
+
+    @property
+    def zone_name(self) -> str:
+        """The zone of the times, in words."""
+        return (self.zone or UTC_ZONE).label(self.when.estimate or 0)
 
     @property
     def clock(self) -> str:
@@ -115,6 +123,7 @@ def site_of(
         digest=digest,
         version=__version__,
         when=time_at(log, look.position),
+        zone=look.zone,
         releases=releases(),
         nav=navigation(look, page, pages),
         notices=[*look.notices(page.panes), *missed(look)],

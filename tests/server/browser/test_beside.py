@@ -180,7 +180,8 @@ def test_on_a_phone_the_page_begins_at_the_top(look: Look, path: str) -> None:
 
 def test_the_release_is_chosen_on_a_phone_too(look: Look) -> None:
     page = look(f"{PAST}/jobs", width=390).page
-    page.get_by_role("button", name="Release and display").click()
+    expect(page.get_by_label("Volcano")).to_be_hidden()
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Volcano").select_option("v1.11.2")
     page.wait_for_url("**release=v1.11.2*")
 
@@ -195,3 +196,22 @@ def test_the_navigation_has_three_groups(look: Look) -> None:
     ):
         entries = pages.get_by_role("list", name=group).get_by_role("link")
         assert entries.all_inner_texts() == list(names)
+
+
+def test_the_zone_of_the_browser_is_a_choice_that_the_link_keeps(look: Look) -> None:
+    page = look(f"{PAST}/jobs").page
+    page.get_by_role("button", name="Settings").click()
+    choice = page.get_by_label("Times in")
+    expect(choice).to_have_value("")
+    choice.select_option(label="local")
+    page.wait_for_url("**tz=*")
+    page.goto(f"{PAST}/queues/over-time?tz=Europe/Vienna")
+    expect(page.get_by_label("Times in")).to_have_value("Europe/Vienna")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Queues over time")
+    page.get_by_role("link", name="Timeline", exact=True).click()
+    page.wait_for_selector("#handle")
+    expect(page.locator("#now")).to_contain_text("02:53:36")
+    page.keyboard.press("j")
+    page.wait_for_url("**/@1902?tz=Europe/Vienna")
+    expect(page.locator("#now")).to_contain_text("02:53:36")
+    expect(page.locator("#e1902")).to_contain_text("02:53:36.9")

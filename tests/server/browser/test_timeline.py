@@ -274,10 +274,12 @@ def test_the_keys_are_listed_and_can_be_switched_off(look: Look) -> None:
 
 def test_the_theme_is_a_choice_that_stays(look: Look) -> None:
     page = look(PAST).page
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Theme").select_option("dark")
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.reload()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    page.get_by_role("button", name="Settings").click()
     page.get_by_label("Theme").select_option("light")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
 

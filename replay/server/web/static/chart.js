@@ -11,6 +11,10 @@ const REST_MS = 250;
 
 const charts = [...document.querySelectorAll("svg[data-begin]")].filter((one) => one instanceof SVGSVGElement);
 
+/** The zone of the page; that of the server has no name that a browser knows. */
+const zone = document.body.dataset.zone || "UTC";
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: zone === "local" ? undefined : zone });
+
 /** @param {number} time */
 const text = (time) => new Date(time).toISOString();
 
@@ -63,7 +67,7 @@ function hover(chart, event) {
     hair?.setAttribute("x2", `${share * 100}%`);
   }
   const there = event.target instanceof Element ? event.target.closest("[data-said]") : null;
-  const time = text(timeAt(chart, share)).slice(11, 19);
+  const time = clock.format(timeAt(chart, share));
   said.textContent = [time, there?.getAttribute("data-said")].filter(Boolean).join(" · ");
   said.hidden = false;
   const left = Math.min(event.clientX + 14, window.innerWidth - said.offsetWidth - 8);

@@ -6,7 +6,7 @@
 const PLACE = /^(.*?)\/@(\d+)(\/.*)?$/;
 
 /** Names of the query that a link to another page keeps. */
-export const SHARED = ["release", "vs", "sel", "lanes", "from", "to"];
+export const SHARED = ["release", "tz", "vs", "sel", "lanes", "from", "to"];
 
 /** Return the look of a URL; null if it is no page of the log.
  * @param {string} href

@@ -83,7 +83,7 @@ export class Ruler {
       const inside = Math.min(Math.max(position, this.begin), this.end);
       this.handle.setAttribute("aria-valuenow", String(inside));
       const last = document.body.dataset.last;
-      this.handle.setAttribute("aria-valuetext", `position ${position} of ${last}${time ? `, ${time} UTC` : ""}`);
+      this.handle.setAttribute("aria-valuetext", `position ${position} of ${last}${time ? `, ${time} ${document.body.dataset.zone || "UTC"}` : ""}`);
     }
     this.place.dataset.rendered = `@${position}`;
   }

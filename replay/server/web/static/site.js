@@ -135,7 +135,15 @@ function setUpKeys() {
 }
 
 function setUpForms() {
-  for (const choice of document.querySelectorAll("form.release select")) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const named = [...document.querySelectorAll("form.zone option")].some((one) => one.textContent === zone);
+  for (const local of document.querySelectorAll("form.zone option")) {
+    // The zone of this browser; the server can only know its own.
+    if (local.textContent !== "local" || !zone || zone === "UTC" || named) continue;
+    local.setAttribute("value", zone);
+    local.textContent = `local: ${zone}`;
+  }
+  for (const choice of document.querySelectorAll("form.release select, form.zone select")) {
     if (!(choice instanceof HTMLSelectElement)) continue;
     choice.form?.classList.add("scripted");
     choice.addEventListener("change", () => choice.form?.requestSubmit());

@@ -182,10 +182,11 @@ function correctLinks() {
     const of = lookOf(link.href);
     if (of) link.href = linkOf({ ...kept, path: of.path });
   }
-  const release = document.querySelector("form.release");
-  if (release instanceof HTMLFormElement) {
-    release.action = linkOf(shown);
-    keepInputs(release, "release");
+  for (const [kind, name] of [["release", "release"], ["zone", "tz"]]) {
+    const form = document.querySelector(`form.${kind}`);
+    if (!(form instanceof HTMLFormElement)) continue;
+    form.action = linkOf(shown);
+    keepInputs(form, name);
   }
   for (const form of document.querySelectorAll("form.go, form.filter")) {
     if (form instanceof HTMLFormElement) keepInputs(form, form.classList.contains("filter") ? "q" : "");
