@@ -133,6 +133,41 @@ class Run(msgspec.Struct, frozen=True, dict=True):
                 by_node.setdefault(step.named, []).extend((number, pod) for pod in step.about)
         return by_node
 
+    @cached_property
+    def last_placing(self) -> Mapping[tuple[str, tuple[str, ...]], TraceStep]:
+        """Return the last step of an action that places, by what was done and about what."""
+        return {
+            (step.what, step.about): step for step in self.trace.steps if step.action in PLACING
+        }
+
+    @cached_property
+    def _steps_about(self) -> Mapping[str, Sequence[TraceStep]]:
+        by_name: dict[str, list[TraceStep]] = {}
+        for step in self.trace.steps:
+            for name in dict.fromkeys(step.about):
+                by_name.setdefault(name, []).append(step)
+        return by_name
+
+    @cached_property
+    def _details_about(self) -> Mapping[tuple[str, str], Sequence[tuple[str, object]]]:
+        by_name: dict[tuple[str, str], list[tuple[str, object]]] = {}
+        for (action, what, name), seen in self.trace.details.items():
+            by_name.setdefault((what, name), []).append((action, seen))
+        return by_name
+
+    @cached_property
+    def _pods_at(self) -> Mapping[str, Sequence[int]]:
+        """Return by node and by PodGroup the places of their pods in the list of all."""
+        places: dict[str, list[int]] = {}
+        for place, pod in enumerate(self._pods):
+            for name in {pod.spec.node_name, job_of(pod)} - {""}:
+                places.setdefault(name, []).append(place)
+        return places
+
+    @cached_property
+    def _pods(self) -> Sequence[Pod]:
+        return [pod for pod in self.cache.stores.of("Pod").values() if isinstance(pod, Pod)]
+
     @property
     def has_nodes(self) -> bool:
         """Return whether sessions see any node."""
@@ -140,17 +175,16 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def steps(self, about: str, what: str = "") -> Iterator[TraceStep]:
         """Yield the steps about an object, of one sort if ``what`` is given."""
-        for step in self.trace.steps:
-            if about in step.about and what in {"", step.what}:
+        for step in self._steps_about.get(about, ()):
+            if what in {"", step.what}:
                 yield step
 
     def detail(self, sort: type[Kind], what: str, about: str, action: str = "") -> Kind | None:
         """Return the last details of a sort about an object, of any action unless one is named."""
         # Keys stay in the order of the actions; what the session did not ask (`FURTHER`) is last.
         last = None
-        for (doing, about_what, name), seen in self.trace.details.items():
-            wanted = (about_what, name) == (what, about) and action in {"", doing}
-            if wanted and isinstance(seen, sort):
+        for doing, seen in self._details_about.get((what, about), ()):
+            if action in {"", doing} and isinstance(seen, sort):
                 last = seen
         return last
 
@@ -163,9 +197,14 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         pod = self.cache.stores.get("Pod", key)
         return pod if isinstance(pod, Pod) else None
 
-    def pods(self) -> list[Pod]:
+    def pods(self) -> Sequence[Pod]:
         """Return all pods as the API server held them."""
-        return [pod for pod in self.cache.stores.of("Pod").values() if isinstance(pod, Pod)]
+        return self._pods
+
+    def pods_of(self, names: Collection[str]) -> list[Pod]:
+        """Return the pods that are on some nodes, or name some PodGroups, in the order of all."""
+        places = {place for name in names for place in self._pods_at.get(name, ())}
+        return [self._pods[place] for place in sorted(places)]
 
     def group(self, key: str) -> PodGroup | None:
         """Return a PodGroup as the API server held it."""

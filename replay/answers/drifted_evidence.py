@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...engine.cache.drift.drift import CacheComparison, CacheMismatch, PodIndex, Unit
-from ...engine.cache.job_cache import job_of
-from ...engine.kubernetes.objects import Pod
 from .answering_session import Run
 from .records import Drifted, Link
 
@@ -23,13 +21,8 @@ def drift_links(run: Run, podgroup: str, nodes: Sequence[str]) -> Iterator[Link]
 
 def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
     """Yield what differs about some units, as links."""
-    named = {name for _, name in units}
-    pods = [
-        pod
-        for pod in run.cache.stores.of("Pod").values()
-        if isinstance(pod, Pod) and (pod.spec.node_name in named or job_of(pod) in named)
-    ]
     # Of these pods only: an index of all would be made again for every answer.
+    pods = run.pods_of({name for _, name in units})
     index = PodIndex(pods, run.cache.node_cache.uncounted)
     comparison = CacheComparison(run.cache, run.cache.stores, index)
     for unit in units:

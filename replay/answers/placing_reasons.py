@@ -226,12 +226,9 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
 
 
 def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
-    refused = None
-    for step in run.trace.steps:
-        if (step.what, step.about) == (ALLOCATE, (queue, pod)) and step.action in PLACING:
-            # A pod may be tried several times: the last vote counts, also if it permits.
-            refused = step if step.outcome is not StepOutcome.PERMIT else None
-    if refused is None:
+    # A pod may be tried several times: the last vote counts, also if it permits.
+    refused = run.last_placing.get((ALLOCATE, (queue, pod)))
+    if refused is None or refused.outcome is StepOutcome.PERMIT:
         return None
     check = run.detail(QueueCheck, ALLOCATE, pod, refused.action)
     if check is not None and check.plugin == refused.by and compares(refused):

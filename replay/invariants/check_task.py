@@ -69,6 +69,8 @@ class CheckTask(NamedTuple):
     :param since: leave out violations that had ended by then.
     :param ids: of invariants; empty for all. :param settle: the window in microseconds.
     :param conf: a configuration of the scheduler instead of the log's.
+    :param dated: at a single moment: find since when each violation holds; without it, since when
+        is the last change of its objects at the latest, and less of the log is read.
     """
 
     end: Moment
@@ -78,6 +80,7 @@ class CheckTask(NamedTuple):
     ids: tuple[str, ...] = ()
     settle: int = SETTLE_US
     conf: ConfText | None = None
+    dated: bool = True
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
@@ -196,10 +199,22 @@ class _Check:
         if task.single:
             for begin in begins(self._log, task.end, task.behaviours, self._known, self._checked):
                 walk = self._walk(actors, progress, begin)
-                if is_exact(walk.timeline.holding(walk.place), walk.view):
+                if self._is_enough(walk):
                     return walk
                 del begin, walk  # before the next cache is opened
         return self._walk(actors, progress, None)
+
+    def _is_enough(self, walk: LogWalk) -> bool:
+        """Return whether a walk from a stored cache finds what one from the first event finds."""
+        breaches = list(walk.timeline.holding(self._last(walk.place), walk.seen))
+        if is_exact(breaches, walk.view):
+            return True
+        # What holds so long at least has settled, whenever it began.
+        return not self._task.dated and all(
+            has_settled(breach, self._task.settle)
+            and not (breach.invariant.remembers and walk.view.is_presumed(breach.violation))
+            for breach in breaches
+        )
 
     def _walk(
         self, actors: dict[int, str], progress: Progress | None, begin: CheckBegin | None

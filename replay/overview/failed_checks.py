@@ -4,27 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.drift.drift import CacheComparison
 from ...engine.errors import PlinianError
 from ...engine.volcano.session.history import resolve
-from ..belief.logged_drift import drift_at
 from ..invariants.check_task import CheckTask, check
 from ..lint.findings import FindingSeverity
 from ..lint.known_background import background_at
 from ..lint.lint_task import LintTask
 from ..lint.lint_task import check as lint
+from ..lint.objects import TYPES
 from ..logs.log import Log
 from ..logs.moment_commands import MomentCommands
 from .overview_task import OverviewTask
 from .problems import MOST_NAMED, Problem, ProblemKind
 
+MOST_LINTED = 2_000
+"""Objects: of more, lint would take longer than all else of an overview."""
+
 FailedChecks = tuple[list[Problem], tuple[str, ...]]
 """Problems, and what was not checked, as sentences."""
 
 
-def failed_checks(log: Log, task: OverviewTask, commands: MomentCommands) -> FailedChecks:
-    """Return what checks find at a moment, and what they could not look at."""
+def failed_checks(
+    log: Log, task: OverviewTask, cache: SchedulerCache, commands: MomentCommands
+) -> FailedChecks:
+    """Return what checks find at a moment, and what they could not look at.
+
+    :param cache: the scheduler's at the moment.
+    """
     violations, not_checked = _violations(log, task, commands)
-    problems = [*violations, *_drift(log, task, commands)]
+    problems = [*violations, *_drift(cache, task, commands)]
+    count = sum(len(log.truth(task.moment).of(*kind)) for kind in TYPES)
+    if count > MOST_LINTED:
+        not_checked.append(f"lint of {count:,} objects: ask {_lint_command(task, commands)}")
+        return problems, tuple(not_checked)
     # An object that lint cannot read must not hide what else is wrong.
     try:
         problems += _lint(log, task, commands)
@@ -38,7 +52,8 @@ def _violations(
 ) -> tuple[list[Problem], list[str]]:
     behaviours = resolve(task.release)
     report = check(
-        log, CheckTask(end=task.moment, behaviours=behaviours, single=True, conf=task.conf)
+        log,
+        CheckTask(end=task.moment, behaviours=behaviours, single=True, conf=task.conf, dated=False),
     )
     problems = []
     for breach in report.violations:
@@ -60,12 +75,16 @@ def _violations(
     return problems, [f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items()]
 
 
-def _drift(log: Log, task: OverviewTask, commands: MomentCommands) -> Iterator[Problem]:
-    drift = drift_at(log.store, task.moment, resolve(task.release))
-    names = list(dict.fromkeys(difference.object for difference in drift.differences))
+def _drift(
+    cache: SchedulerCache, task: OverviewTask, commands: MomentCommands
+) -> Iterator[Problem]:
+    mismatches = sorted(
+        CacheComparison(cache, cache.stores).all(), key=lambda mismatch: mismatch.place
+    )
+    names = list(dict.fromkeys(mismatch.object for mismatch in mismatches))
     if not names:
         return
-    first = drift.differences[0]
+    first = mismatches[0]
     yield Problem(
         kind=ProblemKind.DRIFT,
         text=(
@@ -91,5 +110,9 @@ def _lint(log: Log, task: OverviewTask, commands: MomentCommands) -> Iterable[Pr
             text=f"{about.kind} {about.name}: {finding.message}",
             objects=(name,),
             count=1,
-            command=commands.of_moment("lint", "--release", task.release),
+            command=_lint_command(task, commands),
         )
+
+
+def _lint_command(task: OverviewTask, commands: MomentCommands) -> str:
+    return commands.of_moment("lint", "--release", task.release)

@@ -12,7 +12,7 @@ from ...engine.model.resource import MIN_RESOURCE
 from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
 from ...engine.session.plugins.shared.queue_details import ACCOUNT
 from ...engine.state.truth_fold import Truth
-from ...engine.state.truth_tables import queue_parents, queue_table
+from ...engine.state.truth_tables import QueueTable, queue_parents, queue_table
 from ..answers.amounts import apart, in_order, joined
 from ..answers.answering_session import QUEUE, Run
 from ..answers.blame import blame_at
@@ -27,6 +27,9 @@ from .problems import Problem, ProblemKind
 _DATED = 8
 """Of how many queues the begin is looked for: their pods' events are read."""
 
+MOST_BLAMED = 1_000
+"""Pods: all versions of each are read to find since when it counts."""
+
 Held = Mapping[str, Mapping[str, float]]
 """By queue, what its pods with a node request; where accounts add up a tree, those below, too."""
 
@@ -35,7 +38,8 @@ class QueuePressure(msgspec.Struct, frozen=True):
     """What a queue holds, and what its account allows: resources that are full, or over deserved.
 
     :param waits: how many of its jobs wait, with those of the queues below it.
-    :param blamed: whether *blame* counts the same pods: those of the queues below it, too.
+    :param blamed: whether *blame* is asked since when: it counts the same pods, those of the queues
+        below it, too, and they are not too many.
     """
 
     name: str
@@ -115,14 +119,16 @@ def _pressures(run: Run, truth: Truth) -> Iterator[QueuePressure]:
     }
     # An account of several levels adds up what the queues below it hold.
     tree = any(len(check.levels) > 1 for check in accounts.values())
-    held, parents = _held(truth, tree=tree), set(queue_parents(truth).values())
+    table, parents = queue_table(truth), set(queue_parents(truth).values())
+    held, pods = _held(truth, table, tree=tree), dict(zip(table.names, table.pods, strict=True))
     for name, check in accounts.items():
-        waits, blamed = len(waiting_jobs(run, name)), tree or name not in parents
+        waits = len(waiting_jobs(run, name))
+        blamed = (tree or name not in parents) and pods.get(name, 0) <= MOST_BLAMED
         yield QueuePressure(name, check.levels[0], held.get(name, {}), waits, blamed)
 
 
-def _held(truth: Truth, *, tree: bool) -> Held:
-    table, parents = queue_table(truth), queue_parents(truth)
+def _held(truth: Truth, table: QueueTable, *, tree: bool) -> Held:
+    parents = queue_parents(truth)
     held = {
         name: dict(zip(table.resources, table.allocated[row].tolist(), strict=True))
         for row, name in enumerate(table.names)

@@ -57,6 +57,35 @@ def test_from_a_stored_cache_and_from_the_first_event(
     assert check(recorded, asked).document == from_stored
 
 
+@pytest.mark.parametrize("tenth", range(1, 11))
+def test_the_same_violations_hold_if_it_does_not_matter_since_when(
+    recorded: Log, monkeypatch: pytest.MonkeyPatch, tenth: int
+) -> None:
+    last = recorded.store.extent(known=recorded.store.last(), cluster="default", branch="main")
+    moment = recorded.moment(f"rv:{(last.last_revision or 0) * tenth // 10}")
+    dated = CheckTask(end=moment, behaviours=HOW, single=True)
+    walks: list[bool] = []
+    walk = task.LogWalk
+
+    def counted(*given: Any, **named: Any) -> Any:
+        walks.append(named["begin"] is None)
+        return walk(*given, **named)
+
+    monkeypatch.setattr(task, "LogWalk", counted)
+    exact, read = _held(recorded, dated), len(walks)
+    walks.clear()
+    assert _held(recorded, dated._replace(dated=False)) == exact
+    assert len(walks) <= read
+
+
+def _held(log: Log, asked: CheckTask) -> list[tuple[str, str, str]]:
+    """Return the violations that hold, without since when."""
+    return sorted(
+        (breach.invariant.id, breach.violation.kind, breach.violation.name)
+        for breach in check(log, asked).violations
+    )
+
+
 def test_the_jobs_are_those_of_the_cache_that_is_opened(
     recorded: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,14 +10,17 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from answer_worlds import CAPACITY, NODES, Document, log_of
+from answer_worlds import CAPACITY, NODES, Document, log_of, watched_log
 from click.testing import CliRunner
 from serving import ended, serving
 
 import plinian
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.answers.why import why_at
+from plinian.replay.belief.logged_drift import drift_at
 from plinian.replay.cli.main import app
 from plinian.replay.logs.log import Log
+from plinian.replay.overview import failed_checks, pressed_queues
 from plinian.replay.overview.overview import overview_at
 from plinian.replay.overview.overview_task import OverviewTask
 from plinian.replay.overview.problems import Overview, Problem, ProblemKind
@@ -151,6 +154,31 @@ def held(of: str, cpu: float, on: str = "n1", **rest: Any) -> tuple[Document, ..
     return group(of, 1, "Running", **rest), pod(f"{of}-0", of, cpu, on)
 
 
+class TestChecks:
+    def test_drift_is_that_of_its_command(self, tmp_path: Path) -> None:
+        roles = {"minTaskMember": {"a": 1, "b": 1}}
+        made = (node("n1"), queue("default"), group("pg", 1, **roles))
+        later = ("MODIFIED", group("pg", 1, minTaskMember={"b": 1}))
+        with watched_log(tmp_path, NODES, *(("ADDED", one) for one in made), later) as log:
+            (difference,) = drift_at(log.store, log.moment(), resolve(RELEASE)).differences
+            (problem,) = problems(overview_of(log), ProblemKind.DRIFT)
+        assert (problem.objects, problem.count) == (("podgroup/ns/pg",), 1)
+        assert difference.field in problem.text
+        assert "is 1 in the cache and not there in truth" in problem.text
+
+    def test_many_objects_are_not_linted_and_it_is_said(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        documents = (node("n1"), queue("a", parent="none"), *ROOT)
+        with log_of(tmp_path, CAPACITY, *documents) as log:
+            assert problems(overview_of(log), ProblemKind.LINT)
+            monkeypatch.setattr(failed_checks, "MOST_LINTED", 3)
+            many = overview_of(log)
+        assert not problems(many, ProblemKind.LINT)
+        (said,) = [text for text in many.not_checked if text.startswith("lint")]
+        assert said.startswith("lint of 4 objects: ask plinian lint")
+
+
 class TestNodes:
     def test_nodes_that_are_not_ready_are_a_problem(self, tmp_path: Path) -> None:
         broken = {"conditions": [{"type": "Ready", "status": "Unknown"}]}
@@ -200,6 +228,17 @@ class TestQueues:
         with log_of(tmp_path, CAPACITY, *documents) as log:
             (problem,) = problems(overview_of(log), ProblemKind.QUEUE)
         assert problem.text == "queue up is full: it holds 4 of 4 cpu"
+
+    def test_since_when_is_not_asked_of_more_pods_than_are_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        documents = (node("n1", 2), queue("default", capability={"cpu": "2"}), *held("a", 2))
+        with log_of(tmp_path, CAPACITY, *documents, *ROOT[:1]) as log:
+            (dated,) = problems(overview_of(log), ProblemKind.QUEUE)
+            monkeypatch.setattr(pressed_queues, "MOST_BLAMED", 0)
+            (undated,) = problems(overview_of(log), ProblemKind.QUEUE)
+        assert (dated.since != "", undated.since) == (True, "")
+        assert dated.text == undated.text
 
     def test_queues_above_themselves_are_a_crash_first(self, tmp_path: Path) -> None:
         documents = (

@@ -51,6 +51,11 @@ class CacheMismatch(NamedTuple):
         """What differs, whatever the values."""
         return self[:3]
 
+    @property
+    def object(self) -> str:
+        """The object as links name it, as in ``pod/ml/train-0``."""
+        return f"{self.kind.lower()}/{self.name}"
+
 
 class PodIndex:
     """The existing pods, by node and by job, with their requests.
