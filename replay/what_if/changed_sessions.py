@@ -203,6 +203,7 @@ class ChangedSessions:
         behaviours = mended(variant.release or self.release, variant.mended)
         begin, scene = self._beginning(behaviours), self._scene_of(variant)
         if not variant.changes:
+            # A dry run leaves the cache as it is, so all sessions without changes share it.
             return session_in(scene, behaviours, begin.cache)
         world = begin.world()
         try:
@@ -239,6 +240,7 @@ class ChangedSessions:
             behaviours,
             world.cache,
             names,
+            # Only an answer that people read says what the log lacks.
             NotListed(self.log, self.moment) if goes_on else None,
             fully=fully,
             goes_on=goes_on,
@@ -247,6 +249,7 @@ class ChangedSessions:
 
     def _job_spec(self, key: str) -> Mapping[str, Any]:
         """Return the spec of a job of Volcano, ``ns/name``; empty if there is none."""
+        # Of a state after the moment the log says nothing: the cluster that lived on wrote it.
         if not self._since:
             return job_spec(self.log, self.moment, key)
         namespace, _, name = key.partition("/")

@@ -37,7 +37,7 @@ def made_pods(
 ) -> list[Pod] | None:
     """Return the pods that the job controller makes for a PodGroup; None if that is not known.
 
-    Tasks that depend on others have none yet. If the API server rejects one, there are none.
+    Tasks that depend on others have none yet. Those that the API server rejects are left out.
 
     :param cache: it holds the PodGroup, ``ns/name``, and the priority classes.
     :param find: returns an object by its kind, namespace and name; None if there is none.
@@ -50,15 +50,19 @@ def made_pods(
         new_pod(own, job, task, index)
         for task in tasks_of(job)
         if not task.get("dependsOn")
+        # Go writes no 0 here (`omitempty`), so a task without the field has no pods.
         for index in range(task.get("replicas", 0))
     ]
     classes, all_known = _classes(cache), classes_known(log, moment)
-    try:
-        return [_stored(document, podgroup, classes, all_known=all_known) for document in documents]
-    except EventMalformed:
-        return None
-    except Forbidden:
-        return []
+    pods = []
+    for document in documents:
+        try:
+            pods.append(_stored(document, podgroup, classes, all_known=all_known))
+        except EventMalformed:
+            return None
+        except Forbidden:
+            continue  # Each pod has its own request (`syncJob`), so the others are made.
+    return pods
 
 
 def _job_of(find: FindObject, cache: SchedulerCache, podgroup: str) -> Document | None:

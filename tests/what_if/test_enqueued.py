@@ -69,6 +69,20 @@ def test_a_job_whose_pods_no_node_takes_is_not_helped_by_being_enqueued(tmp_path
     assert OPENED in found.in_vain
 
 
+@pytest.mark.parametrize(("least", "helps"), [(1, True), (2, False)])
+def test_pods_that_are_let_in_start_beside_others_that_are_rejected(
+    tmp_path: Path, least: int, *, helps: bool
+) -> None:
+    known = document("PriorityClass", "low", value=1)
+    made, odd = job(), job(priorityClassName="gone")
+    tasks = [*made["spec"]["tasks"], {**odd["spec"]["tasks"][0], "name": "odd"}]
+    two = {**made, "spec": {**made["spec"], "tasks": tasks}}
+    gang = owned(group("new", least, "Pending", queue="small", minResources={"cpu": "2"}), "train")
+    others = [one for one in world("Closed") if one["metadata"]["name"] != "new"]
+    found = helped(tmp_path, CAPACITY, *others, gang, known, two)
+    assert texts_of(found, OPEN) == ([OPENED] if helps else [])
+
+
 def test_without_the_job_in_the_log_its_pods_are_believed_to_start(tmp_path: Path) -> None:
     found = helped(tmp_path, CAPACITY, *world("Closed"))
     assert texts_of(found, OPEN) == [OPENED]
