@@ -134,6 +134,7 @@ def made_of(ask: NumberAsked, value: str, how: str, parts: Sequence[NumberPart])
         how=how,
         parts=tuple(parts),
         last=None if last is None else last.event,
+        # A sum grows with its last part; callers replace this where it shrank or was set.
         changed="" if last is None else f"+{last.amount}",
         not_known=tuple(unknown_at(ask.log, ask.moment, [ask.pair, POD])),
     )

@@ -46,6 +46,7 @@ def no_devices(run: Run, node: str) -> str:
 def cards_short(run: Run, pod: str, node: str) -> str:
     """Return what the cards of a node lack for a pod; empty if the session did not say."""
     shortages = run.detail(dict, SHORTAGES, f"{pod} {node}") or {}
+    # Cards of a node are mostly alike: those that lack the same are named together.
     alike: dict[CardShort, list[str]] = {}
     for card, short in shortages.items():
         if isinstance(short, CardShort):

@@ -39,6 +39,7 @@ def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
         namespace=namespace,
         name=name,
     )
+    # What was only seen gets the verb of the change that made it, if another input shows that.
     read = with_verbs(log.store, moment, log.store.read(query))
     events = [event for event in read if KINDS[event.event.kind].effect in _CHANGING]
     dated = [event for event in events if event.event.revision is not None]

@@ -88,6 +88,7 @@ class Unproven(msgspec.Struct, frozen=True):
 def release_lines() -> list[ReleaseLine]:
     """Return all releases, oldest first."""
     lines = []
+    # The first release is compared with itself, so that it is in the list, without changes.
     for before, release in pairwise((RELEASES[0], *RELEASES)):
         changed: dict[Part, tuple[str, ...]] = {}
         lacking: dict[str, str] = {}

@@ -88,6 +88,7 @@ class Verdict(NamedTuple):
 
 def level_of(changed: ChangedDecision) -> str:
     """Return the level of a difference: one of :data:`NOTICED`, or ``unfelt``."""
+    # Users notice what happens, not in which words a scheduler explains it.
     if changed.kind in _TEXTS and None not in changed.values:
         return UNNOTICED
     return _LEVELS[changed.kind]

@@ -98,6 +98,7 @@ def _summary(course: Course, original: Course) -> Summary:
             by.append(there - here)
         only_here += here is not None and there is None
         not_here += here is None and there is not None
+    # Work that starts when it does anyway would pull the median to 0.
     moved = [gain for gain in by if gain]
     works = course.works.values()
     return Summary(

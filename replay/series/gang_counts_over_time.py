@@ -72,6 +72,7 @@ def gang(
     period = span.period
     if not whole:
         begin = max(gang_changes[0].time, period.begin)
+        # Not beyond the period, and never an empty one: a gang may have a single change.
         until = max(min(_until(gang_changes, period.end), period.end), begin)
         period = divided(begin, until, period.zone)
     title = f"{named.kind.lower()} {gang_changes[0].reference.namespace}/{named.name}"
@@ -97,6 +98,7 @@ class _Wanted(NamedTuple):
         if isinstance(fact, PodGroupFact):
             return self._names(name)
         if isinstance(fact, PodFact):
+            # A pod that names its job is not taken for one of a PodGroup that is called the same.
             if self.job and fact.job:
                 return fact.job == self.name
             return bool(fact.podgroup) and self._names(fact.podgroup)
@@ -165,6 +167,7 @@ def _counted(
         named=named,
         counts={state: track.values() for state, track in tracks.items()},
         min_member=least.values(),
+        # Counts begin with what was before the period, so all changes were followed until here.
         phases=tuple(phase for phase in phases if period.begin <= phase.time <= period.end),
     )
 

@@ -39,6 +39,7 @@ def sentence_of(
         rest = f", and {more} more" if more else ""
         return f"{first.object} does not start: {first.message}{rest}"
     text = _of_one(objects[0], lasts) if len(objects) == 1 else _of_several(objects, lasts)
+    # What starts did so in spite of the panic: then it is no part of the answer.
     if panics and any(each.starts == NO for each in objects):
         return f"{text}; the scheduler or a controller panics meanwhile"
     return text
