@@ -56,8 +56,8 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "plot": "Draw the log over time, to a file or in the terminal.",
         "serve": "Serve the past over HTTP: a page for browsers, an API for programs and kubectl.",
         "mcp": "Answer the questions of agents about a log, by the Model Context Protocol.",
-        "kubeconfig": "Write a kubeconfig for the Kubernetes API of plinian serve: one context for "
-        "each moment.",
+        "kubeconfig": "Write a kubeconfig for the Kubernetes API of plinian serve: two contexts "
+        "for each moment.",
         "play": "Steer the moment that plinian serve serves to kubectl and other clients.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",

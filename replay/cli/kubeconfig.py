@@ -1,4 +1,4 @@
-"""``plinian kubeconfig``: a kubeconfig for a server of the past, one context for each moment."""
+"""``plinian kubeconfig``: a kubeconfig for a server of the past, with contexts of moments."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def kubeconfig(
     points: Annotated[
         tuple[str, ...],
         Field(
-            "A moment, which gets a context; repeatable. Without any, there is one context, for "
-            "the moment that the server serves.",
+            "A moment, which gets its contexts; repeatable. Without any, they are of the moment "
+            "that the server serves.",
             "POINT",
             name="at",
         ),
@@ -40,10 +40,12 @@ def kubeconfig(
     cluster: options.Cluster = None,
     branch: options.Branch = options.MAIN,
 ) -> None:
-    """Write a kubeconfig for the Kubernetes API of plinian serve: one context for each moment.
+    """Write a kubeconfig for the Kubernetes API of plinian serve: two contexts for each moment.
 
     kubectl, k9s and other clients then see the cluster as it was. The context of a moment is named
-    LOG@POINT. ~/.kube/config is never changed: name the file with KUBECONFIG or --kubeconfig.
+    LOG@POINT. Another one, LOG@POINT-now, shows its times as if it were now, for clients that count
+    ages from their own clock: k9s, kubectl events. ~/.kube/config is never changed: name the file
+    with KUBECONFIG or --kubeconfig.
     """
     from ..render.yaml_text import YamlWriter
     from ..server.access_token import token_in

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from time import time
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,6 +16,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from ....engine.errors import PlinianError
+from ....engine.kubernetes.units import SECOND_US
 from ...moments.moment import Moment
 from ..kept_answers import LastUsed
 from ..readers import Readers
@@ -37,7 +39,7 @@ from .wire.api_status import JSON, StatusError, already_exists, of_fault, refusa
 from .wire.list_options import AnswerForm, ListOptions, asked_of, form_of
 from .wire.loose_fields import field_of
 from .wire.protobuf_fields import MAGIC, fields, text, unwrapped
-from .wire.shifted_times import NONE, Shift, shift_to
+from .wire.shifted_times import NONE, NOW, Shift, shift_to
 from .write.bodies import WriteRequest
 from .write.patches import APPLY, patched_object
 
@@ -93,9 +95,12 @@ class HandlerContext:
         """Return what gives the state at a moment, for the thread of a log."""
         return lambda log: ClusterState(log, moment, self._kept, shift)
 
-    async def shift(self, moment: Moment) -> Shift:
-        """Return the shift that shows a moment at the time that the settings name."""
-        target = self.settings.shift_to
+    async def shift(self, moment: Moment, *, to_now: bool = False) -> Shift:
+        """Return the shift that shows a moment at the time that the settings name.
+
+        :param to_now: show it at the present time, and not at that of the settings.
+        """
+        target = _present() if to_now else self.settings.shift_to
         if target is None:
             return NONE
         return shift_to(
@@ -103,10 +108,23 @@ class HandlerContext:
         )
 
 
+def _present() -> int:
+    """Return the present time, microseconds: the same for a while, as answers are kept by it."""
+    return int(time() // _SHOWN_SECONDS) * _SHOWN_SECONDS * SECOND_US
+
+
+_SHOWN_SECONDS = 5
+"""How exactly times of :data:`NOW` are those of the present."""
+
+
 def routes() -> list[BaseRoute]:
-    """Return the routes: of the moment that is served, and below ``/at/POINT`` of any other."""
+    """Return the routes: of the moment that is served, and below ``/at/POINT`` of any other.
+
+    Below ``/now`` they are shown with the times of today.
+    """
     paths = [f"/{root}{rest}" for root in ROOTS for rest in ("", "/{rest:path}")]
     of_any = ["/at/{point}", "/at/{point}/{rest:path}"]
+    of_any += [*(f"/{NOW}{path}" for path in of_any), f"/{NOW}", f"/{NOW}/{{rest:path}}"]
     return [
         Route("/plinian/v1/play", play, methods=["GET", "POST"]),
         *(Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)),
@@ -176,9 +194,13 @@ async def _answer(request: Request) -> Response:
     except RecursionError:
         return StatusError(400, "the body is nested too deeply").response()
     # All that was known at a position is the same for ever.
-    is_fixed = "@" in request.path_params.get("point", "")
+    is_fixed = "@" in request.path_params.get("point", "") and not _is_of_now(request)
     answer.headers.setdefault("Cache-Control", _FOREVER if is_fixed else "no-cache, private")
     return answer
+
+
+def _is_of_now(request: Request) -> bool:
+    return request.url.path.lstrip("/").partition("/")[0] == NOW
 
 
 async def _socket(connection: WebSocket) -> None:
@@ -194,10 +216,16 @@ async def _exchange(request: Request) -> Exchange:
     door: HandlerContext = request.app.state.kubernetes
     point = request.path_params.get("point")
     rest = request.path_params.get("rest", "")
-    if point is None:
+    to_now = _is_of_now(request)
+    if point is None and not to_now:
         root = request.url.path.lstrip("/").partition("/")[0]
         rest = f"{root}/{rest}" if rest else root
     parts = tuple(part for part in rest.split("/") if part)
+    if to_now:
+        # It does not move on: else times would move with each event, and clients see changes.
+        moment = await (door.course.now() if point is None else door.moment(point))
+        shift = await door.shift(moment, to_now=True)
+        return Exchange(request, door, parts, door.view(moment, shift), moment, shift)
     if point is None and door.branch is not None:
         return Exchange(request, door, parts, door.branch.view())
     if point is None or (door.branch is None and door.course.serves(point)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -43,13 +44,17 @@ def test_each_moment_has_a_context(demo_log: Path) -> None:
     assert [one["cluster"]["server"] for one in found["clusters"]] == [
         "http://127.0.0.1:8001/at/rv:391",
         "http://127.0.0.1:8001/at/@3000",
+        "http://127.0.0.1:8001/now/at/rv:391",
+        "http://127.0.0.1:8001/now/at/@3000",
     ]
-    assert [one["name"] for one in found["contexts"]] == ["demo@rv:391", "demo@3000"]
+    names = ["demo@rv:391", "demo@3000", "demo@rv:391-now", "demo@3000-now"]
+    assert [one["name"] for one in found["contexts"]] == names
 
 
 def test_without_a_moment_it_is_the_one_that_is_served(demo_log: Path) -> None:
     found = yaml.safe_load(run("kubeconfig", "--log", str(demo_log)).stdout)
     assert found["clusters"][0]["cluster"]["server"] == "http://127.0.0.1:8001"
+    assert found["clusters"][1]["cluster"]["server"] == "http://127.0.0.1:8001/now"
     assert found["current-context"] == "demo"
 
 
@@ -74,7 +79,7 @@ def test_the_token_is_in_the_address(demo_log: Path, protected: Running, token_f
         *("kubeconfig", "--log", str(demo_log), "--at", "rv:391"),
         *("--server", server, "--token-file", str(token_file)),
     )
-    (cluster,) = yaml.safe_load(made.stdout)["clusters"]
+    cluster, _ = yaml.safe_load(made.stdout)["clusters"]
     assert protected.client.get("/api/v1/pods").status_code == 401
     address = f"{cluster['cluster']['server']}/api/v1/pods"
     assert protected.client.get(address).json()["metadata"]["resourceVersion"] == "391"
@@ -126,6 +131,19 @@ def test_tables_have_a_servers_columns(config: Path) -> None:
     assert "STATUS" in done.stdout
     assert "MINMEMBER" in done.stdout
     assert "queue.scheduling.volcano.sh/gold" in done.stdout
+    (gold,) = [line for line in done.stdout.splitlines() if "queue.scheduling" in line][2:3]
+    assert gold.split()[1:3] == ["root", "Open"]
+
+
+@needs_kubectl
+def test_a_context_of_now_has_ages_that_clients_count_themselves(config: Path) -> None:
+    then = kubectl(config, "events", "-A", "--context", "demo@end")
+    now = kubectl(config, "events", "-A", "--context", "demo@end-now")
+    assert (then.returncode, now.returncode) == (0, 0), now.stderr
+    assert "times are shown" in now.stderr
+    ages = {line.split()[1] for line in now.stdout.splitlines()[1:]}
+    assert ages
+    assert all(re.fullmatch(r"\d+s|\dm(\d+s)?", age) for age in ages), ages
 
 
 @needs_kubectl
@@ -135,6 +153,9 @@ def test_tables_have_a_servers_columns(config: Path) -> None:
         (("describe", "node", "node-1"), "Allocatable:"),
         (("explain", "pod.spec.nodeName"), "FIELD: nodeName"),
         (("explain", "podgroup.spec.minMember"), "<integer>"),
+        (("explain", "podgroup.spec"), "How many pods must be able to start together"),
+        (("explain", "queue.spec.weight"), "Its share of what is free"),
+        (("explain", "vcjob.spec.tasks.replicas"), "How many pods the task has."),
         (("api-resources",), "podgroups"),
         (("auth", "can-i", "list", "pods"), "yes"),
         (("wait", "--for=condition=Ready", "node/node-1", "--timeout=60s"), "condition met"),

@@ -127,6 +127,10 @@ class ClusterState:
             for entry in entries
         ]
 
+    def documents(self, entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+        """Yield objects as the log has them."""
+        return self._log.documents(entries, branch=self.moment.branch)
+
     def shown(self, entry: Entry, body: bytes, resource: ApiResource) -> bytes:
         """Return an object of the log as a resource shows it."""
         if entry.node_bound:

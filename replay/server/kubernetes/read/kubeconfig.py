@@ -8,10 +8,13 @@ from typing import Any
 from urllib.parse import quote
 
 from ...guard import TOKEN_PREFIX
+from ..wire.shifted_times import NOW
 
 
 def kubeconfig(server: str, log: str, points: Sequence[str], token: str = "") -> dict[str, Any]:
     """Return a kubeconfig whose contexts are named ``log@point``; the first one is in use.
+
+    A second context of each moment, ``log@point-now``, shows its times as if it were now.
 
     :param server: the server's address. :param log: the name of the log.
     :param points: the moments; without any, the one that the server serves.
@@ -21,10 +24,13 @@ def kubeconfig(server: str, log: str, points: Sequence[str], token: str = "") ->
     if token:
         base += f"{TOKEN_PREFIX}{token}"
     name = Path(log.partition("?")[0].rstrip("/")).stem or "log"
+    paths = [
+        (f"{name}@{point.removeprefix('@')}", f"/at/{quote(point, safe='@:')}") for point in points
+    ] or [(name, "")]
     places = [
-        (f"{name}@{point.removeprefix('@')}", f"{base}/at/{quote(point, safe='@:')}")
-        for point in points
-    ] or [(name, base)]
+        *((place, f"{base}{path}") for place, path in paths),
+        *((f"{place}-{NOW}", f"{base}/{NOW}{path}") for place, path in paths),
+    ]
     return {
         "apiVersion": "v1",
         "kind": "Config",

@@ -2,7 +2,8 @@
 
 The schemas of Kubernetes' own kinds come with Plinian, from Kubernetes (Apache License 2.0); those
 of custom resources are in the CustomResourceDefinitions of the log. A kind without either gets a
-schema with the fields that its objects in the log have.
+schema with the fields that its objects in the log have; what those of Volcano's kinds are is said
+in our words.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import zstandard
 
 from ..wire.api_resources import ApiResource, Catalog
 from .cluster_state import ClusterState
+from .volcano_fields import described
 
 _OBJECTS = 200
 """The number of objects whose fields make a schema."""
@@ -173,10 +175,11 @@ def _inferred(state: ClusterState, resource: ApiResource) -> Schema:
     """Return a schema with the fields of objects."""
     entries = state.of(resource.pair)[:_OBJECTS]
     documents = map(msgspec.json.decode, state.bodies(entries, resource))
-    schema: dict[str, Any] = {}
+    schema = described(resource.pair)
+    said = " ".join(filter(None, (schema.get("description"), _INFERRED)))
     for document in documents:
         schema = _joined(schema, _shape(document))
-    return {**schema, "description": _INFERRED}
+    return {**schema, "description": said}
 
 
 def _shape(value: Any) -> dict[str, Any]:
@@ -213,8 +216,8 @@ def _joined(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]
     joined = dict(left)
     if "items" in left:
         joined["items"] = _joined(left["items"], right["items"])
-    if "properties" in left:
-        mine, theirs = left["properties"], right["properties"]
+    if "properties" in left or "properties" in right:
+        mine, theirs = (part.get("properties", {}) for part in (left, right))
         joined["properties"] = {
             name: _joined(mine.get(name, {}), theirs.get(name, {}))
             for name in sorted({*mine, *theirs})

@@ -7,6 +7,7 @@ pkg/registry/customresource/tableconvertor; what the API server of a cluster wit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +19,7 @@ from .....engine.kubernetes.resources import GroupKind
 from ..wire.api_resources import ApiResource, PrinterColumn
 from ..wire.event_groups import EVENTS
 from .cells import BUILT_IN
-from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, Cell, TableColumn, TableObject
+from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, WIDE, Cell, TableColumn, TableObject
 from .other_cells import OTHERS
 
 _CUSTOM_AGE = TableColumn("Age", lambda row: row.age, "date", description=CREATED)
@@ -27,6 +28,48 @@ _CUSTOM_AGE = TableColumn("Age", lambda row: row.age, "date", description=CREATE
 def _printed(name: str, path: str, kind: str = "string", priority: int = 0) -> PrinterColumn:
     return PrinterColumn(name=name, type=kind, json_path=path, priority=priority)
 
+
+_QUEUE: GroupKind = ("scheduling.volcano.sh", "Queue")
+
+
+def _number(row: TableObject, name: str) -> int | None:
+    # Some releases write no counts: then there is none, and not 0.
+    value = row.at("status", name)
+    return value if isinstance(value, int) else None
+
+
+def _held(row: TableObject) -> str:
+    """Return what the pods of a queue hold, as its status says."""
+    held = row.at("status", "allocated")
+    if not isinstance(held, dict):
+        return ""
+    known = {name: _text(amount) for name, amount in held.items()}
+    return ",".join(f"{name}={amount}" for name, amount in known.items() if amount != "0")
+
+
+_OF_QUEUES = (
+    TableColumn(
+        "STATE",
+        lambda row: row.at("status", "state") or "",
+        description="Open takes jobs; Closing and Closed take no new ones. An addition of Plinian.",
+    ),
+    TableColumn(
+        "ALLOCATED",
+        _held,
+        description="What the pods of the queue hold, as its status says. An addition of Plinian.",
+    ),
+    *(
+        TableColumn(
+            name,
+            partial(_number, name=name.lower()),
+            "integer",
+            description=f"How many PodGroups of the queue are {name.title()}, as its status says.",
+            priority=WIDE,
+        )
+        for name in ("PENDING", "INQUEUE", "RUNNING")
+    ),
+)
+"""What a queue is doing; its definition in a cluster prints only the queue above it."""
 
 _AGE = _printed("AGE", ".metadata.creationTimestamp", "date")
 _PHASE = _printed("STATUS", ".status.state.phase")
@@ -47,7 +90,7 @@ VOLCANO: Mapping[GroupKind, tuple[PrinterColumn, ...]] = MappingProxyType(
             _AGE,
             _printed("QUEUE", ".spec.queue", priority=1),
         ),
-        ("scheduling.volcano.sh", "Queue"): (_printed("PARENT", ".spec.parent"),),
+        _QUEUE: (_printed("PARENT", ".spec.parent"),),
         ("flow.volcano.sh", "JobFlow"): (_PHASE, _AGE),
         ("topology.volcano.sh", "HyperNode"): (
             _printed("Tier", ".spec.tier"),
@@ -61,6 +104,14 @@ VOLCANO: Mapping[GroupKind, tuple[PrinterColumn, ...]] = MappingProxyType(
 
 def columns_of(resource: ApiResource) -> Sequence[TableColumn]:
     """Return the columns of a resource."""
+    columns = _columns_of(resource)
+    if resource.pair != _QUEUE:
+        return columns
+    names = {column.name.lower() for column in columns}
+    return (*columns, *(column for column in _OF_QUEUES if column.name.lower() not in names))
+
+
+def _columns_of(resource: ApiResource) -> Sequence[TableColumn]:
     columns = resource.columns
     if columns is None:
         columns = VOLCANO.get(resource.pair)

@@ -31,6 +31,10 @@ _FIRST_YEAR = 1970
 """Earlier times are those that programs write for none."""
 
 
+NOW = "now"
+"""The begin of paths below which moments are shown at the present time."""
+
+
 class Shift(NamedTuple):
     """By how much times are moved. It is whole seconds, so each time keeps its form.
 
@@ -51,7 +55,7 @@ class Shift(NamedTuple):
         """The sentence about it for clients."""
         amount = str(timedelta(seconds=abs(self.seconds)))
         way = "later" if self.seconds > 0 else "earlier"
-        return f"times are shown {amount} {way} than they were recorded (--shift-times)"
+        return f"times are shown {amount} {way} than they were recorded"
 
 
 NONE = Shift()
