@@ -12,6 +12,10 @@ from typing import Any
 from .....engine.kubernetes.resources import GroupKind
 
 _GANG = "How many pods must be able to start together; with fewer, none of them starts."
+_PHASES = (
+    "Pending waits to be enqueued; Inqueue may get nodes; Running has its gang; Unknown lost some "
+    "of it; Completed has ended."
+)
 _QUEUE = "The queue that the pods are counted in; empty is the queue default."
 _AMOUNTS = "map"
 _OBJECT, _LIST = "object", "list"
@@ -75,10 +79,7 @@ _PODGROUPS: Described = MappingProxyType(
         "status": (_OBJECT, "What Volcano last wrote of the group."),
         "status.phase": (
             "string",
-            (
-                "Pending waits to be enqueued; Inqueue may get nodes; Running has its gang; Unknown "
-                "lost some of it; Completed has ended.",
-            ),
+            _PHASES,
         ),
         "status.running": ("integer", "How many of its pods run."),
         "status.succeeded": ("integer", "How many of its pods succeeded."),
