@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from .units import format_amount, in_bytes
 
 _EXACT_CHARACTERS = 7
@@ -25,6 +27,25 @@ def short_amount(resource: str, amount: float) -> str:
             return f"{scaled:.1f}".removesuffix(".0") + suffix
         scaled /= 1024
     return exact
+
+
+def in_one_unit(resource: str, amounts: Iterable[float]) -> Callable[[float], str]:
+    """Return a function that says amounts of a resource in one unit, so that they can be compared.
+
+    Bytes are in the unit of the greatest of some amounts, all else in whole ones, as in ``6.5``.
+    """
+    size, suffix = (1.0 if resource == "memory" else 1000.0), ""
+    if in_bytes(resource):
+        highest = max(map(abs, amounts), default=0.0)
+        for larger in ("Ki", "Mi", "Gi", "Ti", "Pi"):
+            if highest >= size * 1024:
+                size, suffix = size * 1024, larger
+
+    def text(amount: float) -> str:
+        shown = f"{amount / size:.3f}".rstrip("0").rstrip(".")
+        return shown if shown in {"0", "-0"} else f"{shown}{suffix}"
+
+    return text
 
 
 def exact_amount(resource: str, amount: float) -> str:

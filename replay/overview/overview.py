@@ -52,7 +52,7 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
     commands = commands_at(log, moment, task.release, conf)
     problems = [
         *_of_session(run, jobs, commands),
-        *node_problems(truth, commands),
+        *node_problems(log, moment, truth, commands),
         *queue_problems(log, run, truth, commands),
     ]
     tell(2, _PARTS)

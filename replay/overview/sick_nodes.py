@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from ...engine.model.resource import MIN_RESOURCE
+from ...engine.state.clock import UNDATED
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import NodeAmounts, node_table
 from ..answers.amounts import apart, joined
+from ..histories.name_life import Life
+from ..logs.log import Log
 from ..logs.moment_commands import MomentCommands
+from ..moments.moment import Moment
+from ..moments.times import exact_text
+from ..objects.kind_names import object_named
 from .problems import MOST_NAMED, Problem, ProblemKind
 
 
-def node_problems(truth: Truth, commands: MomentCommands) -> Iterator[Problem]:
+def node_problems(
+    log: Log, moment: Moment, truth: Truth, commands: MomentCommands
+) -> Iterator[Problem]:
     """Yield that nodes are not ready, and each node that holds more than it has."""
     facts = {
         entry.reference.name: entry.fact
@@ -25,7 +34,8 @@ def node_problems(truth: Truth, commands: MomentCommands) -> Iterator[Problem]:
     # Without the condition nothing says that a node is not ready, and sessions use it.
     unready = sorted(name for name, fact in facts.items() if fact.ready not in {"", "True"})
     if unready:
-        yield _unready(unready, facts, commands)
+        problem = _unready(unready, facts, commands)
+        yield msgspec.structs.replace(problem, since=_since(log, moment, unready[0]))
     amounts = node_table(truth)
     over = np.flatnonzero(np.any(amounts.used - amounts.allocatable > MIN_RESOURCE, axis=1))
     for row in over.tolist():
@@ -42,6 +52,18 @@ def _unready(names: list[str], facts: dict[str, NodeFact], commands: MomentComma
         count=len(names),
         command=commands.of_log("history", f"node/{names[0]}"),
     )
+
+
+def _since(log: Log, moment: Moment, name: str) -> str:
+    """Return since when a node is not ready; empty if the log never held it as ready."""
+    life = Life(log.store, object_named(f"node/{name}"), namespace="", moment=moment)
+    began, was_ready = UNDATED, False
+    for step in life.steps():
+        is_ready = step.state.status.startswith("Ready")
+        if was_ready and not is_ready:
+            began = step.when
+        was_ready = is_ready
+    return exact_text(began)
 
 
 def _overfull(amounts: NodeAmounts, row: int, commands: MomentCommands) -> Problem:

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from ..render.blocks import CHOSEN, Marked, Ref, Section, Words
 from ..render.screen import one_line
 from ..render.tables import NONE
-from .templates import breakable, rendered
+from .templates import breakable, rendered, short_name
 
 MOST_ROWS = 40
 """Rows of a table in a page without a server; it has no further pages."""
@@ -58,7 +58,7 @@ def words(text: str, links: PageLinks | None) -> Markup:
     """Return words as HTML, with their links."""
     if isinstance(text, Words):
         return Markup("").join(words(part, links) for part in text.parts)
-    return _marked(text, escape(one_line(text)), links)
+    return _marked(text, escape(one_line(_said(text))), links)
 
 
 def cell(text: str, links: PageLinks | None) -> Markup:
@@ -67,7 +67,12 @@ def cell(text: str, links: PageLinks | None) -> Markup:
         return Markup("").join(cell(part, links) for part in text.parts)
     if text in {"", NONE}:
         return Markup('<span class="none">{}</span>').format(text)
-    return _marked(text, breakable(text), links)
+    return _marked(text, breakable(_said(text)), links)
+
+
+def _said(text: str) -> str:
+    """Return a name as a page says it: a link has the whole as its hint."""
+    return short_name(text) if isinstance(text, Ref) else text
 
 
 def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
@@ -93,7 +98,7 @@ def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:
             "class": text.look,
             "data-key": text.key,
             "href": href,
-            "title": text.hint,
+            "title": text.hint or (text if short_name(text) != text else ""),
             "aria-current": current,
         }
     )

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.counts import counted
+from ..logs.given_names import shortened
 from ..render.screen import one_line
 from ..render.state_looks import STATES, look_of, state_rules
 from ..render.tables import NONE, Table
@@ -44,6 +45,7 @@ def environment() -> Environment:
     templates.filters["dotted"] = dotted
     templates.filters["verbatim"] = verbatim
     templates.filters["query"] = query_of
+    templates.filters["short_name"] = short_name
     templates.filters["state_look"] = look_of
     templates.globals["absent"] = NONE
     templates.globals["states"] = STATES
@@ -82,6 +84,11 @@ def dotted(path: str) -> Markup:
     """Return the path of a field that a browser may break after dots and before brackets."""
     parts = (escape(part) for part in _STEP.split(one_line(path)))
     return Markup("<wbr>").join(parts)
+
+
+def short_name(name: str) -> str:
+    """Return a name with the begin of a uid at its end, which would fill the line."""
+    return shortened([name]).get(name, name)
 
 
 def verbatim(text: str) -> Markup:

@@ -43,15 +43,18 @@ _NAMED = 3
 """How many nodes of a row are named."""
 
 
-def path_sections(path: PodPath, *, wide: bool = False) -> Iterator[Section]:
+def path_sections(
+    path: PodPath, *, wide: bool = False, each: str = "--nodes all lists each"
+) -> Iterator[Section]:
     """Yield a path, as a terminal and pages show it.
 
     :param wide: also filters that all nodes pass have their columns.
+    :param each: says how nodes get their own rows.
     """
     yield Section([Sentence(path.sentence, "sentence"), *_before(path)])
     yield _checks(path.checks)
     if path.nodes is not None:
-        yield _nodes(path.nodes, wide=wide)
+        yield _nodes(path.nodes, wide=wide, each=each)
     tables = [table for check in path.checks for table in _numbers(check)]
     if tables:
         yield Section(tables, "Numbers that the session compared")
@@ -120,7 +123,7 @@ def _numbers(check: PathCheck) -> list[Table]:
     return [table._replace(title=title) for table in link_tables(check.reason)]
 
 
-def _nodes(nodes: NodesByFilter, *, wide: bool) -> Section:
+def _nodes(nodes: NodesByFilter, *, wide: bool, each: str) -> Section:
     title = "Nodes, and what each filter says of them"
     blocks: list[Block] = []
     if not nodes.reached:
@@ -136,7 +139,7 @@ def _nodes(nodes: NodesByFilter, *, wide: bool) -> Section:
         blocks.append(Sentence(said, "cut"))
     if not nodes.each and any(len(row.nodes) > 1 for row in nodes.rows):
         rows = f"{counted(nodes.total, 'node')} in {counted(len(nodes.rows), 'row')}"
-        blocks.append(Sentence(f"{rows}; --nodes all lists each.", "cut"))
+        blocks.append(Sentence(f"{rows}; {each}.", "cut"))
     return Section(blocks, title, "nodes", captions=False)
 
 

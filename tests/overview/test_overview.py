@@ -11,6 +11,7 @@ import httpx
 import msgspec
 import pytest
 from answer_worlds import CAPACITY, NODES, Document, log_of, watched_log
+from audited import audited
 from click.testing import CliRunner
 from serving import ended, serving
 
@@ -188,6 +189,19 @@ class TestNodes:
             (problem,) = problems(overview_of(log), ProblemKind.NODE)
         assert problem.text == "node n2 is not ready (its condition Ready is Unknown)"
         assert problem.objects == ("node/n2",)
+
+    def test_since_when_a_node_is_not_ready_is_known_if_it_was_ready(self, tmp_path: Path) -> None:
+        ready, lost = node("n1"), node("n1")
+        for document, status in ((ready, "True"), (lost, "False")):
+            document["status"] |= {"conditions": [{"type": "Ready", "status": status}]}
+        with plinian.open(tmp_path / "log.db", create=True) as log:
+            for minute, revision, document in ((30, 10, ready), (31, 20, lost)):
+                document["metadata"] |= {"resourceVersion": str(revision)}
+                file = tmp_path / f"{minute}.jsonl"
+                file.write_text(audited(document, f"2026-05-01T08:{minute}:00.000000Z"))
+                log.ingest([file])
+            (problem,) = problems(overview_of(log), ProblemKind.NODE)
+        assert problem.since == "2026-05-01T08:31:00Z"
 
     def test_pods_that_request_more_than_a_node_has_are_a_problem(self, tmp_path: Path) -> None:
         documents = (node("n1", 2), queue("default"), *held("a", 2), *held("b", 1))

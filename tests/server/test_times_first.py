@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from audited import audited
 from html_pages import Page
 from web_pages import PATHS, data_at, page_at, pages_of
 
@@ -71,35 +71,17 @@ def test_a_time_of_another_day_has_its_date(tmp_path: Path) -> None:
     place = tmp_path / "log.db"
     with plinian.open(place, create=True) as log:
         for day, revision in ((1, 10), (2, 20)):
-            node = tmp_path / f"{day}.audit.log"
-            node.write_text(_audited(f"2026-05-0{day}T08:00:00.000000Z", revision))
-            log.ingest([node])
+            time = f"2026-05-0{day}T08:00:00.000000Z"
+            metadata = {"name": "n1", "uid": "u", "labels": {"r": time}}
+            metadata |= {"resourceVersion": str(revision), "creationTimestamp": time}
+            file = tmp_path / f"{day}.audit.log"
+            file.write_text(audited({"metadata": metadata}, time))
+            log.ingest([file])
         last = log.store.last()
     with pages_of(place) as pages:
         text = page_at(pages, f"/@{last}/node/n1").text
     assert f"08:00:00 @{last}" in text
     assert "2026-05-01T08:00:00Z @1" in text
-
-
-def _audited(time: str, revision: int) -> str:
-    """Return a line of an audit log: a node is created, or changed."""
-    metadata = {"name": "n1", "uid": "u", "resourceVersion": f"{revision}", "labels": {"r": time}}
-    metadata["creationTimestamp"] = "2026-05-01T08:00:00Z"
-    line = {
-        "kind": "Event",
-        "apiVersion": "audit.k8s.io/v1",
-        "level": "RequestResponse",
-        "auditID": f"a{revision}",
-        "stage": "ResponseComplete",
-        "verb": "create" if revision == 10 else "update",
-        "user": {"username": "admin"},
-        "objectRef": {"resource": "nodes", "name": "n1", "apiVersion": "v1"},
-        "responseStatus": {"code": 200},
-        "responseObject": {"kind": "Node", "apiVersion": "v1", "metadata": metadata},
-        "requestReceivedTimestamp": time,
-        "stageTimestamp": time,
-    }
-    return json.dumps(line) + "\n"
 
 
 def test_the_boxes_of_a_difference_take_any_two_moments(client: httpx.Client) -> None:

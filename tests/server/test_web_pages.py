@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -457,17 +458,43 @@ def test_a_pod_that_runs_is_not_asked_why_it_waits(client: httpx.Client) -> None
     assert "Why does it wait?" in page_at(client, f"{AT}/pod/default/gpu-2-gpu-0").text
 
 
+def test_bars_are_in_percent_of_the_limit_that_holds(tmp_path: Path) -> None:
+    world = (
+        node("n1", 30),
+        queue("root"),
+        queue("small", parent="root", capability={"cpu": "4"}),
+        queue("big", parent="small", capability={"cpu": "20"}),
+        queue("free", parent="root", deserved={"cpu": "6"}),
+        group("a", 1, "Running", queue="big"),
+        pod("p", "a", 2, on="n1"),
+        group("b", 1, "Running", queue="free"),
+        pod("q", "b", 3, on="n1"),
+    )
+    with made_log(tmp_path, CAPACITY, *world):
+        pass
+    with pages_of(tmp_path / "log.db") as client:
+        place = client.get("/@end/queues").headers["location"]
+        rows = {row["queue"]: row for row in data_at(client, place)["lines"]["rows"]}
+        text = client.get(place).text
+    assert (rows["big"]["limit"], rows["big"]["shares"]["allocated"]) == ("that of small 4 cpu", 50)
+    assert (rows["small"]["limit"], rows["small"]["limited"]) == ("its capability 4 cpu", True)
+    free = rows["free"]
+    assert (free["limit"], free["limited"]) == ("all nodes have 30 cpu", False)
+    assert (free["shares"]["allocated"], free["shares"]["deserved"]) == (10, 20)
+    assert text.count('class="use hollow"') == 2
+    assert {"▾ deserved", "▴ guarantee"} <= set(re.findall("[▾▴] [a-z]+", text))
+
+
 def test_a_queue_without_any_limit_has_no_bar(tmp_path: Path) -> None:
     place = tmp_path / "free.db"
     with plinian.open(place, create=True) as log:
         log.ingest([Path(__file__).parents[1] / "data/list-queues.raw.json.gz"])
     with pages_of(place) as pages:
         lines = data_at(pages, f"/@{_last(place)}/queues")["lines"]["rows"]
-    limited = ("capability", "deserved", "guarantee")
-    assert any(not set(limited) & set(one["amounts"]) for one in lines)
+    assert any("capability" not in one["amounts"] for one in lines)
     for one in lines:
-        if not any(name in one["amounts"] for name in limited):
-            assert not one["shares"], one
+        # The log holds no node, so there is nothing to compare with.
+        assert bool(one["shares"]) is one["limited"], one
 
 
 def _last(place: Path) -> int:

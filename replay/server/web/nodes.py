@@ -13,7 +13,7 @@ import msgspec
 
 from ....engine.cache.cache import SchedulerCache
 from ....engine.errors import UsageError
-from ....engine.kubernetes.amount_texts import short_amount
+from ....engine.kubernetes.amount_texts import in_one_unit
 from ....engine.kubernetes.counts import counted
 from ....engine.state.facts import NodeFact
 from ....engine.state.object_status import status_of
@@ -223,6 +223,9 @@ class _Sides:
         }
         known = {name for fact in self._facts.values() for name in fact.allocatable}
         self.resources = in_order(known | {"cpu"})
+        self._text = in_one_unit(
+            resource, (fact.allocatable.get(resource, 0.0) for fact in self._facts.values())
+        )
         if resource not in self.resources:
             raise UsageError(
                 f"no node has {resource!r}", now=f"choose from: {', '.join(self.resources)}"
@@ -267,14 +270,14 @@ class _Sides:
             state=status_of(self._facts[name]),
             pods=pods,
             unknown=self._unknown and not pods,
-            used=short_amount(self.resource, used),
-            allocatable=short_amount(self.resource, total),
+            used=self._text(used),
+            allocatable=self._text(total),
         )
 
     def _belief(self, name: str) -> NodeSide:
         node = self._cache.nodes[name]
         amounts = {
-            column: short_amount(self.resource, getattr(node, column).get(self.resource))
+            column: self._text(getattr(node, column).get(self.resource))
             for column in ("used", "allocatable", "idle")
         }
         unknown = self._unknown and not node.tasks

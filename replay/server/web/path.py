@@ -29,7 +29,7 @@ def path(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     found = log.path(name, at=moment, release=look.named_release, nodes=shown)
 
     def sections() -> Iterator[Section]:
-        first, *others = path_sections(found)
+        first, *others = path_sections(found, each="“each node” above lists each")
         leads = (object_ref(name), Ref("why it waits", f"why/{name}", key="w"))
         chips = (
             chip("equal nodes together", chosen=not shown, nodes=None),

@@ -6,12 +6,14 @@ Its table has a template: it is a tree, with a picture in each row.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
-from ....engine.kubernetes.amount_texts import short_amount
+from ....engine.kubernetes.amount_texts import in_one_unit
 from ....engine.kubernetes.counts import counted
 from ....engine.state.facts import PodGroupFact, QueueFact, Resources
 from ....engine.state.truth_tables import queue_parents, queues_from
@@ -48,7 +50,8 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     :param waiting: how many PodGroups of the queue itself are Pending; ``enqueued``: Inqueue.
     :param pods_unknown: there may be pods beside those that are counted.
     :param amounts: as texts, by name; only those that there are, or that are not known.
-    :param shares: the same in percent of the width of the bar.
+    :param limit: whose limit holds, and how much it is; without any, what all nodes have.
+    :param shares: the amounts in percent of it, where it is known. :param limited: it is a limit.
     :param full: what is held reaches the capability: sessions compare these before they place a
         pod. :param reserved: only what is held and reserved together reaches it: sessions compare
         their sum before they enqueue a job.
@@ -67,6 +70,8 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     enqueued: int
     resource: str
     amounts: Mapping[str, str]
+    limit: str
+    limited: bool
     shares: Mapping[str, float]
     full: bool
     reserved: bool
@@ -97,6 +102,17 @@ def queues(log: Log, look: Look) -> BlockPage:
     return BlockPage("Queues", sections, data, not_known=not_known)
 
 
+class HoldingLimit(NamedTuple):
+    """What the bar of a queue compares with.
+
+    :param whose: in words. :param limits: it is a limit; else it is only what there is.
+    """
+
+    whose: str
+    amount: float
+    limits: bool
+
+
 class _Queues:
     """The queues of a moment, and what is in them."""
 
@@ -112,6 +128,10 @@ class _Queues:
             if isinstance(entry.fact, QueueFact)
         }
         self._parents = queue_parents(context.truth)
+        nodes = context.nodes
+        self._of_nodes = dict(
+            zip(nodes.resources, nodes.allocatable.sum(axis=0).tolist(), strict=True)
+        )
         self._phases = Counter[tuple[str, str]]()
         self._reserved = defaultdict[str, dict[str, float]](dict)
         for entry in context.truth.of(*PODGROUP):
@@ -166,6 +186,8 @@ class _Queues:
         allocated, limit = amounts.get("allocated", 0.0), fact.capability.get(resource)
         full = limit is not None and allocated >= limit
         taken = allocated + amounts.get("inqueue", 0.0)
+        holds = self._limit(name, resource)
+        said = "" if holds is None else f"{self._text(resource, holds.amount)} {resource}"
         return QueueLine(
             queue=name,
             first=first,
@@ -180,7 +202,9 @@ class _Queues:
             enqueued=self._phases[name, "Inqueue"],
             resource=resource,
             amounts=self._texts(resource, amounts),
-            shares=_shares(amounts),
+            limit="" if holds is None else f"{holds.whose} {said}",
+            limited=holds is not None and holds.limits,
+            shares=_shares(amounts, 0.0 if holds is None else holds.amount),
             full=full,
             reserved=limit is not None and taken >= limit and not full,
             above=tuple(self._above(name, resource)),
@@ -190,10 +214,40 @@ class _Queues:
         """Return amounts as texts; none is not known where the log does not know what there is."""
         unknown = {column: UNKNOWN for column, is_unknown in self._unknown.items() if is_unknown}
         return unknown | {
-            column: short_amount(resource, amount)
+            column: self._text(resource, amount)
             for column, amount in amounts.items()
             if amount or column not in unknown
         }
+
+    def _text(self, resource: str, amount: float) -> str:
+        return self._units[resource](amount)
+
+    @cached_property
+    def _units(self) -> Mapping[str, Callable[[float], str]]:
+        """How amounts of each resource are said: in one unit, whatever the queue."""
+        found = defaultdict[str, list[float]](list)
+        for name in self.facts:
+            for resources in self._amounts(name).values():
+                for resource, amount in resources.items():
+                    found[resource].append(amount)
+        for resource, amount in self._of_nodes.items():
+            found[resource].append(amount)
+        return {resource: in_one_unit(resource, found[resource]) for resource in found}
+
+    def _limit(self, name: str, resource: str) -> HoldingLimit | None:
+        """Return the least limit of a queue and those above it; else what all nodes have."""
+        capabilities = [
+            (self.facts[queue].capability[resource], queue)
+            for queue in queues_from(name, self._parents)
+            if queue in self.facts and resource in self.facts[queue].capability
+        ]
+        if capabilities:
+            amount, queue = min(capabilities, key=lambda limit: limit[0])
+            return HoldingLimit(
+                "its capability" if queue == name else f"that of {queue}", amount, limits=True
+            )
+        amount = self._of_nodes.get(resource, 0.0)
+        return HoldingLimit("all nodes have", amount, limits=False) if amount else None
 
     def _above(self, name: str, resource: str) -> Iterator[ExceededLimit]:
         """Yield the limits that are above those of the nearest queue above that has one."""
@@ -210,23 +264,12 @@ class _Queues:
                 (named_limit for named_limit in limits if named_limit[1] is not None), ("", own)
             )
             if own > limit:
-                amount = short_amount(resource, limit)
+                amount = self._text(resource, limit)
                 yield ExceededLimit(what=limit_name, parent=parent, amount=amount)
 
 
-def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
-    """Return amounts in percent of the widest: the capability, or without one the largest.
-
-    Without any limit there is nothing to compare with, so there are none.
-    """
-    if not any(limit in amounts for limit in _LIMITS):
-        return MappingProxyType({})
-    taken = amounts.get("allocated", 0.0) + amounts.get("inqueue", 0.0)
-    whole = max(amounts.get("capability", 0.0), taken)
-    if "capability" not in amounts:
-        whole = max(whole, amounts.get("deserved", 0.0), amounts.get("guarantee", 0.0))
+def _shares(amounts: Mapping[str, float], whole: float) -> Mapping[str, float]:
+    """Return amounts in percent of the limit that holds; without any there are none."""
     if whole <= 0:
         return MappingProxyType({})
-    return {
-        column: round(min(100.0, 100 * amount / whole), 1) for column, amount in amounts.items()
-    }
+    return {column: round(100 * amount / whole, 1) for column, amount in amounts.items()}
