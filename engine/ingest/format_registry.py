@@ -25,6 +25,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     object_list.FORMAT,
     yaml_documents.FORMAT,
     scheduler_log.FORMAT,
+    scheduler_log.PANIC,
 )
 """The more distinctive the beginning of a format, the earlier it is tried."""
 

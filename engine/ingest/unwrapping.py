@@ -13,7 +13,7 @@ _LIKE_WRAPPED = frozenset({"audit-log", "object-list"})
 _BY_LINE = frozenset({"audit-log", "watch-stream"})
 """Formats with one record a line, which can be read from any line on."""
 
-_OF_LINES = "klog"
+_OF_LINES = frozenset({"klog", "panic"})
 _MOST = 6
 """Wrappings around each other."""
 
@@ -45,9 +45,9 @@ def _plain(document: Document, context: Context) -> Format | None:
     """Return the format of a document, after all wrappings were removed."""
     for _ in range(_MOST):
         known = recognise(document.head, document.name)
-        if known is not None and known.name == _OF_LINES and not hides_lines(document.head):
+        if known is not None and known.name in _OF_LINES and not hides_lines(document.head):
             return known
-        if known is not None and known.name not in {_OF_LINES, *_LIKE_WRAPPED}:
+        if known is not None and known.name not in {*_OF_LINES, *_LIKE_WRAPPED}:
             return known
         wrapping = wrapping_of(document.head)
         if wrapping is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,38 @@ def command(name: str, *, hidden: bool = False) -> Callable[[Callable[..., None]
         params = [parameter_of(field) for field in declared_parameters(function)]
         params += [verbose_option()] * any(field.name == "log" for field in params)
         params.append(zone_option())
-        return click.command(last, params=params, epilog=end, hidden=hidden)(guarded(function))
+        made = click.command(last, cls=SingleCommand, params=params, epilog=end, hidden=hidden)
+        return made(guarded(function))
 
     return make
+
+
+class SingleCommand(click.Command):
+    """A command that refuses an option whose last value would silently win."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        _refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+
+_MAY_STAND_BEFORE = frozenset({"log", "namespace", "cluster", "branch", "output", "tz"})
+"""Options that an alias of the program may have, which another value on the command line beats."""
+
+
+def _refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
+    """Refuse several values of an option that takes one: several may compare in other commands.
+
+    :raises click.BadParameter: an option has several.
+    """
+    _, _, order = command.make_parser(ctx).parse_args(args=list(args))
+    for option, times in Counter(order).items():
+        is_single = isinstance(option, click.Option) and not (
+            option.multiple or option.count or option.is_flag
+        )
+        if times > 1 and is_single and option.name not in _MAY_STAND_BEFORE:
+            message = f"it is given {times} times, and this command takes one value"
+            raise click.BadParameter(message, ctx=ctx, param=option)
 
 
 def parameter_of(field: DeclaredField) -> click.Parameter:
@@ -117,6 +147,8 @@ class Group(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; without any, help is what was asked for, as with kubectl."""
+        if self.params:
+            _refuse_repeated(self, ctx, args)
         return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else []))
 
     def list_commands(self, _ctx: click.Context) -> list[str]:

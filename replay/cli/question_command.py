@@ -30,7 +30,7 @@ from ..questions.question import (
 )
 from . import options
 from .answers import REVIEWS, marked, write_answer, write_review
-from .command import group_command, parameter_of
+from .command import SingleCommand, group_command, parameter_of
 from .coverage_warnings import (
     first_of,
     note_assumed,
@@ -84,7 +84,7 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
         params.insert(-1, verbose_option())
     if below:
         return group_command(name, guarded_run, params, end, *map(command_of, below))
-    return click.command(name, params=params, epilog=end)(guarded_run)
+    return click.command(name, cls=SingleCommand, params=params, epilog=end)(guarded_run)
 
 
 def _run(

@@ -81,8 +81,8 @@ __all__ = ["IngestOptions", "IngestSummary", "SkippedFile", "ingest", "ingest_at
 Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, done, total); the total is 0 if not known."""
 
-_UNDATED: Final = "klog"
-"""The format whose times lack a year; read last, when the other inputs show the year."""
+_UNDATED: Final = frozenset({"klog", "panic"})
+"""The formats whose times lack a year; read last, when the other inputs show the year."""
 
 _TIMED: Final = frozenset({"watch-stream", "object-list"})
 """Formats for which an archive is searched for receiving times."""
@@ -269,7 +269,7 @@ class _Reading:
             self._skip_document(document, context)
             return
         # Read again when other inputs have shown the year; a stream cannot be.
-        if recognised.name == _UNDATED and year is None and not final and self._may_reopen(file):
+        if recognised.name in _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
             return
         if fault := fault_of_text(document.source):

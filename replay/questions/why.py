@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import msgspec
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 BUDGET = Field("Stop to try changes after this time.", "DURATION")
+USUAL_BUDGET = "30s"
 NAMED = Field(
     "A pod, job, podgroup, queue or node; its name alone is enough if only one has it.",
     "[KIND/]NAME",
@@ -28,6 +29,21 @@ NAMED = Field(
     in_words=True,
     form=f"{NAMED_OBJECT}, or NAME",
 )
+
+
+def check_budget(given: Mapping[str, Any]) -> None:
+    """Refuse a budget for changes that are not tried. :param given: options of a command.
+
+    :raises UsageError: it is one.
+    """
+    if given["budget"] == USUAL_BUDGET or given["what_would_help"]:
+        return
+    from ...engine.errors import UsageError  # noqa: PLC0415 -- doors read the fields only
+
+    raise UsageError(
+        "--budget is for trying changes, and none are tried",
+        now="add --what-would-help, or leave out --budget",
+    )
 
 
 class QuestionOfWaiting(QuestionOfSessions[A], Generic[A], frozen=True):
@@ -127,8 +143,14 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
             only=Door.COMMAND,
         ),
     ] = False
-    budget: Annotated[str, BUDGET._replace(only=Door.COMMAND)] = "30s"
+    budget: Annotated[str, BUDGET._replace(only=Door.COMMAND)] = USUAL_BUDGET
     progress: Annotated[Progress | None, PROGRESS._replace(only=Door.COMMAND)] = None
+
+    @classmethod
+    def of_command(cls, given: Mapping[str, Any]) -> WhyQuestion:
+        """Return the question that the options ask. :raises UsageError: one needs another."""
+        check_budget(given)
+        return cls(**given)
 
     def answer(self, log: Log) -> Why:
         """Return why it waits; in the terminal maybe also what would help.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ...engine.errors import UsageError
 from .fields import NAMESPACE, PROGRESS, Door, Field, Names, several
 from .forecast import RUN_FOR
 from .question import QuestionOfSessions
-from .why import BUDGET
+from .why import BUDGET, USUAL_BUDGET, check_budget
 
 if TYPE_CHECKING:
     from ..lint.manifest_reading import WrittenFiles
@@ -77,8 +77,14 @@ class WouldStartQuestion(QuestionOfSessions["WouldStart"], frozen=True, kw_only=
     what_would_help: Annotated[
         bool, Field("Also find changes with which what does not start now would start.")
     ] = False
-    budget: Annotated[str, BUDGET] = "30s"
+    budget: Annotated[str, BUDGET] = USUAL_BUDGET
     progress: Annotated[Progress | None, PROGRESS] = None
+
+    @classmethod
+    def of_command(cls, given: Mapping[str, Any]) -> WouldStartQuestion:
+        """Return the question that the options ask. :raises UsageError: one needs another."""
+        check_budget(given)
+        return cls(**given)
 
     def answer(self, log: Log) -> WouldStart:
         """Return whether they start: :func:`plinian.replay.would_start.would_start.would_start`.

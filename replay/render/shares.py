@@ -360,8 +360,19 @@ def _reclaim(shares: Shares) -> Iterator[Section]:
         for entry in shares.reclaiming
         if not only or only == entry.queue or any(part.queue == only for part in entry.queues)
     ]
-    if items:
-        yield _titled("What could be reclaimed now", ItemList(items, "chain"))
+    unasked = shares.reclaiming_unasked
+    blocks: list[Block] = [ItemList(items, "chain")] if items else []
+    if unasked:
+        which = counted(unasked, "queue was", "queues were")
+        blocks.append(
+            Sentence(
+                f"{which} not asked what they could reclaim, as there are many: plinian shares "
+                f"QUEUE --at {shares.asked.at}",
+                "cut",
+            )
+        )
+    if blocks:
+        yield _titled("What could be reclaimed now", *blocks)
 
 
 def _reclaiming(entry: Reclaiming) -> str:

@@ -191,6 +191,8 @@ class Shares(msgspec.Struct, frozen=True, kw_only=True):
         got. Only ``proportion`` divides.
     :param rules: what may be reclaimed in this release and configuration, as sentences.
     :param reclaiming: by queue with pods that wait, what it could reclaim.
+    :param reclaiming_unasked: of how many queues it was not asked what they could reclaim, as there
+        are many; a question about one of them asks it.
     :param unsure: why amounts may be more than what is said; empty if all of them are known.
     """
 
@@ -203,5 +205,6 @@ class Shares(msgspec.Struct, frozen=True, kw_only=True):
     remaining: tuple[Amounts, ...] = ()
     rules: tuple[str, ...] = ()
     reclaiming: tuple[Reclaiming, ...] = ()
+    reclaiming_unasked: int = 0
     unsure: str = ""
     not_known: tuple[Unknown, ...] = ()

@@ -74,6 +74,7 @@ def shares_at(log: Log, task: SharesTask) -> Shares:
         remaining=() if division is None else tuple(map(amounts_of, division.remaining)),
         rules=() if fault else tuple(rules_of(run, plugins)),
         reclaiming=tuple(reclaiming),
+        reclaiming_unasked=0 if fault or task.queue else max(len(run.cache.queues) - FULLY, 0),
         unsure=unsure,
         not_known=tuple(unknown_at(log, task.moment, SCHEDULING)),
     )

@@ -14,6 +14,7 @@ from plinian.engine.errors import EventMalformed, FormatUnknown, InputTruncated
 from plinian.engine.events import Event
 from plinian.engine.ingest.reading import log_lines
 from plinian.engine.log import Query, open_log
+from plinian.replay.ingest.explain import explain
 from plinian.replay.ingest.ingest_run import IngestOptions, IngestSummary, ingest
 
 BEGIN = "volcano.sh/volcano/pkg/scheduler/framework.(*Session).dispatch(0xc1)\n\t/go/session.go:512"
@@ -332,6 +333,13 @@ def test_a_panic_that_was_cut_out_of_a_log_is_read_by_its_stack(case: str, tmp_p
     assert panicked.kind == "process.panicked"
     assert payload["component"] == component
     assert "volcano.sh/volcano/pkg" in payload["stack"]
+
+
+def test_a_panic_alone_is_called_so_and_one_in_a_log_is_part_of_it(tmp_path: Path) -> None:
+    line = "I1128 10:00:00.100001       1 allocate.go:1] Enter Allocate ...\n"
+    for text, name in ((PANIC, "panic"), (f"{line}{PANIC}", "klog")):
+        (tmp_path / f"{name}.txt").write_text(text)
+        assert explain(str(tmp_path / f"{name}.txt:1"), year=2026).format.startswith(name)
 
 
 def test_a_panic_of_another_program_is_named_as_such(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from plinian.replay.render.blocks import block_lines
 from plinian.replay.render.shares import shares_sections
 from plinian.replay.render.tables import Style, fitted
 from plinian.replay.sessions.session_answer import scene_at, session_at
+from plinian.replay.shares import session_shares
 from plinian.replay.shares.entitlements import Entitlement, Shares
 from plinian.replay.shares.session_shares import SharesTask, shares_at
 from sessions import group, node, pod, queue
@@ -444,3 +445,16 @@ class TestShown:
             assert wrong == []
         finally:
             ended(running)
+
+
+def test_queues_that_were_not_asked_what_they_could_reclaim_are_counted(
+    demo: tuple[plinian.Log, Shares], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_shares, "FULLY", 2)
+    log, all_asked = demo
+    many, one = shares_of(log, at=AT), shares_of(log, "gold", at=AT)
+    unasked = [shares.reclaiming_unasked for shares in (all_asked, many, one)]
+    assert unasked == [0, 3, 0]
+    text = "".join(block_lines(shares_sections(many)))
+    assert "3 queues were not asked what they could reclaim, as there are many" in text
+    assert "were not asked" not in "".join(block_lines(shares_sections(one)))

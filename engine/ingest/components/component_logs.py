@@ -65,7 +65,7 @@ class SchedulerLog:
 
     def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - any name will do
         """Recognise klog headers, and a text that only Volcano's components log."""
-        headed = any(_begins_entry(line) for line in head.split(b"\n", 200)[:200])
+        headed = any(_has_header(line) for line in head.split(b"\n", 200)[:200])
         return headed and OWN_LINES.search(head) is not None
 
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
@@ -79,11 +79,32 @@ class SchedulerLog:
         yield from reader.finish()
 
 
-def _begins_entry(line: bytes) -> bool:
-    """Say whether a line has a header, or is the begin of a crash, which has none."""
+class PanicText(SchedulerLog):
+    """Reads the panic of one of Volcano's components that was cut out of its log.
+
+    It has the stack that Go prints, and no line with a header of klog.
+    """
+
+    name = "panic"
+
+    def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - any name will do
+        """Recognise the begin of a crash whose stack names a package of Volcano."""
+        begins = any(_begins_crash(line) for line in head.split(b"\n", 200)[:200])
+        return begins and OWN_LINES.search(head) is not None
+
+
+def _has_header(line: bytes) -> bool:
+    return HEADER.match(line, _begin_of(line)) is not None
+
+
+def _begins_crash(line: bytes) -> bool:
+    return CRASH.match(line, _begin_of(line)) is not None
+
+
+def _begin_of(line: bytes) -> int:
+    """Return where a line begins, after the time that kubectl or a collector put before it."""
     stamp = STAMP.match(line)
-    begin = stamp.end() if stamp else 0
-    return HEADER.match(line, begin) is not None or CRASH.match(line, begin) is not None
+    return stamp.end() if stamp else 0
 
 
 class _Reader:
@@ -311,4 +332,4 @@ def _podgroup(job: str) -> Reference:
     return Reference("scheduling.volcano.sh", "PodGroup", namespace, name)
 
 
-FORMAT = SchedulerLog()
+FORMAT, PANIC = SchedulerLog(), PanicText()
