@@ -37,6 +37,10 @@ COMMANDS = (
     ("status",),
     ("head",),
     ("verify",),
+    (),
+    ("overview", "--tz", "Europe/Berlin"),
+    ("session", "list", "--tz", "Asia/Kolkata"),
+    ("why", "gpu-2", *AT, "--tz", "Europe/Berlin"),
 )
 """They end by themselves, change nothing, and each takes about a second."""
 
@@ -45,7 +49,7 @@ COMMANDS = (
 def test_a_command_says_the_same_in_terminals_as_to_a_pipe(
     words: tuple[str, ...], demo_log: str, tmp_path: Path
 ) -> None:
-    log = () if words[0] in {"release", "lint"} else ("--log", demo_log)
+    log = () if words[:1] in {("release",), ("lint",)} else ("--log", demo_log)
     subprocess.run(
         [sys.executable, in_terminals.__file__, *words, *log],
         env={**os.environ, in_terminals.PLACE: str(tmp_path)},
@@ -111,3 +115,28 @@ def test_what_an_error_says_goes_on_between_words(demo_log: str) -> None:
     lines = left_on_screen(text).splitlines()
     assert lines[0].startswith("plinian: ")
     assert max(map(len, lines)) <= 60
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_first_page_fits_and_its_commands_can_be_copied(columns: int, demo_log: str) -> None:
+    text = seen(columns, PLINIAN_LOG=demo_log)
+    lines = text.replace("\r\n", "\n").splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "  plinian why job/default/impossible" in text
+    assert lines[-1].split()[:2] in (["plinian", "--help"], ["all", "commands"])
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_what_makes_an_answer_uncertain_is_one_paragraph(columns: int, demo_log: str) -> None:
+    text = seen(columns, "get", "pods", "--at", "2026-11-22", "--log", demo_log)
+    said, _, _ = text.replace("\r\n", "\n").partition("NAME ")
+    assert max(map(len, said.splitlines())) <= columns
+    assert said.count("warning: ") == 1
+    assert "2026-11-22 is the beginning of that day" in " ".join(said.split())
+
+
+def test_times_of_a_zone_are_in_columns_of_a_terminal(demo_log: str) -> None:
+    text = seen(
+        160, "events", "pod/train-b-worker-3", "--tz", "local", "--log", demo_log, TZ="JST-9"
+    )
+    assert "2026-11-21T10:52:58.754+09:00" in text.replace("\x1b[0m", "")
