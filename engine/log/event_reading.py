@@ -217,14 +217,10 @@ class EventReader:
     def _filters(self, query: Query) -> _Filter | None:
         """Return the conditions on rows; None if no row can meet them."""
         filters = _Filter(conditions=[], parameters=[])
-        if query.kinds:
-            named = _kinds_like(tuple(query.kinds))
-            numbers = [number for kind in named for number in self._names.symbols_of(kind)]
+        for column, numbers in self._named(query):
             if not numbers:
-                return None  # No event is of these kinds; without this all would be looked at.
-            self._add_ids(filters, "e.kind_id", numbers)
-        if query.source is not None:
-            self._add_ids(filters, "e.source_id", self._names.symbols_ending(query.source))
+                return None  # Nothing is called so; without this all would be looked at.
+            self._add_ids(filters, column, numbers)
         low, high = query.revisions
         if low is not None:
             filters.add("e.revision >= ?", low)
@@ -243,6 +239,16 @@ class EventReader:
                 *parameters,
             )
         return filters
+
+    def _named(self, query: Query) -> Iterator[tuple[str, list[int]]]:
+        """Yield columns of texts with the ids of those that a query names."""
+        if query.kinds:
+            named = _kinds_like(tuple(query.kinds))
+            yield "e.kind_id", [number for kind in named for number in self._names.symbols_of(kind)]
+        if query.source is not None:
+            yield "e.source_id", self._names.symbols_ending(query.source)
+        if query.actor is not None:
+            yield "e.actor_id", self._names.symbols_with(query.actor)
 
     def _add_ids(self, filters: _Filter, column: str, numbers: Sequence[int]) -> None:
         filters.add(self._database.any_of(f"+{column}"), self._database.listed(numbers))

@@ -313,6 +313,11 @@ class Names:
             row[0] for row in self._database.rows("SELECT id FROM symbol WHERE text = ?", (text,))
         ]
 
+    def symbols_with(self, part: str) -> list[int]:
+        """Return the ids of texts that have a part, in small or large letters."""
+        rows = self._database.rows("SELECT id, text FROM symbol")
+        return [number for number, text in rows if part.lower() in text.lower()]
+
     def symbols_ending(self, component: str) -> list[int]:
         """Return the ids of texts that are ``component`` or end in it as a path component."""
         rows = self._database.rows(

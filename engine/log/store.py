@@ -75,6 +75,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     :param revisions: inclusive range of revisions; None is open.
     :param happened: inclusive range in the order of happening; None is open.
     :param source: a source's whole name, or its last path component.
+    :param actor: a part of the name of who caused them, as the events themselves say it.
     :param about_kinds: only events about a whole kind (a list, a watch), not about an object.
     :param newest_first: in falling order of position.
     :param positions: only these; the other fields are then ignored.
@@ -90,6 +91,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
     uid: str | None = None
     source: str | None = None
+    actor: str | None = None
     revisions: tuple[int | None, int | None] = (None, None)
     happened: tuple[TimeCut | None, TimeCut | None] = (None, None)
     about_kinds: bool = False

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 _OF_EVENTS = ("kinds", "objects", "since", "until", "after", "follow")
-_OF_QUERIES = ("namespace", "name", "uid", "source", "limit", "newest_first")
+_OF_QUERIES = ("namespace", "name", "uid", "source", "actor", "limit", "newest_first")
 
 
 class CheckpointInfo(NamedTuple):
@@ -208,7 +208,7 @@ class Log(logs.Log):
     ) -> Events:
         """Yield events by position: the order in which they were appended.
 
-        Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``,
+        Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``, ``actor``,
         ``limit``, ``newest_first``.
 
         :param kinds: event kinds, as in ``pod.bound`` or ``pod.*``.

@@ -223,6 +223,16 @@ class TestReading:
         assert read(filled, source="pods.json") == [13]
         assert read(filled, source="pods.jsonl") == []
 
+    def test_by_a_part_of_who_caused_them(self, log: LogStore) -> None:
+        events = [
+            msgspec.structs.replace(event, actor=actor)
+            for event, actor in zip(pods(1, 2, 3), ("Admin-a", "", "system:kube"), strict=True)
+        ]
+        log.append(events)
+        assert read(log, actor="admin") == [1]
+        assert read(log, actor="kube") == [3]
+        assert read(log, actor="nobody") == []
+
     def test_many_pages_come_in_order(self, log: LogStore) -> None:
         for start in range(0, 2600, 1300):
             log.append(pods(*range(start, start + 1300)))

@@ -90,3 +90,28 @@ def test_without_scripts_it_is_a_form_and_links(client: httpx.Client) -> None:
 def test_a_text_that_means_nothing_says_so(client: httpx.Client) -> None:
     page = page_at(client, f"{AT}/find?q=%3Cscript%3E")
     assert "No object has a name that begins so." in page.text
+
+
+def test_kinds_of_events_are_found_by_a_bare_word(client: httpx.Client) -> None:
+    found = data_at(client, f"{AT}/find?q=evicted")["events"]
+    assert [one["name"] for one in found] == ["pod.evicted"]
+    assert found[0]["link"] == f"{AT}?q=pod.evicted"
+    rows = data_at(client, f"{AT}?q=evicted")["events"]["rows"]
+    assert {row["kind"] for row in rows} == {"pod.evicted"}
+
+
+def test_who_did_something_is_found(client: httpx.Client) -> None:
+    found = data_at(client, f"{AT}/find?q=kubernetes-adm")["events"]
+    assert [one["name"] for one in found] == ["kubernetes-admin"]
+    link = found[0]["link"]
+    rows = data_at(client, link)["events"]["rows"]
+    assert rows
+    assert {row["actor_name"] for row in rows} == {"kubernetes-admin"}
+
+
+def test_why_before_a_name_leads_to_the_answer(client: httpx.Client) -> None:
+    found = data_at(client, f"{AT}/find?q=why big")
+    assert [one["link"] for one in found["objects"]][:1] == [f"{AT}/why/{GANG}"]
+    assert found["why"]
+    assert not found["events"]
+    assert client.get(found["objects"][0]["link"]).status_code == 200

@@ -128,6 +128,9 @@ def test_rows_are_around_the_position(log: Log) -> None:
         ("namespace:kube-system", {"namespace": "kube-system"}),
         ("ns:ml pod.*", {"namespace": "ml", "kinds": ("pod.*",)}),
         ("train-a-worker-0", {"name": "train-a-worker-0"}),
+        ("by:admin", {"actor": "admin"}),
+        ("kubernetes-admin", {"actor": "kubernetes-admin"}),
+        ("nobody-at-all", {"name": "nobody-at-all"}),
         ("", {}),
     ],
 )

@@ -21,7 +21,10 @@ from .look import Look, seconds
 HALF = 30
 """Rows before the position, and after it."""
 
-_NAMED = re.compile(r"(kind|object|namespace|ns|name|source|uid):(.+)")
+MOST_READ = 500
+"""So many events are looked at for who caused them."""
+
+_NAMED = re.compile(r"(kind|object|namespace|ns|name|source|uid|actor|by):(.+)")
 
 
 class ShownEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +90,8 @@ def fields_of(log: Log, text: str) -> dict[str, Any]:
     """Return the fields of a query for the text of the filter box.
 
     Words narrow one after another: ``pod.bound`` or ``pod.*`` are kinds of events, ``pod/ml/a`` is
-    an object, ``pods`` a kind of objects, ``namespace:ml`` a namespace, others are names.
+    an object, ``pods`` a kind of objects, ``namespace:ml`` a namespace, ``evicted`` all kinds of
+    events that end so, ``by:admin`` who caused them; others are names, or else who caused them.
 
     :raises UsageError: a word names nothing.
     :raises ObjectNotFound: the log never held the object.
@@ -97,30 +101,42 @@ def fields_of(log: Log, text: str) -> dict[str, Any]:
     objects: list[str] = []
     for word in text.split():
         named = _NAMED.fullmatch(word)
-        name, value = (named[1], named[2]) if named else (_guessed(log, word), word)
+        name, value = (named[1], named[2]) if named else _guessed(log, word)
         if name == "kind":
             kinds.append(value)
         elif name == "object":
             objects.append(value)
         else:
-            fields["namespace" if name == "ns" else name] = value
+            fields[{"ns": "namespace", "by": "actor"}.get(name, name)] = value
     if kinds:
         fields["kinds"] = known_kinds(kinds)
     return fields | about(log, objects)
 
 
-def _guessed(log: Log, word: str) -> str:
-    """Return what a word of the filter is about."""
+def _guessed(log: Log, word: str) -> tuple[str, str]:
+    """Return what a word of the filter is about, and its value."""
     if "/" in word:
-        return "object"
+        return "object", word
     noun = word.partition(".")[0]
     if "." in word and (noun in {kind.partition(".")[0] for kind in KINDS} or "*" in word):
-        return "kind"
+        return "kind", word
+    if any(kind.partition(".")[2] == word for kind in KINDS):
+        return "kind", f"*.{word}"
     try:
         log.kind(word)
     except PlinianError:
-        return "name"
-    return "object"
+        named = Query(branch=log.branch, cluster=log.cluster, name=word, limit=1)
+        is_name = any(True for _ in log.store.read(named))
+        return ("name" if is_name or not actors_like(log, word) else "actor"), word
+    return "object", word
+
+
+def actors_like(log: Log, text: str) -> list[str]:
+    """Return who caused some of the last events, of those whose name has a text."""
+    query = Query(
+        branch=log.branch, cluster=log.cluster, actor=text, newest_first=True, limit=MOST_READ
+    )
+    return list(dict.fromkeys(recorded.event.actor for recorded in log.store.read(query)))
 
 
 def _row(recorded: AttributedEvent, row: list[str]) -> ShownEvent:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsers import Watched
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 Look = Callable[..., Watched]
 
@@ -58,6 +58,34 @@ def test_enter_does_not_wait_for_the_rows(look: Look) -> None:
     page.keyboard.type("big-gang")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{PAST}/{GANG}")
+
+
+def test_enter_never_acts_on_the_rows_of_an_older_text(look: Look) -> None:
+    """The server answers late, and the text changes after Enter."""
+    page = look(f"{PAST}/queues").page
+
+    def late(route: Route) -> None:
+        page.wait_for_timeout(150)
+        route.continue_()
+
+    page.route("**/find.json*", late)
+    _opened(page)
+    page.keyboard.type("gpu")
+    page.keyboard.press("Enter")
+    box = page.get_by_role("combobox", name="Object, page, moment or command")
+    box.fill("big-gang")
+    page.wait_for_url(f"**{PAST}/{GANG}")
+
+
+def test_a_question_an_event_and_a_person_are_found(look: Look) -> None:
+    page = _opened(look(f"{PAST}/queues").page)
+    _typed(page, "why big", f"why {GANG}")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{PAST}/why/{GANG}")
+    page = _opened(look(f"{PAST}/queues").page)
+    _typed(page, "evicted", "pod.evicted")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=pod.evicted*")
 
 
 def test_arrows_choose_and_the_choice_is_read_aloud(look: Look) -> None:

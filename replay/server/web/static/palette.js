@@ -68,7 +68,8 @@ function rowsOf(data, text) {
     found.push({ words: `@${position} ${time}`, kind: "moment", go: to(linkOf(changed(current(), { position }))) });
   }
   for (const { name, link } of data?.objects || [])
-    found.push({ words: name, kind: data.gone ? "of another moment" : "object", go: to(link) });
+    found.push({ words: data.why ? `why ${name}` : name, kind: data.gone ? "of another moment" : "object", go: to(link) });
+  for (const { name, what, link } of data?.events || []) found.push({ words: name, kind: what, go: to(link) });
   for (const { name, link } of data?.pages || []) found.push({ words: name, kind: "page", go: to(link) });
   for (const { key, words, run } of allCommands()) {
     const other = !words || key.startsWith("g ") || key === "Ctrl+K"; // pages have rows already
@@ -84,6 +85,7 @@ function rowsOf(data, text) {
 function show(text, found) {
   rows = found;
   shown = text;
+  list.removeAttribute("aria-busy");
   list.replaceChildren(...rows.map(optionOf));
   box.setAttribute("aria-expanded", String(rows.length > 0));
   said.textContent = rows.length ? `${rows.length} ${rows.length === 1 ? "row" : "rows"}` : "nothing is called so";
@@ -128,6 +130,8 @@ let resting = 0;
 box.addEventListener("input", () => {
   clearTimeout(resting);
   asked += 1; // what was asked before is of another text
+  list.setAttribute("aria-busy", "true");
+  said.textContent = "Searching …";
   resting = window.setTimeout(look, REST_MS);
 });
 box.addEventListener("keydown", async (event) => {
@@ -138,7 +142,9 @@ box.addEventListener("keydown", async (event) => {
   } else if (event.key === "Enter") {
     event.preventDefault();
     clearTimeout(resting);
-    if (shown !== box.value.trim()) await look();
+    // Only rows of the text that stands there now: it may change while the server answers.
+    while (dialog.open && shown !== box.value.trim()) await look();
+    if (!dialog.open) return;
     const row = rows[chosen];
     if (row) run(row.go, event);
   }
