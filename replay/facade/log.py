@@ -208,8 +208,8 @@ class Log(logs.Log):
     ) -> Events:
         """Yield events by position: the order in which they were appended.
 
-        Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``, ``actor``,
-        ``limit``, ``newest_first``.
+        Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``,
+        ``actor``, ``limit``, ``newest_first``.
 
         :param kinds: event kinds, as in ``pod.bound`` or ``pod.*``.
         :param objects: kinds of objects, or one object (``pod/train-0``) or uid.

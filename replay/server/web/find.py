@@ -68,9 +68,9 @@ def find_among(pages: Sequence[Page]) -> Page:
     @page("find", "Find", template="find.html")
     def find(log: Log, look: Look) -> Find:
         text = look.filter[:LONGEST]
-        asked, _, rest = text.partition(" ")
-        why = asked.lower() == WHY and bool(rest.strip())
-        name = (rest.strip() if why else text).removeprefix(f"{WHY}/")
+        first, *rest = text.split(maxsplit=1) or [""]
+        why = first.lower() == WHY and bool(rest)
+        name = rest[0] if why else text
         names, gone = _objects(log, look, name.lower()) if name else ([], False)
         if why:
             names = [reference for reference in names if _kind(reference) in ASKABLE]
