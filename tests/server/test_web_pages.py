@@ -191,6 +191,24 @@ def test_versions_after_the_moment_are_marked(client: httpx.Client, log: Log) ->
     assert classes.count("now") == 1
 
 
+def test_the_page_of_an_object_begins_with_its_life(client: httpx.Client) -> None:
+    text = client.get(f"{AT}/pod/default/train-b-worker-3").text
+    strip = text.partition('<ol class="life"')[2].partition("</ol>")[0]
+    turns = re.findall(r'<span class="phase (\w+)">([^<]*)<', strip)
+    assert turns[:6] == [
+        ("pending", "created by volcano-controllers"),
+        ("waiting", "bound to node-1"),
+        ("waiting", "ContainerCreating"),
+        ("running", "Running"),
+        ("failed", "evicted by kubernetes-admin"),
+        ("done", "gone by kwok-controller"),
+    ]
+    assert strip.count('<li class="later">') == 7
+    assert re.search(r"01:52:5\d\.\d+</time> <small>@503", strip)
+    gang = client.get(f"{AT}/podgroup/default/gpu-2").text
+    assert '<span class="phase waiting">enqueued</span>' in gang
+
+
 def test_an_object_that_is_gone_says_where_it_was(client: httpx.Client) -> None:
     page = page_at(client, f"/@100/{GANG}")
     assert "It does not exist at this moment" in page.text

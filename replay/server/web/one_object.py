@@ -41,6 +41,7 @@ from ...render.state_looks import look_of
 from ...render.tables import NONE, TextColumn, cut, table_of
 from .blocks import BlockPage, drawn, paged
 from .bounded import MOST_ROWS
+from .life_strip import life_strip
 from .lives import life_of, set_by, setter
 from .look import Look
 from .notes import ASKABLE, JOB, NODE, POD, PODGROUP, QUEUE, filled_in, question_of, sentences
@@ -93,7 +94,8 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     entry = truth.find(*pair, reference.namespace, reference.name)
     current = None if entry is None else next(log.documents([entry]))
     # ``past`` has all versions, also later ones; ``known`` ends at the moment of the page.
-    known = life_of(log, name).by(look.position)
+    life = life_of(log, name)
+    known = life.by(look.position)
     position = 0 if entry is None else entry.position
     fields = list(_fields(current or {}, known, position))
     shown_fields, fields_pager = paged(look, fields, "fields")
@@ -116,7 +118,7 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     nothing = Sentence("The log holds no version of it.", "blank")
     list_of = drawn(look, "versions.html", versions=versions.rows, position=position)
     sections = (
-        Section(blocks),
+        Section([life_strip(look, life), *blocks]),
         Section(_field_blocks(shown_fields.rows, fields_pager), "State"),
         Section([list_of, versions_pager] if rows else [nothing], "Versions, newest first"),
     )
