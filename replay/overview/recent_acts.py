@@ -7,6 +7,7 @@ created, deleted or evicted them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
@@ -48,7 +49,27 @@ _VERBS: Mapping[str, str] = MappingProxyType(
         "job.deleted": "deletes",
     }
 )
-_PROCESSES = ("config.applied", "process.started", "process.panicked", "collection.deleted")
+
+
+class DeedSort(StrEnum):
+    """What a deed is, where it matters on a picture."""
+
+    CRASH = "crash"
+    START = "start"
+    EVICTION = "eviction"
+    CORDON = "cordon"
+    EDIT = "edit"
+    OTHER = "other"
+
+
+_PROCESSES: Mapping[str, DeedSort] = MappingProxyType(
+    {
+        "config.applied": DeedSort.EDIT,
+        "process.started": DeedSort.START,
+        "process.panicked": DeedSort.CRASH,
+        "collection.deleted": DeedSort.OTHER,
+    }
+)
 
 
 class Deed(NamedTuple):
@@ -63,12 +84,13 @@ class Deed(NamedTuple):
     object: Reference
     span: TimeSpan
     position: int
+    sort: DeedSort = DeedSort.OTHER
 
 
 def acts_between(log: Log, before: Moment, after: Moment) -> list[Act]:
     """Return what was done between two moments, people before components, the newest first."""
     by_act: dict[tuple[str, str, str], list[Deed]] = {}
-    for deed in chain(_of_versions(log, before, after), _of_events(log, before, after)):
+    for deed in deeds_between(log, before, after):
         kind = plain_name(deed.object.group, deed.object.kind) if deed.object.kind else ""
         by_act.setdefault((deed.actor, deed.verb, kind), []).append(deed)
     acts = [_act(deeds, kind) for (_, _, kind), deeds in by_act.items()]
@@ -76,6 +98,11 @@ def acts_between(log: Log, before: Moment, after: Moment) -> list[Act]:
     acts.sort(key=lambda act: act.position, reverse=True)
     acts.sort(key=lambda act: is_component(act.actor))
     return acts
+
+
+def deeds_between(log: Log, before: Moment, after: Moment) -> Iterator[Deed]:
+    """Yield each thing that was done between two moments, in no order."""
+    return chain(_of_versions(log, before, after), _of_events(log, before, after))
 
 
 def is_component(actor: str) -> bool:
@@ -148,8 +175,16 @@ def _life(fact: Fact | None, events: Sequence[AttributedEvent]) -> Iterator[Deed
             if fact is None and said.kind.endswith(".created"):
                 yield Deed(event.actor, "adds", reference, event.span, event.position)
             for words in () if fact is None else _changes(fact, now):
-                yield Deed(event.actor, words, reference, event.span, event.position)
+                sort = _sort_of(fact, now)
+                yield Deed(event.actor, words, reference, event.span, event.position, sort)
             fact = now
+
+
+def _sort_of(before: Fact | None, now: Fact) -> DeedSort:
+    """Return what a version does that changes something."""
+    if isinstance(before, NodeFact) and isinstance(now, NodeFact):
+        return DeedSort.EDIT if before.unschedulable == now.unschedulable else DeedSort.CORDON
+    return DeedSort.EDIT
 
 
 def _changes(before: Fact, now: Fact) -> Iterator[str]:
@@ -202,7 +237,8 @@ def _of_events(log: Log, before: Moment, after: Moment) -> Iterator[Deed]:
     for event in attributed_events(log.store, after, query):
         if event.event.kind in _VERBS:
             verb = _VERBS[event.event.kind]
-            yield Deed(event.actor, verb, event.event.reference, event.span, event.position)
+            sort = DeedSort.EVICTION if event.event.kind == "pod.evicted" else DeedSort.OTHER
+            yield Deed(event.actor, verb, event.event.reference, event.span, event.position, sort)
         else:
             yield _of_process(event)
 
@@ -210,6 +246,7 @@ def _of_events(log: Log, before: Moment, after: Moment) -> Iterator[Deed]:
 def _of_process(event: AttributedEvent) -> Deed:
     """Return what happened to a component or the configuration, or a deletion of many objects."""
     payload, reference = event.event.payload, event.event.reference
+    sort = _PROCESSES[event.event.kind]
     match event.event.kind:
         case "process.started":
             started = msgspec.json.decode(payload, type=ProcessStarted)
@@ -226,4 +263,4 @@ def _of_process(event: AttributedEvent) -> Deed:
             where = f" in namespace {reference.namespace}" if reference.namespace else ""
             text = f"deletes a collection of {plural}{where}"
             reference = Reference()
-    return Deed(event.actor, text, reference, event.span, event.position)
+    return Deed(event.actor, text, reference, event.span, event.position, sort)

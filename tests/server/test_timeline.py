@@ -89,6 +89,31 @@ def test_lanes_have_the_phases_of_objects(log: Log) -> None:
     assert drawing.marks <= 5000
 
 
+def test_marks_say_what_was_done_the_gravest_first(log: Log) -> None:
+    look = _look(log, 2000)
+    noted = drawing_of(log, look, axis_of(log, 1, look.last), "").noted
+    assert {mark.sort for mark in noted} >= {"eviction", "cordon", "edit", "start"}
+    kinds = {"eviction": "pod.evicted", "start": "process.started", "cordon": "node.updated"}
+    for mark in noted:
+        (event,) = log.events(positions=(mark.position,))
+        assert event.event.kind == kinds.get(mark.sort, event.event.kind)
+    said = " ".join(mark.text for mark in noted)
+    assert "evicts pod/default/train-b-worker-3 by kubernetes-admin" in said
+    assert "uncordons node/node-1 by kubernetes-admin" in said
+    assert len({round(mark.x) for mark in noted}) == len(noted)
+
+
+def test_without_pins_jobs_and_nodes_have_lanes_with_problems_first(log: Log) -> None:
+    look = _look(log, 2000)
+    names = [lane.name for lane in drawing_of(log, look, axis_of(log, 1, look.last), "").lanes]
+    assert names[0] == "node/node-1", "it is cordoned"
+    assert "job/default/big-gang" in names, "it waits"
+    assert 3 < len(names) <= 7
+    pinned = _look(log, 2000, lanes="queue/gold")
+    lanes = drawing_of(log, pinned, axis_of(log, 1, look.last), "pod/ml/a").lanes
+    assert [lane.name for lane in lanes] == ["queue/gold", "pod/ml/a"]
+
+
 def test_sessions_are_drawn_at_their_own_times(log: Log) -> None:
     look = _look(log, 2000)
     drawing = drawing_of(log, look, axis_of(log, 1, look.last), "")

@@ -203,7 +203,7 @@ def test_the_page_of_an_object_begins_with_its_life(client: httpx.Client) -> Non
         ("failed", "evicted by kubernetes-admin"),
         ("done", "gone by kwok-controller"),
     ]
-    assert strip.count('<li class="later">') == 7
+    assert strip.count('<li class="to-come">') == 7
     assert re.search(r"01:52:5\d\.\d+</time> <small>@503", strip)
     gang = client.get(f"{AT}/podgroup/default/gpu-2").text
     assert '<span class="phase waiting">enqueued</span>' in gang

@@ -34,6 +34,8 @@ from ...series.period import Period
 from .axis import Axis
 from .lives import life_of
 from .look import Look
+from .ruler_marks import RulerMark, marks_of
+from .suggested_lanes import suggested_lanes
 
 MOST_LANES = 12
 MOST_MARKS = 5000
@@ -140,7 +142,8 @@ class SessionMark(msgspec.Struct, frozen=True):
 class LanesDrawing(msgspec.Struct, frozen=True, kw_only=True):
     """The timeline as shapes.
 
-    :param bars: events in each part of the time. :param sessions_said: why there are none, or not
+    :param bars: events in each part of the time. :param noted: marks on the ruler.
+    :param sessions_said: why there are none, or not
         all. :param axis: positions and their places, to place others between them.
     :param dated: whether the ruler has times; else it has positions.
     """
@@ -157,6 +160,7 @@ class LanesDrawing(msgspec.Struct, frozen=True, kw_only=True):
     axis: list[tuple[int, float]]
     now: float
     versus: float | None
+    noted: list[RulerMark]
     lanes: list[ObjectLane]
     sessions: list[SessionMark]
     sessions_said: str
@@ -172,18 +176,23 @@ class LanesDrawing(msgspec.Struct, frozen=True, kw_only=True):
     def marks(self) -> int:
         """How many shapes it has."""
         own = sum(len(lane.stretches) + len(lane.events) + len(lane.unsure) for lane in self.lanes)
-        return own + len(self.sessions) + sum(1 for bar in self.bars if bar)
+        return own + len(self.noted) + len(self.sessions) + sum(1 for bar in self.bars if bar)
 
 
 def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> LanesDrawing:
     """Return the drawing of a window.
 
-    :param selected: the selected object; it has a lane also if it is not pinned.
+    :param selected: the selected object; it has a lane also if it is not pinned. Without any pin
+        jobs and nodes have lanes, too, those with problems first.
     """
-    names = list(dict.fromkeys([*look.lanes, *filter(None, [selected])]))[:MOST_LANES]
+    names = list(dict.fromkeys([*look.lanes, *filter(None, [selected])]))
+    if not look.lanes:
+        names = list(dict.fromkeys([*names, *suggested_lanes(log, look)]))
+    names = names[:MOST_LANES]
+    marks = marks_of(log, look, axis)
     sessions, said = _sessions(log, look, axis)
     # Sessions and bars come first. Each lane gets an equal part of what they leave.
-    room = (MOST_MARKS - len(sessions) - len(axis.bars)) // max(len(names), 1)
+    room = (MOST_MARKS - len(sessions) - len(axis.bars) - len(marks)) // max(len(names), 1)
     versus = look.versus
     return LanesDrawing(
         begin=look.begin,
@@ -198,6 +207,7 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> LanesDrawing:
         axis=axis.places(),
         now=axis.share(look.position),
         versus=None if versus is None else axis.share(versus),
+        noted=marks,
         lanes=[_lane(log, look, axis, name, room) for name in names],
         sessions=sessions,
         sessions_said=said,
