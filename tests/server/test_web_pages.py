@@ -15,6 +15,8 @@ from web_pages import PATHS, data_at, finished_page, links_of, page_at, pages_of
 
 import plinian
 from plinian.replay.facade.log import Log
+from plinian.replay.server.web.files import _page_of
+from plinian.replay.server.web.look import COMMON, SHARED
 from sessions import group, node, pod, queue
 
 AT = "/@1901"
@@ -263,6 +265,26 @@ def test_a_search_for_races_is_bounded_and_says_what_it_assumes(client: httpx.Cl
     assert "9h" not in asked.text
     wrong = page_at(client, f"{AT}/races?token=plinian1.damaged")
     assert "token" in wrong.text
+
+
+@pytest.mark.parametrize("path", ["", *EVERY])
+def test_a_page_knows_all_that_links_and_forms_give_it(client: httpx.Client, path: str) -> None:
+    page = page_at(client, f"{AT}/{path}".rstrip("/"))
+    assert "This page knows no" not in page.text
+    for link in links_of(page):
+        place, _, query = link.partition("?")
+        if not link.startswith("/@") or "/step/" in place:
+            continue
+        rest = place.partition("/@")[2].partition("/")[2].removesuffix("/")
+        known = {*SHARED, *COMMON, *_page_of(rest)[0].takes}
+        given = {part.partition("=")[0] for part in query.partition("#")[0].split("&") if part}
+        assert given <= known, link
+
+
+def test_a_parameter_that_a_page_does_not_know_is_said(client: httpx.Client) -> None:
+    text = page_at(client, f"{AT}/jobs?quue=gold&phase=Pending").text
+    assert "This page knows no quue, so it is ignored." in text
+    assert "no phase" not in text
 
 
 # -- what does not exist ---------------------------------------------------------------------------

@@ -20,7 +20,14 @@ from .page import NavGroup, page
 from .site import releases
 
 
-@page("behaviours", "Behaviours", nav="Behaviours", group=NavGroup.SCHEDULER, key="b")
+@page(
+    "behaviours",
+    "Behaviours",
+    nav="Behaviours",
+    group=NavGroup.SCHEDULER,
+    key="b",
+    takes=("vs_release", "part_of", "subject", "q", "skip"),
+)
 def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases are of no log
     """Return the behaviours of the release, or its differences from ``vs_release``.
 

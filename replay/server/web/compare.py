@@ -63,7 +63,15 @@ class SideBySide(NamedTuple):
     comparison: Comparison
 
 
-@page("compare", "Side by side", nav="Side by side", group=NavGroup.SCHEDULER, key="v", long=True)
+@page(
+    "compare",
+    "Side by side",
+    nav="Side by side",
+    group=NavGroup.SCHEDULER,
+    key="v",
+    long=True,
+    takes=("vs_release", "vs_conf", "with", "only", "skip", "decisions"),
+)
 def compare(log: Log, look: Look) -> BlockPage:
     """Run the session of the moment twice.
 

@@ -31,7 +31,7 @@ BEFORE = 100
 """How many positions before the moment the other one is, if none is chosen."""
 
 
-@page("diff", "What changed", nav="Diff", key="d")
+@page("diff", "What changed", nav="Diff", key="d", takes=("kind", "objects"))
 def difference(log: Log, look: Look) -> BlockPage:
     """Return what differs between the moment and the one of ``vs``, whichever comes first."""
     other_position = max(0, look.position - BEFORE) if look.versus is None else look.versus

@@ -65,7 +65,7 @@ class Find(msgspec.Struct, frozen=True, kw_only=True):
 def find_among(pages: Sequence[Page]) -> Page:
     """Return the page that finds objects, moments, and these pages."""
 
-    @page("find", "Find", template="find.html")
+    @page("find", "Find", template="find.html", takes=("q", "page"))
     def find(log: Log, look: Look) -> Find:
         text = look.filter[:LONGEST]
         first, *rest = text.split(maxsplit=1) or [""]

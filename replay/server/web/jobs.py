@@ -60,7 +60,9 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return self.job or self.podgroup
 
 
-@page("jobs", "Jobs", nav="Jobs", key="j")
+@page(
+    "jobs", "Jobs", nav="Jobs", key="j", takes=("phase", "queue", "namespace", "q", "skip", "gone")
+)
 def jobs(log: Log, look: Look) -> BlockPage:
     """Return the jobs and PodGroups of a moment, those that wait first."""
     moment = log.moment(look.at)

@@ -19,6 +19,9 @@ from ...moments.zones import UTC_ZONE, Zone, zone_of
 SHARED = ("release", "tz", "vs", "sel", "lanes", "from", "to")
 """Names of the query that a link to another page keeps."""
 
+COMMON = ("part", "wait", "standalone", "missed")
+"""Names of the query that every page reads, and no link keeps."""
+
 POINTS = ("vs", "from", "to")
 """Names of the query whose values are points: any form that the head of a page accepts."""
 
@@ -122,10 +125,11 @@ class Look(NamedTuple):
         found = _zone_in(self.get("tz"))
         return None if found == UTC_ZONE else found
 
-    def notices(self, panes: Sequence[str] = ()) -> list[str]:
+    def notices(self, panes: Sequence[str] = (), takes: Sequence[str] = ()) -> list[str]:
         """Return a sentence for each value of the query that cannot be used.
 
-        :param panes: the panes that the page has.
+        :param panes: the panes that the page has. :param takes: names of its query beside those
+            that all pages share.
         """
         sentences = [
             f"{name}={self.get(name)} is not a moment of the log, so it is ignored."
@@ -137,6 +141,9 @@ class Look(NamedTuple):
             sentences.append(f"tz={zone} is no time zone, so times are in UTC.")
         if panes and pane and pane not in panes:
             sentences.append(f"There is no pane {pane}; there is {', '.join(panes)}.")
+        known = {*SHARED, *COMMON, *takes}
+        others = dict.fromkeys(name for name, _ in self.query if name not in known)
+        sentences += [f"This page knows no {name}, so it is ignored." for name in others]
         return sentences
 
     def here(self, *, at: int | str | None = None, **changes: str | int | None) -> str:

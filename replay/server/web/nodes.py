@@ -86,7 +86,14 @@ class HeatCell(NamedTuple):
     share: str
 
 
-@page("nodes", "Nodes", nav="Nodes", key="n", long=True)
+@page(
+    "nodes",
+    "Nodes",
+    nav="Nodes",
+    key="n",
+    long=True,
+    takes=("resource", "show", "q", "skip", "more"),
+)
 def nodes(log: Log, look: Look) -> BlockPage:
     """Return the nodes of both sides.
 

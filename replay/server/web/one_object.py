@@ -80,7 +80,7 @@ class ShownVersion(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
 
 
-@page("{kind}/{key:path}", "Object")
+@page("{kind}/{key:path}", "Object", takes=("fields", "skip"))
 def one_object(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     """Return an object at a moment, with all its versions.
 

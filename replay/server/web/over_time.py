@@ -187,7 +187,13 @@ class JobsOverTime(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
 
 
-@page("queues/over-time", template="queues_over_time.html", title="Queues over time", long=True)
+@page(
+    "queues/over-time",
+    template="queues_over_time.html",
+    title="Queues over time",
+    takes=("resource", "queue"),
+    long=True,
+)
 def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
     """Return what queues held over time.
 
@@ -205,7 +211,13 @@ def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
     )
 
 
-@page("nodes/over-time", template="nodes_over_time.html", title="Nodes over time", long=True)
+@page(
+    "nodes/over-time",
+    template="nodes_over_time.html",
+    title="Nodes over time",
+    takes=("resource",),
+    long=True,
+)
 def nodes_over_time(log: Log, look: Look) -> NodesOverTime:
     """Return how full nodes were over time.
 

@@ -16,7 +16,7 @@ from .page import page
 RECENT = "10m"
 
 
-@page("overview", "Overview", nav="Overview", key="a", long=True)
+@page("overview", "Overview", nav="Overview", key="a", long=True, takes=("recent",))
 def overview(log: Log, look: Look) -> BlockPage:
     """Return what is wrong at the moment, the worst first.
 

@@ -37,6 +37,7 @@ class Page(NamedTuple):
         record), ``look`` and ``site``; that of blocks also gets ``blocks``.
     :param nav: its name in the navigation, in a ``group``; empty if it is not there. :param key:
         opens it after ``g``.
+    :param takes: the names of the query that it reads, beside those that all pages share.
     :param long: it may take more than half a second, as sessions do.
     :param panes: the values that ``pane`` of the query may have; ``long_panes`` take long.
     :param runs: whether a look is answered in the background, as its query says: the page shows
@@ -51,6 +52,7 @@ class Page(NamedTuple):
     nav: str = ""
     group: NavGroup = NavGroup.SEE
     key: str = ""
+    takes: Sequence[str] = ()
     long: bool = False
     panes: Sequence[str] = ()
     long_panes: Sequence[str] = ()

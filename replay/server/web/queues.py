@@ -78,7 +78,7 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     above: tuple[ExceededLimit, ...]
 
 
-@page("queues", "Queues", nav="Queues", key="q")
+@page("queues", "Queues", nav="Queues", key="q", takes=("skip",))
 def queues(log: Log, look: Look) -> BlockPage:
     """Return the tree of queues."""
     moment = log.moment(look.at)

@@ -59,7 +59,16 @@ def _searches(look: Look) -> bool:
     return look.get("run") == "yes" and not look.get("token").strip()
 
 
-@page("races", "Races", nav="Races", group=NavGroup.CHECK, key="r", long=True, runs=_searches)
+@page(
+    "races",
+    "Races",
+    nav="Races",
+    group=NavGroup.CHECK,
+    key="r",
+    long=True,
+    runs=_searches,
+    takes=("objects", "until", "strategy", "budget", "seed", "token", "run", "do"),
+)
 def races(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much

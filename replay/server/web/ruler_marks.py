@@ -21,7 +21,7 @@ MOST_MARKS = 200
 MOST_SAID = 6
 """Deeds at one place that a mark says."""
 
-LONGEST = 100_000
+LONGEST = 50_000
 """In a window of more events, nothing is compared to find marks."""
 
 _SIGNS: Mapping[DeedSort, str] = MappingProxyType(

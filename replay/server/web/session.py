@@ -59,7 +59,15 @@ class StepShown(NamedTuple):
     refuses: bool
 
 
-@page("session", "This session", nav="This session", group=NavGroup.SCHEDULER, key="o", long=True)
+@page(
+    "session",
+    "This session",
+    nav="This session",
+    group=NavGroup.SCHEDULER,
+    key="o",
+    long=True,
+    takes=("conf", "action", "about", "skip", "decisions", "pods"),
+)
 def session(log: Log, look: Look) -> BlockPage:
     """Run the session of the moment, as a release would.
 

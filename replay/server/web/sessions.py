@@ -29,7 +29,15 @@ from .look import Look
 from .page import NavGroup, page
 
 
-@page("sessions", "All sessions", nav="All sessions", group=NavGroup.SCHEDULER, key="s", long=True)
+@page(
+    "sessions",
+    "All sessions",
+    nav="All sessions",
+    group=NavGroup.SCHEDULER,
+    key="s",
+    long=True,
+    takes=("show", "skip"),
+)
 def sessions(log: Log, look: Look) -> BlockPage:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     reach_all(log, "the sessions", "plinian session list")

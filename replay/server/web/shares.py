@@ -16,7 +16,7 @@ from .notes import filled_in, sentences
 from .page import page
 
 
-@page("shares", "Shares", long=True)
+@page("shares", "Shares", long=True, takes=("queue",))
 def shares(log: Log, look: Look) -> BlockPage:
     """Return what queues are entitled to at the moment.
 

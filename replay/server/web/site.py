@@ -126,7 +126,7 @@ def site_of(
         zone=look.zone,
         releases=releases(),
         nav=navigation(look, page, pages),
-        notices=[*look.notices(page.panes), *missed(look)],
+        notices=[*look.notices(page.panes, page.takes), *missed(look)],
     )
 
 

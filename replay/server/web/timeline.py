@@ -55,6 +55,7 @@ class TimelinePage(msgspec.Struct, frozen=True, kw_only=True):
     key="t",
     panes=PANES,
     long_panes=LONG_PANES,
+    takes=("pane", "q"),
 )
 def timeline(log: Log, look: Look) -> TimelinePage:
     """Return the timeline at a position."""

@@ -30,7 +30,7 @@ from .look import Look
 from .notes import sentences
 from .page import NavGroup, page
 from .session import assumptions, chosen_conf
-from .what_if_form import WhatIfForm
+from .what_if_form import TAKES, WhatIfForm
 
 if TYPE_CHECKING:
     from ..works import WorkWatch
@@ -42,7 +42,16 @@ def _runs(look: Look) -> bool:
     return bool(form.text("for")) or form.is_each
 
 
-@page("what-if", "What if", nav="What if", group=NavGroup.SCHEDULER, key="w", long=True, runs=_runs)
+@page(
+    "what-if",
+    "What if",
+    nav="What if",
+    group=NavGroup.SCHEDULER,
+    key="w",
+    long=True,
+    runs=_runs,
+    takes=TAKES,
+)
 def what_if(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
     """Run the moment as it was, and with the changes of the query."""
     form = WhatIfForm(look)

@@ -33,6 +33,14 @@ CHANGES: Mapping[str, str] = MappingProxyType(
 """The parameters of the Python API for changes, with their names in the query."""
 
 
+TAKES = (
+    *CHANGES.values(),
+    *("count", "try_release", "conf", "try_conf", "each", "branch", "decisions", "do"),
+    *("for", "start_after", "run_for", "period", "arrivals", "keep"),
+)
+"""The names of the query that the page reads."""
+
+
 class WhatIfForm(NamedTuple):
     """What the form says, in the query of a look; some values have one entry a line."""
 

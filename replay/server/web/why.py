@@ -76,7 +76,7 @@ class OtherReleases(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-@page("why/{kind}/{key:path}", "Why", long=True)
+@page("why/{kind}/{key:path}", "Why", long=True, takes=("help", "others"))
 def why(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     """Return why an object waits; ``help`` and ``others`` of the query ask for more.
 
