@@ -160,8 +160,9 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         """Return by node and by PodGroup the places of their pods in the list of all."""
         places: dict[str, list[int]] = {}
         for place, pod in enumerate(self._pods):
-            for name in {pod.spec.node_name, job_of(pod)} - {""}:
-                places.setdefault(name, []).append(place)
+            for name in (pod.spec.node_name, job_of(pod)):
+                if name:
+                    places.setdefault(name, []).append(place)
         return places
 
     @cached_property

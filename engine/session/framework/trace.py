@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -71,9 +71,18 @@ ABSTAINED = Vote(ABSTAIN)
 REJECTED = Vote(REJECT)
 
 
-def _amounts(side: Amounts | float) -> Amounts:
+ComparedSide = Amounts | float | Callable[[], Amounts]
+"""One side of a comparison: amounts, one number, or what gives amounts if they are needed."""
+
+
+def _amounts(side: ComparedSide) -> Amounts:
     """Return one side of a comparison as amounts: one number has an empty name."""
-    return side if isinstance(side, Mapping) else {"": float(side)}
+    # Numbers first: whether something is a mapping takes Python ten times as long.
+    if isinstance(side, int | float):
+        return {"": float(side)}
+    if callable(side):
+        return side()
+    return side if isinstance(side, Mapping) else {"": float(side)}  # A number of an array.
 
 
 class TraceStep(NamedTuple):
@@ -182,8 +191,8 @@ class Trace:
         self,
         spares: Spares,
         about: str,
-        has: Amounts | float = NO_AMOUNTS,
-        limit: Amounts | float = NO_AMOUNTS,
+        has: ComparedSide = NO_AMOUNTS,
+        limit: ComparedSide = NO_AMOUNTS,
     ) -> None:
         """Keep why a plugin lets a candidate stay; call it only while :attr:`staying` is not None.
 

@@ -217,13 +217,15 @@ class Proportion:
             allocated = left[queue]
             if skips_small and allocated.less_partly(request, ZERO):
                 if trace.staying is not None:
-                    trace.spare(Spares.LESS_THAN_ASKED, queue, plain(allocated), plain(request))
+                    sides = partial(plain, allocated), partial(plain, request)
+                    trace.spare(Spares.LESS_THAN_ASKED, queue, *sides)
                 continue
             if not allocated.less_equal(attr.deserved, ZERO):
                 self._ssn.subtract(allocated, tasks.info[task].request)
                 victims.append(task)
             elif trace.staying is not None:
-                trace.spare(Spares.WITHIN_DESERVED, queue, plain(allocated), plain(attr.deserved))
+                sides = partial(plain, allocated), partial(plain, attr.deserved)
+                trace.spare(Spares.WITHIN_DESERVED, queue, *sides)
         return victims, PERMIT
 
     def _may_reclaim(self, _: int, candidates: Rows) -> NDArray[np.bool_]:

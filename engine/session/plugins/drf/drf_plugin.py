@@ -92,13 +92,13 @@ class Drf:
         """
         ours = self._share(self._allocated[self._job[preemptor]] + self._request[preemptor])
         shares = self._shares_of_many(candidates) if len(candidates) > _MANY else None
+        trace, keys = self._ssn.trace, self._keys
         victims = []
         for task, theirs in zip(candidates, shares or self._shares_left(candidates), strict=True):
             if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
                 victims.append(task)
-            elif self._ssn.trace.staying is not None:
-                about = self._keys[self._job.item(task)]
-                self._ssn.trace.spare(Spares.SHARE, about, theirs, ours)
+            elif trace.staying is not None:
+                trace.spare(Spares.SHARE, keys[self._job.item(task)], theirs, ours)
         return victims, PERMIT
 
     def _shares_left(self, candidates: list[int]) -> Iterator[float]:
