@@ -49,7 +49,8 @@ def serving(place: Path | str, *options: str) -> Running:
 
     Nobody reads what it says of each request, unless the options ask for that.
     """
-    words = ["serve", "--log", str(place), "--port", "0", "--log-level", "warning", *options]
+    level = [] if "--log-level" in options else ["--log-level", "warning"]
+    words = ["serve", "--log", str(place), "--port", "0", *level, *options]
     process = subprocess.Popen(
         [sys.executable, "-m", "plinian", *words],
         stderr=subprocess.PIPE,

@@ -77,11 +77,16 @@ class PageAnswer(NamedTuple):
 
 
 def look_up(
-    log: Log, asked: PageRequest, kept: Callable[[str], Sent | None] = lambda _: None
+    log: Log,
+    asked: PageRequest,
+    kept: Callable[[str], Sent | None] = lambda _: None,
+    *,
+    later: bool = False,
 ) -> MovedPoint | Same | Sent | LaterAnswer | PageAnswer:
     """Return the answer, or why there is none yet.
 
     :param kept: gives the answer of a tag that was sent before, if it is kept.
+    :param later: make no answer now; return the frame that it will have.
     :raises PointUnknown: the position, or the one to compare with, is beyond the end of the log.
     """
     log = read_in(log, Look(0, 0, query=asked.query).zone)
@@ -104,9 +109,10 @@ def look_up(
     sent = kept(tag)
     if sent is not None:
         return sent
-    record = _record(log, asked, look)
     site = site_of(log, asked.settings, look, asked.page, PAGES, digest=digest)
-    return PageAnswer(tag, look, record, site, inputs_of(log))
+    if later:
+        return LaterAnswer(look, site)
+    return PageAnswer(tag, look, _record(log, asked, look), site, inputs_of(log))
 
 
 def _with_positions(log: Log, look: Look) -> Iterator[tuple[str, str]]:

@@ -28,12 +28,22 @@ from .link_times import in_zone, with_times
 from .page import Page
 from .pages import PAGES
 
+CONTENT = "<main"
+"""Where the content of a page begins: what is before it does not depend on the answer."""
+
 _PLACE = re.compile(r"/@(?P<point>[^/]+)(?P<rest>/.*)?")
 
 
 def html_of(log: Log, page: Page, answer: PageAnswer) -> str:
     """Return a page as HTML; inputs are named without their folders."""
     return _finished(log, answer, rendered(page.template, **_values(answer)))
+
+
+def frame_of(log: Log, later: LaterAnswer) -> str:
+    """Return a page as HTML up to its content, with a line that says that it is made."""
+    answer = PageAnswer("", later.look, None, later.site, inputs_of(log))
+    frame = _finished(log, answer, rendered("waiting.html", look=later.look, site=later.site))
+    return frame.partition(CONTENT)[0] + str(rendered("working.html"))
 
 
 def part_of(log: Log, page: Page, answer: PageAnswer, part: str) -> str:

@@ -31,7 +31,7 @@ from ..withheld import Withheld, inputs_named
 from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, Same, look_up
 from .assets import asset, assets
 from .background import NO_STORE, found_or_progress, steer
-from .files import file_of, html_of, part_of
+from .files import file_of, frame_of, html_of, part_of
 from .link_times import read_in
 from .look import TWIN, Look, seconds
 from .page import Page
@@ -39,11 +39,15 @@ from .pages import PAGES
 from .positions import fixed_position, position_of
 from .site import navigation
 from .steps import step
+from .streamed_pages import framed, takes_parts
 
 _POSITION = re.compile(r"/@([0-9]{1,18})(?:/|$)")
 
 KEPT = "private, no-cache"
 """Browsers keep an answer, and ask each time whether it is still the same."""
+
+_OTHER_FORMS = frozenset({"part", "standalone"})
+"""What the query has of a request for a part of a page, or for a file."""
 
 _FILE_NAME = re.compile(r"[\w.]+", re.ASCII)
 """What a file's name may have; a header takes no other letters."""
@@ -77,14 +81,38 @@ def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
         if PREFIX in request.scope:
             return _remember_token(request)
         try:
+            if (
+                page.long
+                and takes_parts(request)
+                and not _OTHER_FORMS & request.query_params.keys()
+            ):
+                return await _in_parts(request, page)
             return await _answered(request, page, _html, whole=False)
-        except PlinianError as fault:
-            return await _fault_page(request, fault)
         except Exception as fault:  # noqa: BLE001 -- the page says it, a line has the details
-            failed(request.scope, fault)
-            return await _fault_page(request, _own_fault(request))
+            return await _page_of(request, fault)
 
     return answer
+
+
+async def _page_of(request: Request, fault: Exception) -> Response:
+    """Return the page of a fault; of one of ours, a line has the details."""
+    if isinstance(fault, PlinianError):
+        return await _fault_page(request, fault)
+    failed(request.scope, fault)
+    return await _fault_page(request, _own_fault(request))
+
+
+async def _in_parts(request: Request, page: Page) -> Response:
+    """Return the answer of a page that takes long; its frame first, if it is not there soon."""
+    (_, readers, _, kept_answers), asked = served(request), _asked(request, page)
+
+    def frame(log: Log) -> str:
+        found = look_up(log, asked, kept_answers.find, later=True)
+        return frame_of(log, found) if isinstance(found, LaterAnswer) else ""
+
+    text = "" if asked.is_work else await readers.ask(frame)
+    answer = _answered(request, page, _html, whole=False)
+    return await framed(text, answer, partial(_page_of, request)) if text else await answer
 
 
 def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:

@@ -46,6 +46,12 @@ export function tell(text) {
 }
 let telling = 0;
 
+/** The frame of a page that took long was sent before its title was known. */
+function setUpTitle() {
+  const title = byId("title");
+  if (title) document.title = title.textContent || document.title;
+}
+
 function setUpTheme() {
   const choice = byId("theme");
   const around = byId("theme-switch");
@@ -175,6 +181,7 @@ function setUpWaiting() {
   window.addEventListener("pageshow", () => clearTimeout(waiting));
 }
 
+setUpTitle();
 setUpTheme();
 setUpTimes();
 setUpWaiting();
