@@ -184,7 +184,7 @@ def _values(option: Any, typed: _Typed, text: str) -> Iterable[str]:
 def _arguments(typed: _Typed, text: str) -> Iterable[str]:
     """Return the arguments that may come next."""
     match typed.path:
-        case "get" | "describe" | "history" | "why":
+        case "get" | "describe" | "history" | "why" | "path" | "events":
             return _objects(typed, text)
         case "blame" if not typed.plain:
             return _objects(typed, text)
@@ -351,8 +351,15 @@ _VALUES: Mapping[str, Callable[[_Typed, str], Iterable[str]]] = MappingProxyType
         "--subject": _subjects,
         "--field-selector": lambda _typed, text: _after_comma(text, _FIELDS),
         "--sort-by": lambda _typed, _text: _SORTED_BY,
+        "--tz": lambda _typed, _text: _zones(),
     }
 )
+
+
+def _zones() -> list[str]:
+    from zoneinfo import available_timezones
+
+    return ["local", "UTC", *available_timezones()]
 
 
 def _after_comma(text: str, values: Iterable[str]) -> list[str]:

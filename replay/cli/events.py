@@ -83,6 +83,7 @@ def events(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         first = None if since is None else first_of(opened_log, since, strict=strict)
         narrowed = bounds(opened_log, first, until, after)
+        named = _as_one(opened_log, named)
         narrowed |= about(opened_log, (*named, *objects), namespace, follow=follow)
         if first is not None:
             warn(opened_log, first, narrowed.get("objects"), namespace, strict=strict)
@@ -100,6 +101,19 @@ def events(
             **narrowed,
         )
         _print(opened_log, query, output, follow=follow, payload=payload, no_headers=no_headers)
+
+
+def _as_one(log: Log, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return words as they are, but ``KIND NAME`` as one object."""
+    from ...engine.errors import UsageError
+
+    if len(words) != 2 or any("/" in word for word in words):
+        return words
+    try:
+        log.kind(words[1])
+    except UsageError:
+        return ("/".join(words),)
+    return words
 
 
 def _print(

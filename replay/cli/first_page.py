@@ -30,20 +30,22 @@ def first_page(
     """Say what the log holds and what to ask next; without a log, how to begin."""
     from ...engine.errors import LogNotFound
     from ..logs.log_summary import objects_at, summary_of
-    from ..render.first_page import beginning_lines, summary_lines
+    from ..render.first_page import FirstPage, beginning_lines, summary_lines
     from .open_log import opened
 
     try:
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
             summary = summary_of(opened_log)
             objects: tuple[str, ...] = ()
-            overview = None
+            overview, then = None, ""
             if summary.cluster:
                 moment = opened_log.moment(at)
+                then = "" if moment.revision is None else moment.label
                 objects = objects_at(opened_log, moment)
                 overview = _overview(opened_log, moment)
             option = "" if log == _usual() else f" --log {log}"
-            write_lines(summary_lines(summary, objects, overview, option, style()))
+            page = FirstPage(summary, objects, overview, then, option)
+            write_lines(summary_lines(page, style()))
     except LogNotFound:
         if log != options.DEFAULT_LOG:
             raise

@@ -80,7 +80,7 @@ def command_of(kind: Kind, *below: Kind) -> click.Command:
     name, end = kind.command.rpartition(" ")[2], epilog(kind.examples)
     params = [*map(parameter_of, _parameters(kind)), zone_option()]
     # why has an option of this name, which says more of the answer, too.
-    if not any(option.name == "verbose" for option in params):
+    if kind.needs_log and not any(option.name == "verbose" for option in params):
         params.insert(-1, verbose_option())
     if below:
         return group_command(name, guarded_run, params, end, *map(command_of, below))

@@ -154,7 +154,7 @@ def zone_option() -> click.Option:
         expose_value=False,
         callback=_keep_zone,
         help="Show times in this zone, and read times that have none in it: a name such as "
-        "Europe/Berlin, or local; by default UTC. JSON, YAML and files stay in UTC.",
+        "Europe/Berlin, or local; by default UTC. JSON, YAML, exports and reports stay in UTC.",
     )
 
 

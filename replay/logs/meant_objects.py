@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 8
 
-_USUAL = "default"
-
 
 class Meaning(NamedTuple):
     """What may be meant by a name.
@@ -61,10 +59,9 @@ def object_meant(
     found = _called(log, pair, named.name, moment, meaning)
     # One object has several references if it was deleted and created again.
     places = sorted({reference.namespace for reference in found})
-    if len(places) > 1 and len({reference.name for reference in found}) == 1:
-        raise _several(
-            f'{plural_of(*pair)} "{named.name}" exist in {len(places)} namespaces', found, meaning
-        )
+    if len(places) > 1:
+        what = f'{plural_of(*pair)} "{named.name}" exist in {len(places)} namespaces'
+        raise _several(what, found, meaning, moment)
     return named._replace(namespace=places[0]) if len(places) == 1 else named
 
 
@@ -82,7 +79,7 @@ def _by_name(
             break
     each = {(*_pair(reference), reference.namespace, reference.name) for reference in found}
     if len(each) > 1:
-        raise _several(f"{len(each)} objects are called {name!r}", found, meaning)
+        raise _several(f"{len(each)} objects are called {name!r}", found, meaning, moment)
     if not each:
         raise _no_object(log, name, namespace, kinds)
     group, kind, place, full = each.pop()
@@ -127,9 +124,10 @@ def _pair(reference: Reference) -> GroupKind:
     return reference.group, reference.kind
 
 
-def _several(what: str, found: Iterable[Reference], meaning: Meaning) -> UsageError:
+def _several(what: str, found: Iterable[Reference], meaning: Meaning, moment: Moment) -> UsageError:
     """Return the error for a name of several objects: the command that asks about each."""
-    commands = list(dict.fromkeys(f"{meaning.command} {_written(each)}" for each in found))
+    at = "" if moment.revision is None else f" --at {moment.label}"
+    commands = list(dict.fromkeys(f"{meaning.command} {_written(each)}{at}" for each in found))
     more = len(commands) - _SHOWN
     shown = [*commands[:_SHOWN], *([f"and {more} more"] if more > 0 else [])]
     return UsageError(what, now="\n".join(["choose one:", *(f"  {line}" for line in shown)]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..overview.problems import ProblemKind
 from .tables import PLAIN, Style, paragraph
@@ -12,49 +12,61 @@ if TYPE_CHECKING:
     from ..logs.log_summary import LogSummary
     from ..overview.problems import Overview
 
+_OVERVIEW = ("plinian overview", "what is wrong, the worst first")
 _NEXT = (
-    ("plinian overview", "what is wrong, the worst first"),
-    ("plinian get pods -A --at -5m", "what there was five minutes before the end"),
+    ("plinian get pods -A --at -5m", "what there was 5 minutes before"),
     ("plinian diff -5m end", "what changed since then"),
-    ("plinian shares", "what queues are entitled to, and what they hold"),
+    ("plinian shares", "what queues deserve and hold"),
     ("plinian status", "what the log lacks"),
     ("plinian serve --open", "all of it in a browser"),
 )
 
 _BEGIN = (
-    ("plinian demo", "an incident of a real cluster"),
-    ("plinian ingest dump.tar.gz", "make a log of files that you have"),
-    ("kubectl get FILES | plinian ingest -", "make one of what kubectl prints"),
+    ("plinian demo", "an incident of a cluster"),
+    ("plinian ingest dump.tar.gz", "a log of your files"),
+    ("kubectl get no,po -A -o json | plinian ingest -", "a log of what it prints"),
 )
 
 _HELP = ("plinian --help", "all commands")
 
+_WIDTH = 80
+"""Of what is piped."""
+
 Commands = Sequence[tuple[str, str]]
 
 
-def summary_lines(
-    summary: LogSummary,
-    objects: Sequence[str],
-    overview: Overview | None,
-    option: str = "",
-    style: Style = PLAIN,
-) -> Iterator[str]:
-    """Yield what a log holds, what is wrong at its end, and what to ask next.
+class FirstPage(NamedTuple):
+    """What the first page says.
 
-    :param objects: how many there are at the end, by kind; empty if they were not counted.
-    :param overview: of the end; None if it would take long.
+    :param objects: how many there are, by kind; empty if they were not counted.
+    :param overview: what is wrong; None if it would take long to find out.
+    :param at: the moment of both; empty is the end.
     :param option: with which commands find the log, as in `` --log cluster.db``.
     """
+
+    summary: LogSummary
+    objects: Sequence[str] = ()
+    overview: Overview | None = None
+    at: str = ""
+    option: str = ""
+
+
+def summary_lines(page: FirstPage, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what a log holds, what is wrong at a moment, and what to ask next."""
+    summary, overview = page.summary, page.overview
     yield from paragraph(f"{summary.sentence}.", style)
-    if objects:
-        yield from paragraph(f"At the end there are {_joined(objects)}.", style)
+    if page.objects:
+        when = page.at or "the end"
+        yield from paragraph(f"At {when} there are {_joined(page.objects)}.", style)
     if overview is not None:
         said = overview.sentence
         yield from paragraph(f"{said[:1].upper()}{said[1:]}.", style)
     if not summary.cluster:
         yield from paragraph(f"Choose one with --cluster: {', '.join(summary.clusters)}.", style)
     yield "\nAsk next:\n"
-    yield from _commands([*_worst(overview), *_NEXT, _HELP], option, style)
+    then = f" --at {page.at}" if page.at else ""
+    first = [(f"{command}{then}", about) for command, about in (*_worst(overview), _OVERVIEW)]
+    yield from _commands([*first, *_NEXT, _HELP], page.option, style)
 
 
 def beginning_lines(place: str, others: Sequence[str], style: Style = PLAIN) -> Iterator[str]:
@@ -82,12 +94,12 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _commands(commands: Commands, option: str, style: Style) -> Iterator[str]:
-    """Yield commands, each with what it shows beside it, or below it in a narrow terminal."""
+    """Yield commands with what each shows: beside them, or where that is too wide below them."""
     texts = [(f"{command}{option}", about) for command, about in commands]
     longest = max(len(command) for command, _ in texts)
-    width = style.width or 80
+    is_narrow = longest + max(len(about) for _, about in texts) + 5 > (style.width or _WIDTH)
     for command, about in texts:
-        if longest + len(about) + 5 <= width:
+        if not is_narrow:
             yield f"  {command:{longest}}   {about}\n"
         else:
             yield from (f"  {command}\n", f"      {about}\n")

@@ -56,6 +56,8 @@ def test_the_commands_that_it_names_find_the_log_and_exist(run: Run, demo_log: s
         assert words[1] in COMMANDS or words[1] == "--help"
         assert words[-2:] == ["--log", demo_log]
     why = next(line for line in named if " why " in line).split("   ")[0].split()
+    assert why[-4:-2] == ["--at", "2026-11-21T01:53:36Z"]
+    assert "At 2026-11-21T01:53:36Z there are 5 nodes, " in result.stdout
     assert run(*why[1:]).exit_code == 0
 
 

@@ -103,6 +103,12 @@ def test_a_name_of_several_kinds_is_refused_with_all_of_them(log: plinian.Log) -
     ]
 
 
+def test_what_is_advised_is_about_the_same_moment(log: plinian.Log) -> None:
+    with pytest.raises(UsageError) as refused:
+        object_meant(log, "gold", log.moment("rv:12"), None, WHY)
+    assert refused.value.now.split("\n")[1] == "  plinian why job/gold -n ml --at rv:12"
+
+
 def test_of_an_object_that_is_gone_its_own_error_says_when_it_was(log: plinian.Log) -> None:
     assert meant(log, "gone") == ("Pod", "ml", "gone")
     assert meant(log, "gone", HISTORY) == ("Pod", "ml", "gone")
