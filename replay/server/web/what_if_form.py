@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from ...facade.log import Log
 from ...render.blocks import Block
+from ...render.events import object_text
 from .blocks import drawn
 from .bounded import number
 from .look import Look
+from .notes import JOB, NODE, QUEUE
 from .session import BUILT_IN
 from .site import releases
 
@@ -32,6 +34,12 @@ CHANGES: Mapping[str, str] = MappingProxyType(
 )
 """The parameters of the Python API for changes, with their names in the query."""
 
+
+FIELDS = ("weight", "capability.cpu", "deserved.cpu", "guarantee.resource.cpu", "reclaimable")
+"""Fields of queues that people try to change."""
+
+MOST_PICKED = 300
+"""Names that a box offers."""
 
 TAKES = (
     *CHANGES.values(),
@@ -118,14 +126,21 @@ class WhatIfForm(NamedTuple):
 
     def drawn(self, log: Log) -> Block:
         """Return the form."""
-        nodes = (
-            entry.reference.name for entry in log.truth(log.moment(self.look.at)).of("", "Node")
-        )
+        truth = log.truth(log.moment(self.look.at))
+        nodes, queues = (sorted(name for _, name in truth.names(*kind)) for kind in (NODE, QUEUE))
+        jobs = sorted(object_text(entry.reference) for entry in truth.of(*JOB))
         return drawn(
             self.look,
             "what_if.html",
             form=self,
-            node=next(nodes, "node-1"),
+            node=nodes[0] if nodes else "node-1",
+            picked={
+                "nodes": nodes[:MOST_PICKED],
+                "objects": jobs[:MOST_PICKED],
+                "fields": [f"queue/{name}.spec.{field}=" for name in queues for field in FIELDS][
+                    :MOST_PICKED
+                ],
+            },
             releases=[release for release in releases() if release != self.look.release],
             branches=[head.branch for head in log.heads()],
             branch=log.branch,

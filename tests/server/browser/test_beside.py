@@ -215,3 +215,23 @@ def test_the_zone_of_the_browser_is_a_choice_that_the_link_keeps(look: Look) -> 
     page.wait_for_url("**/@1902?tz=Europe/Vienna")
     expect(page.locator("#now")).to_contain_text("02:53:36")
     expect(page.locator("#e1902")).to_contain_text("02:53:36.9")
+
+
+def test_names_are_picked_in_the_form_of_what_if(look: Look) -> None:
+    page = look(f"{PAST}/what-if").page
+    box = page.get_by_role("combobox", name="Add a node").first
+    box.fill("node-3")
+    page.keyboard.press("Enter")
+    box.fill("node-2")
+    page.keyboard.press("Enter")
+    assert page.locator("textarea[name=add_node]").input_value() == "node-3\nnode-2"
+    assert "add_node" not in page.url, "nothing runs yet"
+    offered = page.locator("#pick-fields option").evaluate_all("all => all.map(one => one.value)")
+    assert "queue/gold.spec.weight=" in offered
+    field = page.get_by_role("combobox", name="Add a field")
+    field.fill("queue/gold.spec.weight=")
+    page.keyboard.press("Enter")
+    page.keyboard.type("4")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_url(re.compile("set=queue.{1,3}gold.spec.weight%3D4"))
+    assert not Axe().run(page).violations_count
