@@ -58,6 +58,10 @@ def say_doubts(tell: Callable[[str], None]) -> None:
             for line in each.lines or (f"{each.label}{each.brief}",):
                 tell(line)
         return
+    # A single one that is a line needs no shorter form.
+    if len(found) == len(found[0].lines) == 1:
+        tell(found[0].lines[0])
+        return
     labels = {each.label for each in found}
     label = next((one for one in (WARNING, REMARK, ASSUMED) if one in labels), "")
     more = " (-v says more)" if any(each.lines for each in found) else ""

@@ -187,6 +187,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 def _told(operation: Operation, asked: OperationRequest, parameter: Parameter) -> list[Any]:
     """Return the values of a parameter as the command names them."""
     value = asked.values.get(parameter.name)
+    if parameter.name == "budget" and not _has_use_of_budget(operation, asked):
+        return []
     if parameter.name == operation.point and asked.moment is not None:
         return [asked.moment.label] if parameter.keyword in asked.keywords() else []
     if parameter.name in GIVEN_NAMES:
@@ -203,6 +205,13 @@ def _told(operation: Operation, asked: OperationRequest, parameter: Parameter) -
     if parameter.kind is ParameterType.FLAG:
         return [True]
     return list(value) if parameter.many else [value]
+
+
+def _has_use_of_budget(operation: Operation, asked: OperationRequest) -> bool:
+    """Return whether a command takes a budget: one that may try changes does only if it tries."""
+    tried = "what_would_help"
+    may_try = any(parameter.name == tried for parameter in operation.parameters)
+    return not may_try or bool(asked.values.get(tried))
 
 
 def _release_of(asked: OperationRequest) -> str:
