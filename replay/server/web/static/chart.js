@@ -9,7 +9,8 @@ const REST_MS = 250;
 
 /** @typedef {{begin: number, end: number}} Span milliseconds since 1970 */
 
-const charts = [...document.querySelectorAll("svg[data-begin]")].filter((one) => one instanceof SVGSVGElement);
+/** @type {SVGSVGElement[]} */
+let charts = [];
 
 /** The zone of the page; that of the server has no name that a browser knows. */
 const zone = document.body.dataset.zone || "UTC";
@@ -133,15 +134,21 @@ const said = document.createElement("p");
 said.id = "hover";
 said.hidden = true;
 document.body.append(said);
-for (const chart of charts) {
-  // What a browser would show after a while is shown at once.
-  for (const title of chart.querySelectorAll("title")) {
-    title.parentElement?.setAttribute("data-said", title.textContent || "");
-    title.remove();
+function begin() {
+  charts = [...document.querySelectorAll("svg[data-begin]")].filter((one) => one instanceof SVGSVGElement);
+  for (const chart of charts) {
+    // What a browser would show after a while is shown at once.
+    for (const title of chart.querySelectorAll("title")) {
+      title.parentElement?.setAttribute("data-said", title.textContent || "");
+      title.remove();
+    }
+    chart.addEventListener("pointermove", (event) => hover(chart, event));
+    chart.addEventListener("pointerleave", leave);
+    chart.addEventListener("pointerdown", (event) => press(chart, event));
+    chart.addEventListener("wheel", (event) => wheel(chart, event), { passive: false });
   }
-  chart.addEventListener("pointermove", (event) => hover(chart, event));
-  chart.addEventListener("pointerleave", leave);
-  chart.addEventListener("pointerdown", (event) => press(chart, event));
-  chart.addEventListener("wheel", (event) => wheel(chart, event), { passive: false });
+  for (const words of document.querySelectorAll("[data-scripted]")) words.removeAttribute("hidden");
 }
-for (const words of document.querySelectorAll("[data-scripted]")) words.removeAttribute("hidden");
+
+begin();
+document.addEventListener("plinian-page", begin);

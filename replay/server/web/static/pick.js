@@ -16,13 +16,18 @@ function put(box) {
   field.setSelectionRange(field.value.length, field.value.length);
 }
 
-for (const box of document.querySelectorAll("input[data-into]")) {
-  if (!(box instanceof HTMLInputElement)) continue;
-  box.hidden = false;
-  box.addEventListener("change", () => put(box));
-  box.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault(); // Enter adds the name, and runs nothing yet
-    put(box);
-  });
+function begin() {
+  for (const box of document.querySelectorAll("input[data-into]")) {
+    if (!(box instanceof HTMLInputElement)) continue;
+    box.hidden = false;
+    box.addEventListener("change", () => put(box));
+    box.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // Enter adds the name, and runs nothing yet
+      put(box);
+    });
+  }
 }
+
+begin();
+document.addEventListener("plinian-page", begin);

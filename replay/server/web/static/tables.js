@@ -71,15 +71,20 @@ function hasPages(table) {
   return around.nextElementSibling?.matches("nav.pager") || false;
 }
 
-for (const table of document.querySelectorAll("main table:not([data-sorts=no])")) {
-  if (!(table instanceof HTMLTableElement) || hasPages(table)) continue;
-  if ((table.tBodies[0]?.rows.length || 0) < 2 || table.closest("#events, #panel, #time")) continue;
-  for (const [head, place] of headsOf(table)) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
-    button.append(...head.childNodes);
-    button.addEventListener("click", () => sort(table, head, place));
-    head.append(button);
+function begin() {
+  for (const table of document.querySelectorAll("main table:not([data-sorts=no])")) {
+    if (!(table instanceof HTMLTableElement) || hasPages(table)) continue;
+    if ((table.tBodies[0]?.rows.length || 0) < 2 || table.closest("#events, #panel, #time")) continue;
+    for (const [head, place] of headsOf(table)) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      button.addEventListener("click", () => sort(table, head, place));
+      head.append(button);
+    }
   }
 }
+
+begin();
+document.addEventListener("plinian-page", begin);

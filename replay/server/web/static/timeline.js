@@ -376,6 +376,7 @@ function begin() {
   if (!whole || !last) return;
   document.addEventListener("click", clicked);
   window.addEventListener("popstate", () => follow(current()));
+  document.addEventListener("plinian-go", (event) => event instanceof CustomEvent && go({ position: event.detail }, false));
   for (const form of document.querySelectorAll("form.go")) form.addEventListener("submit", goFormSent);
   place("events").addEventListener("submit", filterSent);
   setUpKeys();
