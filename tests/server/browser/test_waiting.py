@@ -27,7 +27,7 @@ def test_a_page_that_does_not_come_at_once_is_announced(look: Callable[..., Watc
     page.get_by_role("link", name="Nodes", exact=True).first.click(no_wait_after=True)
     page.wait_for_timeout(1500)
     held[0].continue_()
-    expect(page).to_have_title(re.compile("^Nodes at @1901"))
+    expect(page).to_have_title(re.compile(r"^Nodes at [0-9:]+ \(@1901\)"))
     assert _told(page) == "The server computes the page …"
 
 
@@ -36,5 +36,5 @@ def test_a_page_that_comes_at_once_is_not(look: Callable[..., Watched]) -> None:
     page.clock.install()  # The time of the page stands still.
     page.evaluate(NOTE)
     page.get_by_role("link", name="Help", exact=True).first.click()
-    expect(page).to_have_title(re.compile("^Help at @1901"))
+    expect(page).to_have_title(re.compile(r"^Help at [0-9:]+ \(@1901\)"))
     assert _told(page) is None
