@@ -61,12 +61,19 @@ def summary_lines(page: FirstPage, style: Style = PLAIN) -> Iterator[str]:
     if overview is not None:
         said = overview.sentence
         yield from paragraph(f"{said[:1].upper()}{said[1:]}.", style)
+    if not summary.clusters:
+        yield "\nFill it:\n"
+        yield from _commands([*_BEGIN[1:], _HELP], page.option, style)
+        return
     if not summary.cluster:
         yield from paragraph(f"Choose one with --cluster: {', '.join(summary.clusters)}.", style)
     yield "\nAsk next:\n"
     then = f" --at {page.at}" if page.at else ""
     first = [(f"{command}{then}", about) for command, about in (*_worst(overview), _OVERVIEW)]
-    yield from _commands([*first, *_NEXT, _HELP], page.option, style)
+    option = page.option
+    if len(summary.clusters) > 1:
+        option += f" --cluster {summary.cluster or summary.clusters[0]}"
+    yield from _commands([*first, *_NEXT, _HELP], option, style)
 
 
 def beginning_lines(place: str, others: Sequence[str], style: Style = PLAIN) -> Iterator[str]:
@@ -95,7 +102,10 @@ def _joined(texts: Sequence[str]) -> str:
 
 def _commands(commands: Commands, option: str, style: Style) -> Iterator[str]:
     """Yield commands with what each shows: beside them, or where that is too wide below them."""
-    texts = [(f"{command}{option}", about) for command, about in commands]
+    texts = [
+        (command if command == _HELP[0] else f"{command}{option}", about)
+        for command, about in commands
+    ]
     longest = max(len(command) for command, _ in texts)
     is_narrow = longest + max(len(about) for _, about in texts) + 5 > (style.width or _WIDTH)
     for command, about in texts:

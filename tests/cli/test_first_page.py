@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
+import plinian
 from plinian.replay.cli.absent_commands import _ABSENT
 from plinian.replay.cli.commands import COMMANDS
 
@@ -54,11 +57,33 @@ def test_the_commands_that_it_names_find_the_log_and_exist(run: Run, demo_log: s
     for line in named:
         words = line.split("   ")[0].split()
         assert words[1] in COMMANDS or words[1] == "--help"
-        assert words[-2:] == ["--log", demo_log]
+        assert words[-2:] == ["--log", demo_log] or words[1] == "--help"
     why = next(line for line in named if " why " in line).split("   ")[0].split()
     assert why[-4:-2] == ["--at", "2026-11-21T01:53:36Z"]
     assert "At 2026-11-21T01:53:36Z there are 5 nodes, " in result.stdout
     assert run(*why[1:]).exit_code == 0
+
+
+def test_of_several_clusters_it_says_which_and_asks_about_one(run: Run, tmp_path: Path) -> None:
+    node: dict[str, Any] = {"apiVersion": "v1", "kind": "Node"}
+    for cluster, count in (("west", 1), ("east", 2)):
+        node["metadata"] = {"name": "n1", "uid": "u", "resourceVersion": str(count)}
+        (tmp_path / "node.json").write_text(json.dumps(node))
+        assert run("ingest", "node.json", "--cluster", cluster, "--log", "log.db").exit_code == 0
+    both = run("--log", "log.db").stdout
+    assert "2 clusters" in both
+    assert "Choose one with --cluster: east, west." in both
+    assert "plinian overview --log log.db --cluster east" in both
+    one = run("--log", "log.db", "--cluster", "west").stdout
+    assert " of cluster west" in one
+    assert "plinian overview --log log.db --cluster west" in one
+
+
+def test_an_empty_log_is_to_be_filled(run: Run, tmp_path: Path) -> None:
+    with plinian.open(tmp_path / "log.db", create=True):
+        pass
+    lines = run("--log", "log.db").stdout.splitlines()
+    assert lines[:3] == ["log.db: no events.", "", "Fill it:"]
 
 
 def test_options_that_it_does_not_have_show_the_help(run: Run) -> None:
