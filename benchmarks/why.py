@@ -16,6 +16,8 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.belief.stored_belief import build_beliefs
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
+from plinian.replay.overview.overview import overview_at
+from plinian.replay.overview.overview_task import OverviewTask
 from plinian.replay.sessions.session_answer import session_at
 from plinian.replay.truth.truth import build_index
 
@@ -26,6 +28,8 @@ NODES, JOBS, WAITING, PODS_OF_A_JOB = 5_000, 1_900, 100, 10
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 ASKED = ("podgroup/ml/waits-3", "pod/ml/waits-3-1", "queue/b", "node/n00001")
 LIMIT_MS = 3_000.0
+OVERVIEW_SESSIONS = 12
+"""An overview runs two sessions, and asks, compares and checks all objects beside."""
 CONF = """
 actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:
@@ -51,6 +55,12 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
         yield _milliseconds(f"cache and one session, {size}", alone.cpu, None)
         for named in ASKED:
             yield _milliseconds(f"why {named}, {size}", _asked(log, named), LIMIT_MS)
+        moment = log.moment("end")
+        with clock() as took:
+            found = overview_at(log, OverviewTask(moment=moment, release=RELEASE))
+        assert found.waiting, "jobs wait"
+        most = OVERVIEW_SESSIONS * alone.cpu * 1000
+        yield _milliseconds(f"overview, {size}", took.cpu, most)
 
 
 def written(folder: Path, scale: float) -> str:
