@@ -58,7 +58,7 @@ def words(text: str, links: PageLinks | None) -> Markup:
     """Return words as HTML, with their links."""
     if isinstance(text, Words):
         return Markup("").join(words(part, links) for part in text.parts)
-    return _marked(text, escape(one_line(_said(text))), links)
+    return _marked(text, escape(one_line(_said(text, links))), links)
 
 
 def cell(text: str, links: PageLinks | None) -> Markup:
@@ -67,12 +67,12 @@ def cell(text: str, links: PageLinks | None) -> Markup:
         return Markup("").join(cell(part, links) for part in text.parts)
     if text in {"", NONE}:
         return Markup('<span class="none">{}</span>').format(text)
-    return _marked(text, breakable(_said(text)), links)
+    return _marked(text, breakable(_said(text, links)), links)
 
 
-def _said(text: str) -> str:
-    """Return a name as a page says it: a link has the whole as its hint."""
-    return short_name(text) if isinstance(text, Ref) else text
+def _said(text: str, links: PageLinks | None) -> str:
+    """Return a name as a page says it: a link has the whole as its hint, so it can be short."""
+    return short_name(text) if isinstance(text, Ref) and links is not None else text
 
 
 def _marked(text: str, shown: Markup, links: PageLinks | None) -> Markup:

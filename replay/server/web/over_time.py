@@ -39,6 +39,7 @@ _BEYOND = 8
 """A limit so many times as high as all that is held is named, and not drawn."""
 
 _ROOM = 1.08
+"""The height of a chart, as a part of the highest value in it."""
 
 _TICKS = 8
 

@@ -21,6 +21,9 @@ from .look import Look, seconds
 HALF = 30
 """Rows before the position, and after it."""
 
+LONGEST = 300_000
+"""In a log of more events, a text that no actor has would be looked for too long."""
+
 MOST_READ = 500
 """So many events are looked at for who caused them."""
 
@@ -132,7 +135,12 @@ def _guessed(log: Log, word: str) -> tuple[str, str]:
 
 
 def actors_like(log: Log, text: str) -> list[str]:
-    """Return who caused some of the last events, of those whose name has a text."""
+    """Return who caused some of the last events, of those whose name has a text.
+
+    In a long log they are not looked for.
+    """
+    if log.store.last(log.branch) > LONGEST:
+        return []
     query = Query(
         branch=log.branch, cluster=log.cluster, actor=text, newest_first=True, limit=MOST_READ
     )
