@@ -1,4 +1,4 @@
-"""Kubeconfigs for a server: one context for each moment."""
+"""Kubeconfigs for a server: two contexts for each moment, as it was and as if it were now."""
 
 from __future__ import annotations
 
