@@ -46,7 +46,7 @@ class SingleCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-_MAY_STAND_BEFORE = frozenset({"log", "namespace", "cluster", "branch", "output", "tz"})
+_MAY_STAND_BEFORE = frozenset({"log", "namespace", "cluster", "branch", "output", "out", "tz"})
 """Options that an alias of the program may have, which another value on the command line beats."""
 
 
