@@ -35,7 +35,7 @@ def path(log: Log, look: Look, kind: str, key: str) -> BlockPage:
             chip("equal nodes together", chosen=not shown, nodes=None),
             chip("each node", chosen=shown == ALL, nodes=ALL),
         )
-        links = [Sentence(Words(*joined(some, " · "))) for some in (leads, chips)]
+        links = [Sentence(Words(*joined(some, " · ")), "leads") for some in (leads, chips)]
         yield Section([*first.blocks, *links])
         yield from others
 
