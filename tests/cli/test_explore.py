@@ -159,7 +159,7 @@ def test_the_report_has_what_a_bug_report_needs(explored: Explored) -> None:
 
 def test_the_scenario_that_is_written_has_the_same_race(explored: Explored) -> None:
     less = explored.folder / "less.case.json"
-    ran = run("explore", less, *SEARCH, "--steps", "100")
+    ran = run("explore", less, *ALL_ORDERS, "--steps", "100")
     assert ran.exit_code == 0, ran.output
     kinds = [
         event["object"]["kind"]

@@ -108,7 +108,7 @@ def test_a_page_of_the_server_is_one_file_too(run: Run, demo_log: str, tmp_path:
     place = tmp_path / "queues.html"
     run("report", "--page", "queues", "--at", "@1901", "--log", demo_log, "-o", str(place))
     found = Page(place.read_text("utf-8"))
-    assert "Queues at @1901" in " ".join(found.text.split())
+    assert "Queues at 01:53:36 (@1901)" in " ".join(found.text.split())
     assert place.read_text("utf-8") == plinian.web_page(demo_log, "queues", at="@1901")
 
 
