@@ -67,6 +67,13 @@ def test_the_time_of_a_link_is_that_of_its_event(client: httpx.Client, log: Log)
     assert shown[1][4] == f"{span_of_day(event.span)} @{position}"
 
 
+def test_times_of_the_day_of_the_page_have_no_date(client: httpx.Client) -> None:
+    opened = [row[1] for row in page_at(client, f"{AT}/sessions").tables["Sessions"][1:]]
+    assert all(re.fullmatch(r"(by )?01:5[0-9]:[0-9]{2}(\.[0-9]+)?", text) for text in opened)
+    words = " ".join(page_at(client, f"{AT}/jobs/over-time").text.split())
+    assert "From 01:52:36" in words
+
+
 def test_a_time_of_another_day_has_its_date(tmp_path: Path) -> None:
     place = tmp_path / "log.db"
     with plinian.open(place, create=True) as log:

@@ -24,7 +24,7 @@ from ..withheld import Withheld
 from .answers import LaterAnswer, MovedPoint, PageAnswer, PageRequest, inputs_of, look_up
 from .assets import assets
 from .blocks import BlockPage, page_blocks
-from .link_times import in_zone, with_times
+from .link_times import day_of, in_zone, with_times, without_day
 from .page import Page
 from .pages import PAGES
 
@@ -63,7 +63,8 @@ def _values(answer: PageAnswer) -> dict[str, Any]:
 def _finished(log: Log, answer: PageAnswer, page: object) -> str:
     look, site = answer.look, answer.site
     timed = with_times(log, str(page), look, site.when)
-    return _withheld(answer, in_zone(timed, look.zone))
+    shown = without_day(in_zone(timed, look.zone), day_of(site.when, look.zone))
+    return _withheld(answer, shown)
 
 
 def _withheld(answer: PageAnswer, text: object) -> str:

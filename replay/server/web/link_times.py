@@ -24,6 +24,7 @@ One of ``at-event`` has the time of the event itself also at the position of the
 
 _TAG = re.compile(r"(<[^>]*>)")
 _TIME = re.compile(r'<time[^>]*datetime="([^"]+)"')
+_ELEMENT = re.compile(r"(<time[^>]*>)([^<]+)</time>")
 _AS_WRITTEN = ("<code", "<pre", "<textarea")
 """Elements whose text is copied, or is as an object has it."""
 
@@ -66,6 +67,19 @@ def day_of(span: TimeSpan, zone: Zone | None) -> str:
     """Return the day of a time in a zone, as in ``2026-11-21``; empty if it is not known."""
     text = times_in(exact_text(span) or known_text(span), zone)
     return text[:_DAY] if text[:1].isdigit() else ""
+
+
+def without_day(page: str, day: str) -> str:
+    """Return a page whose times of its own day are without their date: its head has it.
+
+    :param day: as in ``2026-11-21``; empty if it is not known.
+    """
+
+    def of_day(match: re.Match[str]) -> str:
+        text = match[2]
+        return f"{match[1]}{time_of_day(text) if text.startswith(day) else text}</time>"
+
+    return _ELEMENT.sub(of_day, page) if day else page
 
 
 def in_zone(page: str, zone: Zone | None) -> str:
