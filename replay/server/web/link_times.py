@@ -70,7 +70,7 @@ def day_of(span: TimeSpan, zone: Zone | None) -> str:
 
 
 def without_day(page: str, day: str) -> str:
-    """Return a page whose times of its own day are without their date: its head has it.
+    """Return a page with the times of its day without their date, which its head has.
 
     :param day: as in ``2026-11-21``; empty if it is not known.
     """
