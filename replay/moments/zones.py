@@ -28,6 +28,7 @@ _TIMES = re.compile(
 
 _NO_ZONE = re.compile(rf"\d{{4}}-\d\d-\d\d[Tt ]{_CLOCK}", re.ASCII)
 _WRITTEN = re.compile(rf"(\d{{4}}-\d\d-\d\dT)({_CLOCK})(Z|[+-]\d\d:\d\d)", re.ASCII)
+_ZONED = re.compile(rf"({_CLOCK})(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class Zone(NamedTuple):
@@ -142,4 +143,4 @@ def time_of_day(text: str) -> str:
     days = {match[1] for match in _WRITTEN.finditer(text)}
     if len(days) != 1:
         return text
-    return re.sub(rf"({_CLOCK})(?:Z|[+-]\d\d:\d\d)", r"\1", text.replace(days.pop(), ""))
+    return _ZONED.sub(r"\1", text.replace(days.pop(), ""))

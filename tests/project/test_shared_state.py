@@ -40,6 +40,7 @@ WITH_THREADS = {
     "replay/server/kubernetes/served_branch.py": "one thread, which alone has the branch",
     "replay/server/client_patience.py": "no thread: timers of the event loop",
     "replay/server/api/routes.py": "no thread: tasks of the event loop",
+    "replay/server/web/streamed_pages.py": "no thread: a task of the event loop",
     "replay/server/mcp/door.py": "no thread: a task of the event loop",
     "replay/server/mcp/stdio.py": "a thread has the event loop, and the first one only waits",
     "replay/server/kept_answers.py": "a lock around the answers that threads keep",
