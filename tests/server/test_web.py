@@ -39,6 +39,11 @@ def test_points_become_positions(server: Running) -> None:
     assert opened.revision is not None
 
 
+def test_a_slash_at_the_end_leads_to_the_page(server: Running) -> None:
+    assert _moved(server, "/@1901/") == "/@1901"
+    assert _moved(server, "/@1901/jobs/?tz=local") == "/@1901/jobs?tz=local"
+
+
 def _last(server: Running) -> int:
     return int(server.client.get("/plinian/v1/about").json()["last"])
 

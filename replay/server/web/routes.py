@@ -318,6 +318,12 @@ def _position(log: Log, text: str) -> int:
 
 
 async def _nothing(request: Request) -> Response:
+    """Refuse a path that no page has; one that ends with a slash leads to the page without it."""
+    path = request.scope["path"]
+    if path.endswith("/"):
+        query = f"?{request.url.query}" if request.url.query else ""
+        place = f"{request.scope.get(PREFIX, '')}{quote(path.rstrip('/'), safe='/@:')}{query}"
+        return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
     fault = _NoPage("there is no such page", now="choose one from the navigation")
     return await _fault_page(request, fault)
 
