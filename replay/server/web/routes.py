@@ -80,6 +80,8 @@ def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         if PREFIX in request.scope:
             return _remember_token(request)
+        if request.scope["path"].endswith("/"):
+            return _without_slash(request)
         try:
             if (
                 page.long
@@ -317,13 +319,18 @@ def _position(log: Log, text: str) -> int:
     return position_of(log, text) if position is None else position
 
 
+def _without_slash(request: Request) -> Response:
+    """Go to the page whose address a person wrote with a slash at its end."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    path = quote(request.scope["path"].rstrip("/"), safe="/@:")
+    place = f"{request.scope.get(PREFIX, '')}{path}{query}"
+    return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
+
+
 async def _nothing(request: Request) -> Response:
-    """Refuse a path that no page has; one that ends with a slash leads to the page without it."""
-    path = request.scope["path"]
-    if path.endswith("/"):
-        query = f"?{request.url.query}" if request.url.query else ""
-        place = f"{request.scope.get(PREFIX, '')}{quote(path.rstrip('/'), safe='/@:')}{query}"
-        return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
+    """Refuse a path that no page has."""
+    if request.scope["path"].endswith("/"):
+        return _without_slash(request)
     fault = _NoPage("there is no such page", now="choose one from the navigation")
     return await _fault_page(request, fault)
 
