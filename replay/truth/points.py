@@ -7,7 +7,9 @@
 - ``10:42:07``, ``10:42``: at this time of day, on the last day of the log that has it.
 - ``session:12``: when the scheduler opened its 12th session in the log: what that session knew.
 - ``now``: at the current time.
-- ``-5m``: this long before the last time in the log.
+- ``-5m``, ``5 minutes ago``: this long before the last time in the log.
+- ``yesterday 14:00``, ``today 14:00``: then, if the log ends today; without a time, when the day
+  began.
 - ``end``: everything.
 - ``what-if@1042``, ``what-if``: the same on a branch.
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from time import time_ns
+from types import MappingProxyType
 from typing import TypeAlias
 
 import msgspec
@@ -37,11 +40,18 @@ _DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python does not convert more digits.
 _LAST_REVISION = 2**63 - 1
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z?")
+_AGO = re.compile(
+    r"([0-9]{1,9}) ?(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?)?|d(?:ays?)?) ago"
+)
+_DAY_WORD = re.compile(rf"(today|yesterday)(?: ({_CLOCK.pattern}))?")
 _MINUTES = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2})((?:[Zz]|[+-][0-9:]+)?)")
 _DAY_US = 86_400 * SECOND_US
+_UNIT_US = MappingProxyType(
+    {"s": SECOND_US, "m": 60 * SECOND_US, "h": 3_600 * SECOND_US, "d": _DAY_US}
+)
 _FORMS = (
     "write @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date, a "
-    "duration such as -5m, session:N, now, or end"
+    "duration such as -5m or '5 minutes ago', 'yesterday 14:00', session:N, now, or end"
 )
 
 Point: TypeAlias = str | datetime | Moment
@@ -199,6 +209,10 @@ def _time_named(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]
         if text.startswith("-"):
             # A list of 17:40:00 ends the log with that second; ten minutes before is 17:30:00.
             return (span_of_read(last).earliest or last) - parse_duration(text[1:]), ""
+        if (ago := _AGO.fullmatch(text)) is not None:
+            return _before_the_end(text, last, int(ago[1]) * _UNIT_US[ago[2][0]])
+        if (day := _DAY_WORD.fullmatch(text)) is not None:
+            return _on_day_of_end(text, last, day, zone)
         if _DATE.fullmatch(text):
             return zone.micros(text), f"{text} is the beginning of that day, in {zone.name}"
         if _CLOCK.fullmatch(text):
@@ -212,10 +226,29 @@ def _time_named(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]
     return time, ""
 
 
+def _before_the_end(text: str, last: int, micros: int) -> tuple[int, str]:
+    time = (span_of_read(last).earliest or last) - micros
+    return time, f"{text} is read as {format_time(time)}, so long before the end of the log"
+
+
+def _on_day_of_end(text: str, last: int, day: re.Match[str], zone: Zone) -> tuple[int, str]:
+    """Return a time of the day on which the log ends, or of the day before."""
+    clock = day[2] or "00:00"
+    zone = UTC_ZONE if clock.endswith("Z") else zone
+    ends = last - (_DAY_US if day[1] == "yesterday" else 0)
+    time = zone.micros(zone.moment(ends).date().isoformat(), _of_day(clock))
+    return time, f"{text} is read as {format_time(time)}: today is the day on which the log ends"
+
+
+def _of_day(clock: str) -> int:
+    """Return the microseconds of a time of day."""
+    seconds = clock if clock.count(":") > 1 else f"{clock.rstrip('Z')}:00"
+    return parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
+
+
 def _on_a_day(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]:
     """Return a time of day on the last day on which it is within the log."""
-    seconds = text if text.count(":") > 1 else f"{text}:00"
-    own = parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
+    own = _of_day(text)
     # On the last day, the time may be after the end of the log; then that of the day before is
     # meant.
     days = (zone.moment(end).date().isoformat() for end in (last, last - _DAY_US))

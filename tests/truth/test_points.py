@@ -12,6 +12,7 @@ from plinian.engine.errors import PointUnknown
 from plinian.engine.kubernetes.units import SECOND_US, format_time, parse_time
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.moments.moment import remarks_on
+from plinian.replay.moments.zones import zone_of
 from plinian.replay.truth.points import resolve
 
 DAY = parse_time("2026-01-02T00:00:00Z")
@@ -36,6 +37,12 @@ def store(tmp_path: Path) -> Iterator[LogStore]:
         ("23:00:00", "2026-01-02T23:00:00Z", 10),
         ("02:30", "2026-01-03T02:30:00Z", 10),
         ("02:59:59.999999Z", "2026-01-03T02:59:59.999999Z", 10),
+        ("60 minutes ago", "2026-01-03T02:00:00Z", 10),
+        ("1 h ago", "2026-01-03T02:00:00Z", 10),
+        ("2hours ago", "2026-01-03T01:00:00Z", 10),
+        ("today 02:30", "2026-01-03T02:30:00Z", 10),
+        ("today", "2026-01-03T00:00:00Z", 10),
+        ("yesterday 23:00", "2026-01-02T23:00:00Z", 10),
         ("2026-01-03", "2026-01-03T00:00:00Z", 10),
         ("2026-01-04", "2026-01-04T00:00:00Z", 20),
     ],
@@ -53,6 +60,12 @@ def test_how_a_time_of_day_was_understood_is_said(store: LogStore) -> None:
     assert remark.startswith("23:00 is read as 2026-01-02T23:00:00Z")
     (remark,) = remarks_on(resolve(store, "2026-01-03"))
     assert remark == "2026-01-03 is the beginning of that day, in UTC"
+    (remark,) = remarks_on(resolve(store, "10 minutes ago"))
+    assert remark == (
+        "10 minutes ago is read as 2026-01-03T02:50:00Z, so long before the end of the log"
+    )
+    (remark,) = remarks_on(resolve(store, "yesterday 23:00"))
+    assert remark.endswith("23:00:00Z: today is the day on which the log ends")
     assert remarks_on(resolve(store, "2026-01-02T23:00:00Z")) == []
 
 
@@ -74,7 +87,17 @@ def test_a_revision_that_is_yet_to_come_is_told_of(store: LogStore) -> None:
     assert remark == "rv:21 is after the last known revision (rv:20): showing the end"
 
 
-@pytest.mark.parametrize("text", ["25:00", "10:61", "2026-13-01", "10:42:07+01:00", "noon", "-5"])
+ODD = ("5 months ago", "ago", "-1 h ago", "yesterday 25:00", "tomorrow", "yesterday  10:00")
+
+
+def test_the_day_on_which_the_log_ends_is_one_of_the_zone(store: LogStore) -> None:
+    moment = resolve(store, "today 20:00", zone=zone_of("America/New_York"))
+    assert moment.label == "2026-01-03T01:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "text", ["25:00", "10:61", "2026-13-01", "10:42:07+01:00", "noon", "-5", *ODD]
+)
 def test_what_is_no_time_is_refused(store: LogStore, text: str) -> None:
     with pytest.raises(PointUnknown, match="invalid point"):
         resolve(store, text)

@@ -11,8 +11,8 @@ from .blocks import drawn
 from .look import Look
 
 POINT_FORMS = (
-    "A time as 01:53:36 or 2026-11-21T01:53:36Z, a position as @1042, -5m (before the end), "
-    "rv:NUMBER, session:NUMBER or end"
+    "A time as 01:53:36 or 2026-11-21T01:53:36Z, a position as @1042, -5m or 10 minutes "
+    "ago (before the end), yesterday 14:00, rv:NUMBER, session:NUMBER or end"
 )
 """What a box for a moment takes: all that the command line takes."""
 
