@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from decisions import decided
+from ingest.test_exported_logs import STACK
 from ingest.test_external_inputs import lines, usage
 from ingest.test_scheduler_conf import CONF
 from plinian.engine.ingest.format_registry import FORMATS
@@ -22,6 +23,8 @@ GIVEN = ("audit-*", "list-*", "watch-*.jsonl.gz", "kubectl-*", "snapshot-*.json.
 def inputs(folder: Path) -> list[str]:
     """Return inputs of every format; some are excerpts of others, so that they overlap."""
     conf, measured = folder / "scheduler.conf", folder / "usage.jsonl"
+    panic = folder / "panic.txt"
+    panic.write_text("\n".join(STACK), "utf-8")
     scenario = folder / "a.case.json"
     conf.write_text(CONF, "utf-8")
     measured.write_bytes(lines(usage()))
@@ -31,7 +34,7 @@ def inputs(folder: Path) -> list[str]:
     recorded = sorted(path for path in RECORDING.iterdir() if path.name.startswith("watch"))
     # What tells who made a version comes after the versions, and before other ones.
     recorded.insert(3, RECORDING / "audit.log.xz")
-    return list(map(str, [*given, conf, measured, scenario, *recorded]))
+    return list(map(str, [*given, conf, measured, scenario, panic, *recorded]))
 
 
 def told(store: LogStore, *paths: str) -> IngestSummary:

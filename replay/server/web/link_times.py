@@ -16,15 +16,15 @@ from ...moments.times import exact_text, is_known, known_text, with_spans
 from ...moments.zones import Zone, time_of_day, times_in
 from .look import Look
 
-_LINK = re.compile(r'(class="at(-event)?"[^>]*>)@([0-9]{1,18})</a>')
+_LINK = re.compile(r'(<a\sclass="at(-event)?"[^<>]*>)@([0-9]{1,18})</a>')
 """A link to a moment, as :func:`~replay.render.blocks.moment_ref` and templates write it.
 
 One of ``at-event`` has the time of the event itself also at the position of the page.
 """
 
-_TAG = re.compile(r"(<[^>]*>)")
+_TAG = re.compile(r"(<[^<>]*>)")
 _TIME = re.compile(r'<time[^>]*datetime="([^"]+)"')
-_ELEMENT = re.compile(r"(<time[^>]*>)([^<]+)</time>")
+_ELEMENT = re.compile(r"(<time[^<>]*>)([^<]+)</time>")
 _AS_WRITTEN = ("<code", "<pre", "<textarea")
 """Elements whose text is copied, or is as an object has it."""
 

@@ -15,7 +15,7 @@ from .files import CONTENT
 FRAME_SECONDS = 0.25
 """So long a page waits for its content before it sends the frame."""
 
-_TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+_TITLE = re.compile(r"<title>([^<]*)</title>")
 
 FaultPage = Callable[[Exception], Awaitable[Response]]
 """Returns the page of a fault."""
