@@ -155,7 +155,7 @@ def test_a_binding_shows_until_a_version_tells_the_node(store: LogStore) -> None
         ("@9", "beyond the end"),
         ("rv:5", "before the log's first revision"),
         ("rv:x", "decimal"),
-        ("yesterday", "invalid point"),
+        ("noon", "invalid point"),
         ("1969-01-01T00:00:00Z", "before the log begins"),
         ("nowhere@1", "no branch"),
     ],

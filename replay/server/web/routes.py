@@ -80,8 +80,6 @@ def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         if PREFIX in request.scope:
             return _remember_token(request)
-        if request.scope["path"].endswith("/"):
-            return _without_slash(request)
         try:
             if (
                 page.long
@@ -328,7 +326,7 @@ def _without_slash(request: Request) -> Response:
 
 
 async def _nothing(request: Request) -> Response:
-    """Refuse a path that no page has."""
+    """Refuse a path that no page has; with a slash too many it may lead to the timeline."""
     if request.scope["path"].endswith("/"):
         return _without_slash(request)
     fault = _NoPage("there is no such page", now="choose one from the navigation")
