@@ -177,14 +177,14 @@ or a PodGroup the queue that is full, if that is the answer, and else its gang."
         yield from why_lines(why, depth=self.verbose, style=style)
         if not self.what_would_help:
             return
-        from ..render.tables import paragraph  # noqa: PLC0415
+        from ..render.tables import paragraph, whole_sentence  # noqa: PLC0415
         from ..render.would_help import help_lines  # noqa: PLC0415
         from ..what_if.help import HelpedWhy  # noqa: PLC0415
 
         if isinstance(why, HelpedWhy) and why.would_help is not msgspec.UNSET:
             yield from help_lines(why.would_help, depth=self.verbose, style=style)
         for said in self.beside_document(why):
-            yield from ("\n", *paragraph(f"{said[:1].upper()}{said[1:]}.", style))
+            yield from ("\n", *paragraph(whole_sentence(said), style))
 
     def notes(self, why: Why) -> Sequence[str]:
         """Return which session is the answer's."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..answers.amounts import joined
 from ..overview.problems import ProblemKind
-from .tables import PLAIN, Style, paragraph
+from .tables import PLAIN, Style, paragraph, whole_sentence
 
 if TYPE_CHECKING:
     from ..logs.log_summary import LogSummary
@@ -57,10 +58,9 @@ def summary_lines(page: FirstPage, style: Style = PLAIN) -> Iterator[str]:
     yield from paragraph(f"{summary.sentence}.", style)
     if page.objects:
         when = page.at or "the end"
-        yield from paragraph(f"At {when} there are {_joined(page.objects)}.", style)
+        yield from paragraph(f"At {when} there are {joined(page.objects)}.", style)
     if overview is not None:
-        said = overview.sentence
-        yield from paragraph(f"{said[:1].upper()}{said[1:]}.", style)
+        yield from paragraph(whole_sentence(overview.sentence), style)
     if not summary.clusters:
         yield "\nFill it:\n"
         yield from _commands([*_BEGIN[1:], _HELP], page.option, style)
@@ -94,10 +94,6 @@ def _worst(overview: Overview | None) -> Commands:
         if ProblemKind(problem.kind) is ProblemKind.WAITING and problem.objects:
             return ((f"plinian why {problem.objects[0]}", "why it waits"),)
     return ()
-
-
-def _joined(texts: Sequence[str]) -> str:
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else texts[0]
 
 
 def _commands(commands: Commands, option: str, style: Style) -> Iterator[str]:

@@ -26,7 +26,7 @@ from .blocks import (
     moment_ref,
     object_ref,
 )
-from .tables import Table
+from .tables import Table, whole_sentence
 
 _TITLES: Mapping[ProblemKind, str] = MappingProxyType(
     {
@@ -68,7 +68,7 @@ def overview_sections(overview: Overview, zone: Zone | None = None) -> Iterator[
     yield Section(
         [
             f"overview at {when} as {asked.release}, configuration {asked.conf}",
-            Sentence(f"{overview.sentence[:1].upper()}{overview.sentence[1:]}.", "sentence"),
+            Sentence(whole_sentence(overview.sentence), "sentence"),
             *_placed(overview),
         ]
     )

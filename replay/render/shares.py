@@ -33,7 +33,7 @@ from .blocks import (
     Words,
     object_ref,
 )
-from .tables import NONE, Table, TextColumn, table_of
+from .tables import NONE, Table, TextColumn, table_of, whole_sentence
 
 _KEPT = ("deserved", "holds")
 _LISTED = 40
@@ -48,9 +48,9 @@ def shares_sections(shares: Shares) -> Iterator[Section]:
     yield Section(
         [
             f"shares{about} at {when} as {asked.release}, configuration {asked.conf}",
-            Sentence(_capital(shares.sentence), "sentence"),
-            *(Sentence(_capital(text), "blank") for text in shares.decided),
-            *([Sentence(_capital(shares.unsure), "blank")] if shares.unsure else []),
+            Sentence(whole_sentence(shares.sentence), "sentence"),
+            *(Sentence(whole_sentence(text), "blank") for text in shares.decided),
+            *([Sentence(whole_sentence(shares.unsure), "blank")] if shares.unsure else []),
         ]
     )
     if not shares.queues:
@@ -64,10 +64,6 @@ def shares_sections(shares: Shares) -> Iterator[Section]:
     yield from _relations(shares)
     yield from _reclaim(shares)
     yield _further(shares)
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 class _Cell:
@@ -239,7 +235,7 @@ def _rounds(shares: Shares, entry: Entitlement) -> Section:
             )
     heads = ("ROUND", "RESOURCE", "REMAINS", "WEIGHT", "PART", "SUM", "DESERVED", "BOUNDED BY")
     kept = ("RESOURCE", "REMAINS", "PART", "DESERVED")
-    said = [Sentence(_capital(text), "blank") for text in _ends(shares, entry.rounds)]
+    said = [Sentence(whole_sentence(text), "blank") for text in _ends(shares, entry.rounds)]
     return _titled("How it came to what it deserves", Table(heads, rows, keep=kept), *said)
 
 

@@ -189,6 +189,11 @@ def stream_lines(
     yield from () if endless else left_out
 
 
+def whole_sentence(text: str) -> str:
+    """Return words of an answer as a sentence that stands alone: with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def paragraph(text: str, style: Style, *, indent: str = "  ") -> Iterator[str]:
     """Yield the lines of a sentence, wrapped between words to the width of a terminal.
 

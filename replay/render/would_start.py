@@ -19,7 +19,7 @@ from .blocks import (
     block_lines,
     first_rows,
 )
-from .tables import NONE, PLAIN, Style, Table
+from .tables import NONE, PLAIN, Style, Table, whole_sentence
 from .would_help import help_sections
 
 _SHOWN = 20
@@ -38,7 +38,7 @@ def would_start_sections(found: WouldStart, *, wide: bool = False) -> Iterator[S
     asked = found.asked
     when = asked.at if asked.time == asked.at else f"{asked.at} ({asked.time})"
     head = f"try at {when} as {asked.release}, configuration {asked.conf}"
-    answer = Sentence(f"{found.sentence[:1].upper()}{found.sentence[1:]}.", "sentence")
+    answer = Sentence(whole_sentence(found.sentence), "sentence")
     yield Section([Sentence(head), answer])
     if found.refused:
         yield _remarks("Refused", found.refused)

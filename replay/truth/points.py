@@ -207,10 +207,10 @@ def _time_named(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]
         if text == "now":
             return time_ns() // 1000, f"now is {format_time(time_ns() // 1000)}"
         if text.startswith("-"):
-            # A list of 17:40:00 ends the log with that second; ten minutes before is 17:30:00.
-            return (span_of_read(last).earliest or last) - parse_duration(text[1:]), ""
+            return _before(last, parse_duration(text[1:])), ""
         if (ago := _AGO.fullmatch(text)) is not None:
-            return _before_the_end(text, last, int(ago[1]) * _UNIT_US[ago[2][0]])
+            time = _before(last, int(ago[1]) * _UNIT_US[ago[2][0]])
+            return time, f"{text} is read as {format_time(time)}, so long before the end of the log"
         if (day := _DAY_WORD.fullmatch(text)) is not None:
             return _on_day_of_end(text, last, day, zone)
         if _DATE.fullmatch(text):
@@ -226,9 +226,10 @@ def _time_named(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]
     return time, ""
 
 
-def _before_the_end(text: str, last: int, micros: int) -> tuple[int, str]:
-    time = (span_of_read(last).earliest or last) - micros
-    return time, f"{text} is read as {format_time(time)}, so long before the end of the log"
+def _before(last: int, micros: int) -> int:
+    """Return the time so long before the end of the log."""
+    # A list of 17:40:00 ends the log with that second; ten minutes before is 17:30:00.
+    return (span_of_read(last).earliest or last) - micros
 
 
 def _on_day_of_end(text: str, last: int, day: re.Match[str], zone: Zone) -> tuple[int, str]:

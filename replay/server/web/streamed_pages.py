@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from ....engine.errors import PlinianError
 from .files import CONTENT
 
 FRAME_SECONDS = 0.25
@@ -55,8 +54,6 @@ async def _parts(
     yield frame
     try:
         answer = await answering
-    except PlinianError as fault:
-        answer = await fault_page(fault)
     except Exception as fault:  # noqa: BLE001 -- the page says it, as where no frame was sent
         answer = await fault_page(fault)
     finally:
