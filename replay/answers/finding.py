@@ -21,6 +21,7 @@ class SessionFinding(msgspec.Struct, frozen=True):
     :param chain: the reasons, in the order in which the scheduler comes to them.
     :param about: the objects that the answer rests on.
     :param of: the names that the cause is about, or the causes that come after it.
+    :param begin: of the sentence, up to the reason; empty if it has none.
     """
 
     sentence: str
@@ -29,6 +30,12 @@ class SessionFinding(msgspec.Struct, frozen=True):
     chain: tuple[Link, ...] = ()
     about: tuple[ObjectKey, ...] = ()
     of: tuple[str, ...] = ()
+    begin: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The sentence without what waits, where that is said already."""
+        return self.sentence[len(self.begin) :]
 
     @property
     def full_cause(self) -> str:
@@ -70,9 +77,9 @@ class Blocked(msgspec.Struct, frozen=True):
 
     def finding(self, subject: str, *, verb: str = "waits because") -> SessionFinding:
         """Return what this means for an object."""
-        begin = f"{subject} {verb}".rstrip()
-        sentence = f"{begin} {self.because}"
-        return SessionFinding(sentence, True, self.cause, self.links, self.about, self.of)
+        begin = f"{f'{subject} {verb}'.rstrip()} "
+        sentence = f"{begin}{self.because}"
+        return SessionFinding(sentence, True, self.cause, self.links, self.about, self.of, begin)
 
 
 GANG_SHORT = "gang-incomplete"

@@ -11,7 +11,6 @@ from ...engine.volcano.session.history import resolve
 from ..answers.amounts import joined
 from ..answers.answering_session import Run
 from ..answers.job_reasons import panics
-from ..belief.belief import belief_at
 from ..coverage.coverage import SCHEDULING, unknown_at
 from ..logs.earlier_moments import shortly_before, time_at
 from ..logs.log import Log, Progress
@@ -19,7 +18,6 @@ from ..logs.logged_confs import has_no_conf, runs_built_in
 from ..logs.moment_commands import MomentCommands, commands_at
 from ..moments.times import time_text
 from ..moments.unknown import Unknown
-from ..sessions.session_answer import scene_at
 from ..sessions.step_words import stop_text
 from . import waiting_jobs as waiting
 from .failed_checks import failed_checks
@@ -41,13 +39,9 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
     :param progress: called with (parts done, all).
     """
     tell = progress or _silent
-    moment, behaviours = task.moment, resolve(task.release)
-    scene, truth = scene_at(log, moment, task.conf), log.truth(moment)
-    cache = belief_at(log.store, moment, behaviours, recent=log.recent_beliefs)
-    keys = waiting.waiting_keys(cache)
-    run = waiting.session_for(log, scene, behaviours, cache, keys)
+    moment, truth = task.moment, log.truth(task.moment)
+    run, jobs = waiting.waiting_at(log, moment, task.release, task.conf)
     tell(1, _PARTS)
-    jobs = waiting.waiting_jobs(run, keys, waiting.phases_of_jobs(truth, cache, keys))
     conf = None if task.conf is None else task.conf.source
     commands = commands_at(log, moment, task.release, conf)
     problems = [
@@ -56,7 +50,7 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
         *queue_problems(log, run, truth, commands),
     ]
     tell(2, _PARTS)
-    found, not_checked = failed_checks(log, task, cache, commands)
+    found, not_checked = failed_checks(log, task, run.cache, commands)
     problems += found
     tell(3, _PARTS)
     before = shortly_before(log, moment, task.recent)
@@ -70,7 +64,7 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
             at=moment.label,
             time="" if now is None else time_text(now),
             since="" if before is None else before.label,
-            release=behaviours.release,
+            release=resolve(task.release).release,
             conf=run.answer.conf,
             assumed=(*task.assumed, *_assumed(log, task)),
         ),

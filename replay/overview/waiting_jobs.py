@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,16 +12,20 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.state.truth_fold import Truth
 from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import resolve
 from ..answers.answering_session import JOB, PODGROUP, Run, closely_of_job, named_as, run_of
 from ..answers.finding import SessionFinding
 from ..answers.queue_reasons import may_wait
 from ..answers.target import Target
 from ..answers.tasks import job_spec
 from ..answers.why import finding_of
+from ..belief.belief import belief_at
 from ..coverage.coverage import NotListed
 from ..logs.log import Log
+from ..logs.logged_confs import ConfText
 from ..logs.moment_commands import MomentCommands
-from ..sessions.session_answer import SessionInputs
+from ..moments.moment import Moment
+from ..sessions.session_answer import SessionInputs, scene_at
 from .problems import MOST_NAMED, Problem, ProblemKind
 
 CLOSELY = 64
@@ -45,7 +50,26 @@ class WaitingJob(msgspec.Struct, frozen=True):
     finding: SessionFinding
 
 
-def waiting_keys(cache: SchedulerCache) -> list[str]:
+class Waiting(NamedTuple):
+    """The session of a moment, and the jobs that wait, the oldest wait first."""
+
+    run: Run
+    jobs: list[WaitingJob]
+
+
+def waiting_at(log: Log, moment: Moment, release: str, conf: ConfText | None = None) -> Waiting:
+    """Run the session of a moment once, and ask it about every job that waits.
+
+    :param conf: a configuration instead of the log's.
+    """
+    scene, behaviours = scene_at(log, moment, conf), resolve(release)
+    cache = belief_at(log.store, moment, behaviours, recent=log.recent_beliefs)
+    keys = _waiting_keys(cache)
+    run = _session_for(log, scene, behaviours, cache, keys)
+    return Waiting(run, _asked(run, keys, _phases_of_jobs(log.truth(moment), cache, keys)))
+
+
+def _waiting_keys(cache: SchedulerCache) -> list[str]:
     """Return the PodGroups that wait, as the scheduler's cache has them, the oldest wait first."""
     keys = (key for key, job in cache.jobs.items() if job.pod_group and may_wait(cache, key))
     return sorted(keys, key=lambda key: (_since(cache, key) or _NEVER, key))
@@ -64,7 +88,7 @@ def _since(cache: SchedulerCache, key: str) -> int:
     return min(pending, default=job.created)
 
 
-def session_for(
+def _session_for(
     log: Log,
     scene: SessionInputs,
     behaviours: Behaviours,
@@ -86,7 +110,7 @@ def session_for(
     )
 
 
-def waiting_jobs(run: Run, keys: Sequence[str], jobs: Mapping[str, str]) -> list[WaitingJob]:
+def _asked(run: Run, keys: Sequence[str], jobs: Mapping[str, str]) -> list[WaitingJob]:
     """Return what the session says of each job that waits.
 
     :param jobs: by PodGroup the phase of its job of Volcano, where it has one.
@@ -103,7 +127,7 @@ def waiting_jobs(run: Run, keys: Sequence[str], jobs: Mapping[str, str]) -> list
     return found
 
 
-def phases_of_jobs(truth: Truth, cache: SchedulerCache, keys: Collection[str]) -> dict[str, str]:
+def _phases_of_jobs(truth: Truth, cache: SchedulerCache, keys: Collection[str]) -> dict[str, str]:
     """Return by PodGroup the phase of the job of Volcano that owns it."""
     phases = {
         f"{entry.reference.namespace}/{entry.reference.name}": str(getattr(entry.fact, "phase", ""))

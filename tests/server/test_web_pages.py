@@ -15,6 +15,7 @@ from web_pages import PATHS, data_at, finished_page, links_of, page_at, pages_of
 
 import plinian
 from plinian.replay.facade.log import Log
+from plinian.replay.server.web import waiting_reasons
 from plinian.replay.server.web.files import _page_of
 from plinian.replay.server.web.look import COMMON, SHARED
 from sessions import group, node, pod, queue
@@ -141,6 +142,40 @@ def test_jobs_that_wait_come_first_and_link_to_why(client: httpx.Client) -> None
     assert waits == sorted(waits, reverse=True)
     assert any(waits)
     assert not all(waits)
+
+
+def test_jobs_print_the_reasons_of_one_session_in_the_words_of_why(
+    client: httpx.Client, log: Log
+) -> None:
+    rows = data_at(client, f"{AT}/jobs")["lines"]["rows"]
+    reasons = {row["job"]: row["why"] for row in rows if row["why"]}
+    assert reasons == {name: _why(log, name) for name in reasons}
+    assert GANG in reasons
+    page = page_at(client, f"{AT}/jobs").text
+    assert reasons[GANG].partition(" waits because ")[2] in page
+    assert "why does it wait?" not in page
+
+
+def _why(log: Log, name: str) -> str:
+    return str(log.why(name, at="@1901", release="v1.12.1").sentence)
+
+
+def test_in_a_large_cluster_a_person_asks_for_the_reasons(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_reasons, "MOST_ASKED", 10)
+    page = page_at(client, f"{AT}/jobs?q=gang")
+    assert "why does it wait?" in page.text
+    assert "It takes a session of 40 nodes and pods." in page.text
+    (link,) = (link for link in links_of(page) if "reasons=yes" in link)
+    assert link == f"{AT}/jobs?q=gang&reasons=yes"
+    assert "it wants 20 cpu" in page_at(client, link).text
+
+
+def test_jobs_are_listed_where_no_session_runs(client: httpx.Client) -> None:
+    page = page_at(client, f"{AT}/jobs?release=v0.1.0")
+    assert "Why each job waits is not shown: v0.1.0 is older than" in page.text
+    assert "why does it wait?" in page.text
 
 
 def test_facets_choose_rows_and_count_them(client: httpx.Client) -> None:

@@ -13,7 +13,8 @@ import msgspec
 from ....engine.kubernetes.counts import counted
 from ....engine.state.facts import JobFact, PodGroupFact
 from ....engine.state.truth_fold import Entry
-from ...coverage.coverage import NotListed
+from ...answers.finding import SessionFinding
+from ...coverage.coverage import SCHEDULING, NotListed
 from ...facade.log import Log
 from ...logs.given_names import shortened, stem_of
 from ...moments.moment import Moment
@@ -25,6 +26,7 @@ from .forms import FormField, form
 from .look import Look
 from .notes import JOB, POD, PODGROUP, WAITING, gaps
 from .page import page
+from .waiting_reasons import reasons_for
 
 NO_PHASE = "(none)"
 FACETS = ("phase", "queue", "namespace")
@@ -37,7 +39,9 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     :param phase: of the PodGroup; without one, of the job.
     :param least: how many pods start together. :param pods: of the PodGroup, by status.
     :param pods_unknown: there may be pods, of which the log knows none.
-    :param waits: it may be asked why. :param look: how its phase is drawn.
+    :param waits: it may be asked why. :param why: as a sentence; empty if no session says it.
+    :param because: the same without its name, which is in the same row.
+    :param look: how its phase is drawn.
     """
 
     name: str
@@ -52,6 +56,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     pods_unknown: bool = False
     age: str
     waits: bool
+    why: str
+    because: str
     look: str
 
     @property
@@ -61,20 +67,27 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @page(
-    "jobs", "Jobs", nav="Jobs", key="j", takes=("phase", "queue", "namespace", "q", "skip", "gone")
+    "jobs",
+    "Jobs",
+    nav="Jobs",
+    key="j",
+    long=True,
+    takes=("phase", "queue", "namespace", "q", "skip", "gone", "reasons"),
 )
 def jobs(log: Log, look: Look) -> BlockPage:
     """Return the jobs and PodGroups of a moment, those that wait first."""
     moment = log.moment(look.at)
     context = TableContext(log.truth(moment), not_listed=NotListed(log, moment))
-    known = sorted(_workloads(context), key=_rank)
+    reasons = reasons_for(log, moment, look)
+    known = sorted(_workloads(context, reasons.found), key=_rank)
     chosen = {name: look.get(name) for name in FACETS}
     named = [workload for workload in known if look.filter in workload.name]
     facets = [_facet(name, chosen, named) for name in FACETS]
     fits = [workload for workload in named if _fits(workload, chosen)]
     lines, pager = paged(look, fits, "jobs", name="skip")
     gone, others = paged(look, _gone(log, moment, look.filter), "jobs at other times", name="gone")
-    not_known = gaps(log, moment, (JOB, PODGROUP, POD))
+    kinds = (JOB, *SCHEDULING) if reasons.found else (JOB, PODGROUP, POD)
+    not_known = gaps(log, moment, kinds)
 
     def sections() -> Iterator[Section]:
         if known:
@@ -85,7 +98,9 @@ def jobs(log: Log, look: Look) -> BlockPage:
             every = here_ref(text, phase=None, queue=None, namespace=None, q=None, skip=None)
             none = Sentence(Words("Nothing has all that is chosen. ", every), "blank")
             over_time = Sentence(Ref("Jobs over time", "jobs/over-time"))
-            yield Section([over_time, shown, pager if fits else none])
+            waits = any(workload.waits for workload in fits)
+            asking = [reasons.lacking] if reasons.lacking and waits else []
+            yield Section([over_time, *asking, shown, pager if fits else none])
         else:
             yield Section([nothing(look, "job and no PodGroup")])
         if gone.rows:
@@ -96,7 +111,8 @@ def jobs(log: Log, look: Look) -> BlockPage:
             yield Section([said, listed, others], "Jobs at other times")
 
     data = {"all": len(known), "name": look.filter, "facets": facets, "lines": lines, "gone": gone}
-    return BlockPage("Jobs", sections, {**data, "not_known": not_known}, not_known=not_known)
+    data |= {"assumed": reasons.assumed, "not_known": not_known}
+    return BlockPage("Jobs", sections, data, assumed=reasons.assumed, not_known=not_known)
 
 
 def _gone(log: Log, moment: Moment, text: str) -> list[str]:
@@ -142,8 +158,11 @@ def _facet(
     return {"name": name, "chosen": chosen[name], "choices": choices}
 
 
-def _workloads(context: TableContext) -> Iterator[Workload]:
-    """Yield each PodGroup with its job, then the jobs that have none."""
+def _workloads(context: TableContext, reasons: Mapping[str, SessionFinding]) -> Iterator[Workload]:
+    """Yield each PodGroup with its job, then the jobs that have none.
+
+    :param reasons: why PodGroups wait, by name.
+    """
     jobs = {
         (entry.reference.namespace, entry.reference.name): entry for entry in context.truth.of(*JOB)
     }
@@ -153,14 +172,19 @@ def _workloads(context: TableContext) -> Iterator[Workload]:
         place, name = group.reference.namespace, group.reference.name
         key = place, stem_of(name)
         with_group.add(key)
-        yield _workload(context, short.get(name, name), jobs.get(key), group)
+        why = reasons.get(f"{place}/{name}")
+        yield _workload(context, short.get(name, name), jobs.get(key), group, why)
     for key, job in jobs.items():
         if key not in with_group:
             yield _workload(context, "", job, None)
 
 
 def _workload(
-    context: TableContext, short: str, job: Entry | None, group: Entry | None
+    context: TableContext,
+    short: str,
+    job: Entry | None,
+    group: Entry | None,
+    why: SessionFinding | None = None,
 ) -> Workload:
     """Return a row. :param short: the name of a PodGroup without a job."""
     entry = group or job
@@ -182,6 +206,8 @@ def _workload(
         pods=pods,
         pods_unknown=not pods and context.not_listed(POD, place),
         age=context.age_of(entry),
-        waits=fact.phase in WAITING,
+        waits=why is not None or fact.phase in WAITING,
+        why=why.sentence if why else "",
+        because=why.reason if why else "",
         look=look_of(phase),
     )
