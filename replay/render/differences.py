@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...engine.events import Reference
-from ...engine.kubernetes.amount_texts import short_amount
+from ...engine.kubernetes.amount_texts import in_one_unit
 from ..histories.diff import Diff, DiffSide, Holding, HoldingChanged, ObjectThen
 from ..moments.times import span_text
 from ..objects.field_changes import FieldDifference
@@ -148,13 +148,15 @@ def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
         },
         key=lambda name: (name not in ("cpu", "memory"), name),
     )
+    says = {resource: _in_one_unit(resource, holdings) for resource in resources}
     kind, used = ("node", "used") if title == "NODE" else ("queue", "allocated")
     rows = []
     for holding in holdings:
         name = f"{kind}/{holding.name}"
         pods = number_ref(name, "pods", _pods(holding))
         amounts = (
-            number_ref(name, f"{used}.{each}", _amounts(holding, each)) for each in resources
+            number_ref(name, f"{used}.{each}", _amounts(holding, each, says[each]))
+            for each in resources
         )
         rows.append([object_ref(name, holding.name), pods, *amounts])
     headers = (title, "PODS", *(name.upper() for name in resources))
@@ -177,14 +179,23 @@ def _pods(holding: HoldingChanged) -> str:
     return before if before == after else f"{before} → {after}"
 
 
-def _amounts(holding: HoldingChanged, resource: str) -> str:
-    """Return ``2 → 4 of 8``; the total stands beside each amount that it is the total of."""
+def _in_one_unit(resource: str, holdings: Sequence[HoldingChanged]) -> Callable[[float], str]:
+    sides = (side for holding in holdings for side in (holding.before, holding.after) if side)
+    amounts = (held.get(resource, 0.0) for side in sides for held in (side.used, side.allocatable))
+    return in_one_unit(resource, amounts)
+
+
+def _amounts(holding: HoldingChanged, resource: str, says: Callable[[float], str]) -> str:
+    """Return ``2 → 4 of 8``; the total stands beside each amount that it is the total of.
+
+    :param says: an amount, in the unit of the column.
+    """
     before, after = (
-        _absent(holding, side) if side is None else _amount(side.used, resource)
+        _absent(holding, side) if side is None else says(side.used.get(resource, 0.0))
         for side in (holding.before, holding.after)
     )
     old, new = (
-        f" of {_amount(side.allocatable, resource)}"
+        f" of {says(side.allocatable[resource])}"
         if side is not None and resource in side.allocatable
         else ""
         for side in (holding.before, holding.after)
@@ -193,10 +204,6 @@ def _amounts(holding: HoldingChanged, resource: str) -> str:
     if old != new:
         return f"{before}{old} → {after}{new}"
     return f"{before if before == after else f'{before} → {after}'}{new}"
-
-
-def _amount(amounts: Mapping[str, float], resource: str) -> str:
-    return short_amount(resource, amounts.get(resource, 0.0))
 
 
 def summary_line(diff: Diff, *, events: bool) -> str:

@@ -35,3 +35,13 @@ def test_a_total_stands_beside_the_amounts_that_it_is_the_total_of(
 def test_a_node_that_is_seen_for_the_first_time_may_have_held_something() -> None:
     one = HoldingChanged(name="n1", before=None, after=held(4000), first_seen=True)
     assert holding_table("NODE", [one]).rows == [["n1", "not known → 1", "not known → 4 of 8"]]
+
+
+def test_a_column_has_one_unit() -> None:
+    gi = 2.0**30
+    sides = [
+        Holding(pods=1, used={"cpu": cpu, "memory": memory}, allocatable={"memory": 32 * gi})
+        for cpu, memory in ((6500.0, gi / 2), (8000.0, 20 * gi))
+    ]
+    table = holding_table("NODE", [HoldingChanged(name="n1", before=sides[0], after=sides[1])])
+    assert table.rows == [["n1", "1", "6.5 → 8", "0.5Gi → 20Gi of 32Gi"]]
