@@ -178,6 +178,30 @@ def test_on_a_phone_the_page_begins_at_the_top(look: Look, path: str) -> None:
     found.wrong.clear()  # the browser reports the 404 of a page that does not exist
 
 
+@pytest.mark.parametrize("width", [360, 390, 660, 768, 1100, 1250])
+def test_header_and_navigation_are_a_row_each(look: Look, width: int) -> None:
+    page = look(f"{PAST}/queues", width=width).page
+    page.wait_for_selector("#play:not([hidden])")
+    for row in ("header.site", "nav.site"):
+        assert page.evaluate(f"document.querySelector('{row}').offsetHeight") <= 50
+    for name in ("Play", "Settings"):
+        expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("Time or position")).to_be_in_viewport(ratio=1)
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wider) <= 0
+
+
+def test_on_a_phone_the_box_for_a_moment_is_wide_while_it_is_used(look: Look) -> None:
+    page = look(f"{PAST}/queues", width=390).page
+    box = page.get_by_label("Time or position")
+    box.click()
+    assert (box.bounding_box() or {})["width"] > 300
+    box.fill("01:53:02")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/queues$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("01:53:01.952")
+
+
 def test_the_release_is_chosen_on_a_phone_too(look: Look) -> None:
     page = look(f"{PAST}/jobs", width=390).page
     expect(page.get_by_label("Volcano")).to_be_hidden()
