@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 
 import msgspec
 
-from ...engine.kubernetes.units import resource_amount
 from ...engine.model.resource import MIN_RESOURCE
 from ...engine.session.framework.vote_details import QueueCheck, QueueLevel
 from ...engine.session.plugins.shared.queue_details import ACCOUNT
@@ -15,20 +13,13 @@ from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import QueueTable, queue_parents, queue_table
 from ..answers.amounts import apart, in_order, joined
 from ..answers.answering_session import QUEUE, Run
-from ..answers.blame import blame_at
 from ..answers.queue_reasons import waiting_jobs
 from ..logs.log import Log
 from ..logs.moment_commands import MomentCommands
 from ..moments.moment import Moment
-from ..moments.times import time_text
 from ..objects.kind_names import ObjectName
+from .held_since import MOST_BLAMED, MOST_DATED, held_since, with_since
 from .problems import Problem, ProblemKind
-
-_DATED = 8
-"""Of how many queues the begin is looked for: their pods' events are read."""
-
-MOST_BLAMED = 1_000
-"""Pods: all versions of each are read to find since when it counts."""
 
 Held = Mapping[str, Mapping[str, float]]
 """By queue, what its pods with a node request; where accounts add up a tree, those below, too."""
@@ -86,8 +77,8 @@ def queue_problems(log: Log, run: Run, truth: Truth, commands: MomentCommands) -
         if (problem := _problem(run, pressure, commands)) is not None
     ]
     pressed.sort(key=lambda pair: (-pair[0].waits, pair[0].name))
-    dated = [_dated(log, run.moment, *pair) for pair in pressed[:_DATED]]
-    return [*dated, *(problem for _, problem in pressed[_DATED:])]
+    first = [_dated(log, run.moment, *pair) for pair in pressed[:MOST_DATED]]
+    return [*first, *(problem for _, problem in pressed[MOST_DATED:])]
 
 
 def _dated(log: Log, moment: Moment, pressure: QueuePressure, problem: Problem) -> Problem:
@@ -100,15 +91,10 @@ def _dated(log: Log, moment: Moment, pressure: QueuePressure, problem: Problem) 
     if not limits or not pressure.blamed:
         return problem
     name, most = limits[0]
-    blame = blame_at(log, ObjectName(*QUEUE, pressure.name), f"allocated.{name}", moment)
     least = (most or {})[name] - MIN_RESOURCE
-    # Parts are in the order of happening: a sum up to one is what was held by then.
-    sums = accumulate(resource_amount(name, part.amount) for part in blame.parts)
-    reached = zip(blame.parts, sums, strict=True)
-    since = next((part.event.estimate for part, total in reached if total >= least), None)
-    if since is None:
-        return problem
-    return msgspec.structs.replace(problem, since=time_text(since), at_least=True)
+    queue = ObjectName(*QUEUE, pressure.name)
+    since = held_since(log, moment, queue, f"allocated.{name}", least)
+    return with_since(problem, since, at_least=True)
 
 
 def _pressures(run: Run, truth: Truth) -> Iterator[QueuePressure]:

@@ -40,9 +40,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         :data:`MOST_NAMED`.
     :param count: how many objects it is about.
     :param since: since when, RFC 3339; empty if that is not known.
-    :param at_least: ``since`` is when the pods of a queue began to hold together at least what its
-        limit is at the moment. Others may have held as much before, and the limit may have been
-        another then.
+    :param between: where only bounds of that time are known, these, as tables print them.
+    :param at_least: ``since`` is when the pods of a queue or a node began to hold together at least
+        what its limit is at the moment. Others may have held as much before, and the limit may have
+        been another then.
     :param command: what to ask next.
     """
 
@@ -51,6 +52,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     objects: tuple[str, ...]
     count: int
     since: str = ""
+    between: str = ""
     at_least: bool = False
     command: str = ""
 

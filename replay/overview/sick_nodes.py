@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 import numpy as np
 
 from ...engine.model.resource import MIN_RESOURCE
-from ...engine.state.clock import UNDATED
+from ...engine.state.clock import UNDATED, TimeSpan
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth_fold import Truth
 from ...engine.state.truth_tables import NodeAmounts, node_table
@@ -17,8 +16,8 @@ from ..histories.name_life import Life
 from ..logs.log import Log
 from ..logs.moment_commands import MomentCommands
 from ..moments.moment import Moment
-from ..moments.times import exact_text
-from ..objects.kind_names import object_named
+from ..objects.kind_names import ObjectName, object_named
+from .held_since import MOST_BLAMED, MOST_DATED, held_since, with_since
 from .problems import MOST_NAMED, Problem, ProblemKind
 
 
@@ -35,11 +34,13 @@ def node_problems(
     unready = sorted(name for name, fact in facts.items() if fact.ready not in {"", "True"})
     if unready:
         problem = _unready(unready, facts, commands)
-        yield msgspec.structs.replace(problem, since=_since(log, moment, unready[0]))
+        yield with_since(problem, _since(log, moment, unready[0]))
     amounts = node_table(truth)
     over = np.flatnonzero(np.any(amounts.used - amounts.allocatable > MIN_RESOURCE, axis=1))
-    for row in over.tolist():
-        yield _overfull(amounts, row, commands)
+    for number, row in enumerate(over.tolist()):
+        problem = _overfull(amounts, row, commands)
+        asked = number < MOST_DATED and amounts.pods[row] <= MOST_BLAMED
+        yield _dated(log, moment, amounts, row, problem) if asked else problem
 
 
 def _unready(names: list[str], facts: dict[str, NodeFact], commands: MomentCommands) -> Problem:
@@ -54,8 +55,8 @@ def _unready(names: list[str], facts: dict[str, NodeFact], commands: MomentComma
     )
 
 
-def _since(log: Log, moment: Moment, name: str) -> str:
-    """Return since when a node is not ready; empty if the log never held it as ready."""
+def _since(log: Log, moment: Moment, name: str) -> TimeSpan:
+    """Return since when a node is not ready; undated if the log never held it as ready."""
     life = Life(log.store, object_named(f"node/{name}"), namespace="", moment=moment)
     began, was_ready = UNDATED, False
     for step in life.steps():
@@ -63,7 +64,7 @@ def _since(log: Log, moment: Moment, name: str) -> str:
         if was_ready and not is_ready:
             began = step.when
         was_ready = is_ready
-    return exact_text(began)
+    return began
 
 
 def _overfull(amounts: NodeAmounts, row: int, commands: MomentCommands) -> Problem:
@@ -81,6 +82,19 @@ def _overfull(amounts: NodeAmounts, row: int, commands: MomentCommands) -> Probl
         count=1,
         command=commands.of_moment("describe", f"node/{name}"),
     )
+
+
+def _dated(log: Log, moment: Moment, amounts: NodeAmounts, row: int, problem: Problem) -> Problem:
+    """Return a problem with the time since when the pods of today request more than there is."""
+    node, least = (
+        ObjectName("", "Node", amounts.names[row]),
+        amounts.allocatable[row] + MIN_RESOURCE,
+    )
+    for resource, used, most in zip(amounts.resources, amounts.used[row], least, strict=True):
+        if used > most and resource != "pods":
+            since = held_since(log, moment, node, f"used.{resource}", float(most))
+            return with_since(problem, since, at_least=True)
+    return problem
 
 
 def _pair(used: float, has: float, resource: str) -> str:

@@ -99,7 +99,7 @@ def _section(kind: ProblemKind, problems: list[Problem], now: str, zone: Zone | 
 
 def _item(problem: Problem, now: str, zone: Zone | None) -> ListedItem:
     parts: list[str] = [problem.text]
-    if problem.since:
+    if problem.since or problem.between:
         parts.append(_since(problem, now, zone))
     if problem.objects:
         named = [_link(problem, name) for name in problem.objects[:_NAMED]]
@@ -116,7 +116,10 @@ def _link(problem: Problem, name: str) -> Ref:
 
 
 def _since(problem: Problem, now: str, zone: Zone | None) -> str:
-    """Return since when something is so; of a queue, since when it holds so much."""
+    """Return since when something is so; of a queue or a node, since when it holds so much."""
+    if problem.between:
+        so_much = "so much " if problem.at_least else ""
+        return f" · {so_much}since {times_in(problem.between, zone)}"
     took = duration(parse_time(problem.since) or 0, parse_time(now) or 0) if now else ""
     since = f"since {_clock(times_in(problem.since, zone), times_in(now, zone))}"
     if problem.at_least:

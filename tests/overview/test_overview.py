@@ -25,6 +25,8 @@ from plinian.replay.overview import failed_checks, pressed_queues
 from plinian.replay.overview.overview import overview_at
 from plinian.replay.overview.overview_task import OverviewTask
 from plinian.replay.overview.problems import Overview, Problem, ProblemKind
+from plinian.replay.render.blocks import block_lines
+from plinian.replay.render.overview import overview_sections
 from sessions import group, node, pod, queue
 
 AT = "2026-11-21T01:53:36Z"
@@ -209,6 +211,29 @@ class TestNodes:
             (problem,) = problems(overview_of(log), ProblemKind.NODE)
         assert problem.text == "pods on node n1 request more than it has: 3 of 2 cpu"
 
+    def test_since_when_pods_request_more_than_a_node_has(self, tmp_path: Path) -> None:
+        documents = (node("n1", 2), queue("default"), *held("a", 2), *held("b", 1))
+        with plinian.open(tmp_path / "log.db", create=True) as log:
+            for number, document in enumerate(documents):
+                document["metadata"] |= {"resourceVersion": str(10 + number)}
+                file = tmp_path / f"{number}.jsonl"
+                file.write_text(audited(document, f"2026-05-01T08:3{number}:00.000000Z"))
+                log.ingest([file])
+            overview = overview_of(log)
+            (problem,) = problems(overview, ProblemKind.NODE)
+            text = "".join(block_lines(overview_sections(overview)))
+        assert (problem.since, problem.at_least) == ("2026-05-01T08:35:00Z", True)
+        assert "so much for at least 0s, since 08:35:00 · node/n1" in text
+
+    def test_of_a_time_that_is_not_one_the_bounds_are_printed(self, tmp_path: Path) -> None:
+        documents = (node("n1", 2), queue("default"), *held("a", 2), *held("b", 1))
+        with log_of(tmp_path, NODES, *documents) as log:
+            overview = overview_of(log)
+        (problem,) = problems(overview, ProblemKind.NODE)
+        text = "".join(block_lines(overview_sections(overview)))
+        assert (problem.since, problem.between) == ("", "after 2025-11-21T13:00:00Z")
+        assert "so much since after 2025-11-21T13:00:00Z · node/n1" in text
+
 
 class TestQueues:
     def test_queues_over_what_they_deserve_come_after_those_for_which_jobs_wait(
@@ -251,7 +276,7 @@ class TestQueues:
             (dated,) = problems(overview_of(log), ProblemKind.QUEUE)
             monkeypatch.setattr(pressed_queues, "MOST_BLAMED", 0)
             (undated,) = problems(overview_of(log), ProblemKind.QUEUE)
-        assert (dated.since != "", undated.since) == (True, "")
+        assert (dated.between != "", undated.between) == (True, "")
         assert dated.text == undated.text
 
     def test_queues_above_themselves_are_a_crash_first(self, tmp_path: Path) -> None:
