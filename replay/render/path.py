@@ -179,7 +179,7 @@ def _table(nodes: NodesByFilter, *, wide: bool) -> Table:
         for row in nodes.rows
     ]
     keep = ["RESULT", *heads[2 : 2 + len(columns)]]
-    return Table(heads, rows, keep=keep, shorten=["NODE"], pages="nodes", total=len(rows))
+    return Table(heads, rows, keep=keep, shorten=["NODE"], pages="rows", total=len(rows))
 
 
 def _names(row: FilteredNodes) -> str:

@@ -18,6 +18,7 @@ from plinian.replay.facade.log import Log
 from plinian.replay.server.web import waiting_reasons
 from plinian.replay.server.web.files import _page_of
 from plinian.replay.server.web.look import COMMON, SHARED
+from plinian.replay.server.web.sorting import Sorting, sorted_rows
 from sessions import group, node, pod, queue
 
 AT = "/@1901"
@@ -581,3 +582,53 @@ def test_the_panel_finds_a_podgroup_that_a_log_line_names_by_its_job(client: htt
     pane = data_at(client, "/@2034?sel=podgroup/default/train-b&pane=state")["pane"]
     assert pane["exists"]
     assert pane["phase"] == "Unknown"
+
+
+# -- sorted by the server ------------------------------------------------------------------------
+
+
+def test_a_table_with_further_pages_is_sorted_as_a_whole(large: httpx.Client) -> None:
+    place = large.get("/@end/jobs").headers["location"]
+    first = page_at(large, place)
+    (link,) = (link for link in links_of(first) if link.endswith("sort=NAME"))
+    (back,) = (link for link in links_of(page_at(large, link)) if link.endswith("sort=-NAME"))
+    rows = data_at(large, back)["lines"]["rows"]
+    assert [row["name"] for row in rows[:2]] == ["g229", "g228"]
+    page = page_at(large, back)
+    (head,) = (made for tag, made in page.elements if tag == "th" and "aria-sort" in made)
+    assert head["aria-sort"] == "descending"
+    (following,) = (made for tag, made in page.elements if made.get("rel") == "next")
+    rows = data_at(large, str(following["href"]))["lines"]["rows"]
+    assert rows[-1]["name"] == "g000"
+
+
+@pytest.mark.parametrize("path", ["jobs", "nodes", "session", "sessions", "behaviours"])
+def test_a_column_that_does_not_exist_is_said(large: httpx.Client, path: str) -> None:
+    name = "sort_pods" if path == "session" else "sort"
+    place = large.get(f"/@end/{path}?{name}=COLOUR").headers["location"]
+    page = page_at(large, place)
+    if path != "sessions":  # The log has none, so there is no table.
+        assert "There is no column COLOUR to sort by; there is " in page.text
+    assert "This page knows no" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "expected"),
+    [
+        (["n10", "n2", ""], "NODE", ["n2", "n10", ""]),
+        (["6.5", "500m", "8", "<none>"], "CPU", ["500m", "6.5", "8", "<none>"]),
+        (["2Gi", "900Mi", "1Ti"], "MEMORY", ["900Mi", "2Gi", "1Ti"]),
+        (["5m", "90s", ">2d3h", "2m-5m"], "AGE", ["90s", "2m-5m", "5m", ">2d3h"]),
+        (["@10", "@9"], "SHOWN BY", ["@9", "@10"]),
+        (["b", "A"], "QUEUE", ["A", "b"]),
+    ],
+)
+def test_cells_are_compared_as_a_browser_does(
+    cells: list[str], column: str, expected: list[str]
+) -> None:
+    def ordered(*, down: bool) -> list[str]:
+        return list(sorted_rows(cells, {column: str}, Sorting("sort", column, down)))
+
+    assert ordered(down=False) == expected
+    filled = [cell for cell in expected if cell not in {"", "<none>"}]
+    assert ordered(down=True)[: len(filled)] == filled[::-1]

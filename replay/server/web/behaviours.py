@@ -18,6 +18,7 @@ from .forms import FormField, choices_of, form
 from .look import Look
 from .page import NavGroup, page
 from .site import releases
+from .sorting import sort_heads
 
 
 @page(
@@ -26,7 +27,7 @@ from .site import releases
     nav="Behaviours",
     group=NavGroup.SCHEDULER,
     key="b",
-    takes=("vs_release", "part_of", "subject", "q", "skip"),
+    takes=("vs_release", "part_of", "subject", "q", "skip", "sort"),
 )
 def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases are of no log
     """Return the behaviours of the release, or its differences from ``vs_release``.
@@ -44,7 +45,9 @@ def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases a
         release_diff(versus, release, **chosen) if versus else behaviours_of(release, **chosen)
     )
     named = [behaviour for behaviour in fitting if text in behaviour.behaviour]
-    shown, pager = paged(look, named, "behaviours", name="skip")
+    listed = _difference_columns(versus, release) if versus else _COLUMNS
+    columns = {column.head: column.value for column in listed}
+    shown, pager = paged(look, named, "behaviours", name="skip", columns=columns)
     lines = list(reversed(release_lines()))
 
     def sections() -> Iterator[Section]:
@@ -56,20 +59,12 @@ def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases a
             FormField("Subject", "subject", subject, subjects),
             FormField("Name has", "q", text, attributes={"size": "12"}),
         ]
-        columns = _difference_columns(versus, release) if versus else _COLUMNS
         title = "Behaviours that differ" if versus else "Behaviours"
-        table = table_of(columns, shown.rows, title)._replace(look="behaviours")
-        rows = [table, pager] if named else [nothing()]
+        heads = sort_heads(look, columns, "skip", shown.total)
+        table = table_of(listed, shown.rows, title)._replace(headers=heads, look="behaviours")
+        rows = [table, pager] if named else [_nothing(versus, release)]
         yield Section([form(look, "Show", fields), *rows], captions=False)
         yield Section([_releases(lines, release)], "Releases, newest first")
-
-    def nothing() -> Sentence:
-        text = "No behaviour fits. "
-        if versus:
-            text = f"No behaviour that fits differs between {versus} and {release}. "
-        return Sentence(
-            Words(text, here_ref("Show all", part_of=None, subject=None, q=None)), "blank"
-        )
 
     data = {
         "behaviours": () if versus else shown.rows,
@@ -82,6 +77,13 @@ def behaviours(log: Log, look: Look) -> BlockPage:  # noqa: ARG001 -- releases a
     }
     heading = f"{versus} → {release}" if versus else f"Behaviours of {release}"
     return BlockPage(heading, sections, data, when="")
+
+
+def _nothing(versus: str, release: str) -> Sentence:
+    text = "No behaviour fits. "
+    if versus:
+        text = f"No behaviour that fits differs between {versus} and {release}. "
+    return Sentence(Words(text, here_ref("Show all", part_of=None, subject=None, q=None)), "blank")
 
 
 _COLUMNS: Sequence[TextColumn[Any]] = (

@@ -14,7 +14,7 @@ from .notes import filled_in, sentences
 from .page import page
 
 
-@page("blame/{kind}/{key:path}", "Number", takes=("number", "parts"))
+@page("blame/{kind}/{key:path}", "Number", takes=("number", "parts", "sort_parts"))
 def blame(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     """Return what makes up the number that the query names, by default ``allocated.cpu``.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -16,6 +18,7 @@ from ...render.blocks import Block, Drawn, Marked, Ref, Section, Sentence, Words
 from ...render.tables import Table
 from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
+from .sorting import Columns, no_such_column, sort_heads, sorted_rows, sorting_of
 
 T = TypeVar("T")
 
@@ -52,21 +55,34 @@ def _paged(look: Look, block: Block) -> Iterator[Block]:
     if not isinstance(block, Table) or not block.pages:
         yield block
         return
-    shown, pager = paged(look, block.rows, block.pages)
-    yield block._replace(rows=shown.rows)
+    columns = {head: itemgetter(place) for place, head in enumerate(block.headers)}
+    shown, pager = paged(look, block.rows, block.pages, columns=columns)
+    heads = sort_heads(look, columns, block.pages, shown.total)
+    yield block._replace(rows=shown.rows, headers=heads)
     yield pager
 
 
 def paged(
-    look: Look, rows: Sequence[T], what: str, *, name: str = "", usual: int = 0
+    look: Look,
+    rows: Sequence[T],
+    what: str,
+    *,
+    name: str = "",
+    usual: int = 0,
+    columns: Columns[T] = MappingProxyType({}),
 ) -> tuple[Some[T], Drawn]:
     """Return some rows, and links to those before and after.
 
     :param name: in the query, of how many are before them; by default it is what they are.
     :param usual: how many are before them, if the query does not say it.
+    :param columns: by which the query may sort all rows, before some are chosen.
     """
-    shown = some(rows, number(look, name or what, usual))
-    return shown, drawn(look, "pager.html", rows=shown, what=what, name=name or what)
+    name = name or what
+    by = sorting_of(look, name)
+    fault = no_such_column(columns, by) if columns else ""
+    begin = number(look, name, 0 if by.column else usual)
+    shown = some(sorted_rows(rows, columns, by), begin)
+    return shown, drawn(look, "pager.html", rows=shown, what=what, name=name, fault=fault)
 
 
 def drawn(look: Look, template: str, **values: Any) -> Drawn:

@@ -51,7 +51,7 @@ MOMENT = "moment"
     key="i",
     long=True,
     runs=lambda look: look.get("run") == "yes",
-    takes=("over", "invariant", "run", "violations", "do"),
+    takes=("over", "invariant", "run", "violations", "do", "sort_violations"),
 )
 def check(log: Log, look: Look, watch: WorkWatch | None = None) -> BlockPage:
     """Check the log up to the moment, or the moment alone; long logs only on demand.

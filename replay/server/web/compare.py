@@ -70,7 +70,7 @@ class SideBySide(NamedTuple):
     group=NavGroup.SCHEDULER,
     key="v",
     long=True,
-    takes=("vs_release", "vs_conf", "with", "only", "skip", "decisions"),
+    takes=("vs_release", "vs_conf", "with", "only", "skip", "decisions", "sort_decisions"),
 )
 def compare(log: Log, look: Look) -> BlockPage:
     """Run the session of the moment twice.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
@@ -26,6 +27,7 @@ from .forms import FormField, form
 from .look import Look
 from .notes import JOB, POD, PODGROUP, WAITING, gaps
 from .page import page
+from .sorting import Columns, sort_heads
 from .waiting_reasons import reasons_for
 
 NO_PHASE = "(none)"
@@ -72,7 +74,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     nav="Jobs",
     key="j",
     long=True,
-    takes=("phase", "queue", "namespace", "q", "skip", "gone", "reasons"),
+    takes=("phase", "queue", "namespace", "q", "skip", "gone", "reasons", "sort"),
 )
 def jobs(log: Log, look: Look) -> BlockPage:
     """Return the jobs and PodGroups of a moment, those that wait first."""
@@ -84,7 +86,7 @@ def jobs(log: Log, look: Look) -> BlockPage:
     named = [workload for workload in known if look.filter in workload.name]
     facets = [_facet(name, chosen, named) for name in FACETS]
     fits = [workload for workload in named if _fits(workload, chosen)]
-    lines, pager = paged(look, fits, "jobs", name="skip")
+    lines, pager = paged(look, fits, "jobs", name="skip", columns=_COLUMNS)
     gone, others = paged(look, _gone(log, moment, look.filter), "jobs at other times", name="gone")
     kinds = (JOB, *SCHEDULING) if reasons.found else (JOB, PODGROUP, POD)
     not_known = gaps(log, moment, kinds)
@@ -93,7 +95,8 @@ def jobs(log: Log, look: Look) -> BlockPage:
         if known:
             field = FormField("Name has", "q", look.filter, attributes={"size": "14"})
             by = form(look, "Show", [field])
-            shown = drawn(look, "jobs.html", facets=facets, form=by, lines=lines.rows)
+            heads = sort_heads(look, _COLUMNS, "skip", lines.total)
+            shown = drawn(look, "jobs.html", facets=facets, form=by, heads=heads, lines=lines.rows)
             text = f"Show all {len(known)}"
             every = here_ref(text, phase=None, queue=None, namespace=None, q=None, skip=None)
             none = Sentence(Words("Nothing has all that is chosen. ", every), "blank")
@@ -127,6 +130,22 @@ def _gone(log: Log, moment: Moment, text: str) -> list[str]:
         if reference.name and text in reference.name
     }
     return [f"job/{place}/{name}" for place, name in sorted(names - existing)]
+
+
+_COLUMNS: Columns[Workload] = MappingProxyType(
+    {
+        "NAME": lambda workload: workload.name,
+        "PHASE": lambda workload: workload.phase,
+        "WHY": lambda workload: workload.because,
+        "QUEUE": lambda workload: workload.queue,
+        "PODS": lambda workload: str(sum(workload.pods.values()) or ""),
+        "NEEDS": lambda workload: str(workload.least),
+        "AGE": lambda workload: workload.age,
+        "NAMESPACE": lambda workload: workload.namespace,
+        "KIND": lambda workload: f"{workload.job and 'Job'} {workload.podgroup and 'PodGroup'}",
+    }
+)
+"""In the order in which the template has them."""
 
 
 def _rank(workload: Workload) -> tuple[bool, str, str]:

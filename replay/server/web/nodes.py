@@ -6,7 +6,8 @@ Its table has a template, as no other has heads over heads, and both sides of a 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -43,10 +44,12 @@ from ...render.documents import plain
 from ...render.tables import NONE, TextColumn, table_of
 from ..reach import reach_cache
 from .blocks import BlockPage, drawn, nothing, paged
+from .bounded import Some
 from .forms import FormField, choices_of, form
 from .look import Look
 from .notes import NODE, POD, gaps
 from .page import page
+from .sorting import Columns, sort_heads
 
 MOST_CELLS = 5000
 """Nodes in the heat map."""
@@ -92,7 +95,7 @@ class HeatCell(NamedTuple):
     nav="Nodes",
     key="n",
     long=True,
-    takes=("resource", "show", "q", "skip", "more"),
+    takes=("resource", "show", "q", "skip", "more", "sort", "sort_more"),
 )
 def nodes(log: Log, look: Look) -> BlockPage:
     """Return the nodes of both sides.
@@ -111,7 +114,7 @@ def nodes(log: Log, look: Look) -> BlockPage:
         for node_line in every
         if (node_line.differences or look.get("show") != DRIFTED) and look.filter in node_line.name
     ]
-    lines, pager = paged(look, shown, "nodes", name="skip")
+    lines, pager = paged(look, shown, "nodes", name="skip", columns=_COLUMNS)
     not_known = gaps(log, moment, (NODE, POD))
 
     def sections() -> Iterator[Section]:
@@ -120,7 +123,7 @@ def nodes(log: Log, look: Look) -> BlockPage:
         yield Section(panics)
         if every:
             chosen = _chosen(look, sides, every, drift.release)
-            yield Section([*chosen, *_table(look, sides, lines.rows), pager])
+            yield Section([*chosen, *_table(look, sides, lines), pager])
         else:
             yield Section([nothing(look, "node")])
         yield Section(list(_others(look, drift)), "What else differs")
@@ -169,7 +172,7 @@ def _chosen(look: Look, sides: _Sides, every: Sequence[NodeLine], release: str) 
     yield Sentence(Words(f"{counted(len(every), 'node')}. ", *said, over_time))
 
 
-def _table(look: Look, sides: _Sides, lines: Sequence[NodeLine]) -> Iterator[Block]:
+def _table(look: Look, sides: _Sides, lines: Some[NodeLine]) -> Iterator[Block]:
     """Yield the heat map, and the rows of nodes."""
     cells = list(sides.cells())
     counts = Counter(cell.level for cell in cells)
@@ -180,9 +183,10 @@ def _table(look: Look, sides: _Sides, lines: Sequence[NodeLine]) -> Iterator[Blo
         resource=sides.resource,
         cells=cells[:MOST_CELLS],
         levels=[level for level in levels if level[2]],
-        lines=lines,
+        lines=lines.rows,
+        heads=sort_heads(look, _COLUMNS, "skip", lines.total, _TEXTS),
     )
-    if not lines:
+    if not lines.rows:
         name = f" the name “{look.filter}”" if look.filter else ""
         differs = " and differs between both sides" if look.get("show") == DRIFTED else ""
         every = here_ref("Show all", q=None, show=None)
@@ -193,8 +197,10 @@ def _others(look: Look, drift: Drift) -> Iterator[Block]:
     """Yield the differences that are not of nodes."""
     others = [difference for difference in drift.differences if difference.kind != NODE[1]]
     if others:
-        part, pager = paged(look, others, "differences", name="more")
-        yield table_of(_OTHERS, part.rows, "Other differences")
+        columns = {column.head: column.value for column in _OTHERS}
+        part, pager = paged(look, others, "differences", name="more", columns=columns)
+        heads = sort_heads(look, columns, "more", part.total)
+        yield table_of(_OTHERS, part.rows, "Other differences")._replace(headers=heads)
         yield pager
 
 
@@ -211,6 +217,34 @@ _OTHERS: Sequence[TextColumn[CacheDifference]] = (
     TextColumn("API SERVER", lambda difference: difference.truth or NONE),
     TextColumn("SCHEDULER'S CACHE", lambda difference: difference.belief or NONE),
     TextColumn("SINCE", lambda difference: moment_ref(difference.since)),
+)
+
+
+def _of_truth(name: str) -> Callable[[NodeLine], str]:
+    return lambda line: "" if line.truth is None else str(getattr(line.truth, name))
+
+
+def _of_cache(name: str) -> Callable[[NodeLine], str]:
+    return lambda line: "" if line.belief is None else str(getattr(line.belief, name))
+
+
+_COLUMNS: Columns[NodeLine] = MappingProxyType(
+    {
+        "NODE": lambda line: line.name,
+        "STATUS": _of_truth("state"),
+        **{name.upper(): _of_truth(name) for name in ("pods", "used", "allocatable")},
+        "CACHE STATE": _of_cache("state"),
+        **{
+            f"CACHE {name.upper()}": _of_cache(name)
+            for name in ("pods", "used", "allocatable", "idle")
+        },
+        "DIFFERS": lambda line: str(len(line.differences) or ""),
+    }
+)
+"""In the order in which the template has them."""
+
+_TEXTS = MappingProxyType(
+    {f"CACHE {name}": name for name in ("STATE", "PODS", "USED", "ALLOCATABLE", "IDLE")}
 )
 
 

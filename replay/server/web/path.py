@@ -16,7 +16,7 @@ from .notes import filled_in, sentences
 from .page import page
 
 
-@page("path/{kind}/{key:path}", "Path", long=True, takes=("nodes",))
+@page("path/{kind}/{key:path}", "Path", long=True, takes=("nodes", "rows", "sort_rows"))
 def path(log: Log, look: Look, kind: str, key: str) -> BlockPage:
     """Return the path of a pod; ``nodes`` of the query gives nodes their own rows.
 

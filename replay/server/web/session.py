@@ -66,7 +66,7 @@ class StepShown(NamedTuple):
     group=NavGroup.SCHEDULER,
     key="o",
     long=True,
-    takes=("conf", "action", "about", "skip", "decisions", "pods"),
+    takes=("conf", "action", "about", "skip", "decisions", "pods", "sort_decisions", "sort_pods"),
 )
 def session(log: Log, look: Look) -> BlockPage:
     """Run the session of the moment, as a release would.

@@ -27,6 +27,7 @@ from .blocks import BlockPage, paged
 from .bounded import MOST_ROWS
 from .look import Look
 from .page import NavGroup, page
+from .sorting import sort_heads
 
 
 @page(
@@ -36,7 +37,7 @@ from .page import NavGroup, page
     group=NavGroup.SCHEDULER,
     key="s",
     long=True,
-    takes=("show", "skip"),
+    takes=("show", "skip", "sort"),
 )
 def sessions(log: Log, look: Look) -> BlockPage:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
@@ -46,7 +47,10 @@ def sessions(log: Log, look: Look) -> BlockPage:
     now = _last_number(log, look, known)
     before = sum(session.number < now for session in listed)
     usual = before // MOST_ROWS * MOST_ROWS
-    shown, pager = paged(look, listed, "sessions", name="skip", usual=usual)
+    listing = _columns(now)
+    columns = {column.head: column.value for column in listing}
+    shown, pager = paged(look, listed, "sessions", name="skip", usual=usual, columns=columns)
+    heads = sort_heads(look, columns, "skip", shown.total)
 
     def sections() -> Iterator[Section]:
         if not known:
@@ -60,7 +64,8 @@ def sessions(log: Log, look: Look) -> BlockPage:
         else:
             more = (here_ref(f"O{only}", show="active", skip=None),)
         blocks: list[Block] = [Sentence(Words(f"{many} known. ", *more))]
-        blocks += [table_of(_columns(now), shown.rows, "Sessions"), pager]
+        table = table_of(listing, shown.rows, "Sessions")
+        blocks += [table._replace(headers=heads), pager]
         if not shown.rows:
             blocks.append(Sentence("No session bound or evicted a pod.", "blank"))
         yield Section(blocks, captions=False)

@@ -18,7 +18,7 @@ TOO_MANY = 10
 """Clicks within which a new user must have an answer."""
 
 PATHS = (
-    "jobs",
+    "jobs?sort=-AGE",
     "jobs/over-time",
     "find?q=gpu",
     "queues",

@@ -1,5 +1,6 @@
 // @ts-check
-// Tables are sorted by a click on a head; those with further pages stay as the server orders them.
+// Tables are sorted by a click on a head. Those with further pages are sorted by the server, whose
+// heads are links: the order is that of sorting.py.
 
 const UNITS = new Map([["m", 1e-3], ["k", 1e3], ["Ki", 2 ** 10], ["Mi", 2 ** 20], ["Gi", 2 ** 30], ["Ti", 2 ** 40], ["Pi", 2 ** 50]]);
 const SECONDS = new Map([["d", 86400], ["h", 3600], ["m", 60], ["s", 1]]);
@@ -66,14 +67,15 @@ function sort(table, head, place) {
 }
 
 /** @param {HTMLTableElement} table */
-function hasPages(table) {
+function isSortedByTheServer(table) {
+  if (table.tHead?.querySelector("a.sort")) return true;
   const around = table.closest(".scroll") || table;
   return around.nextElementSibling?.matches("nav.pager") || false;
 }
 
 function begin() {
   for (const table of document.querySelectorAll("main table:not([data-sorts=no])")) {
-    if (!(table instanceof HTMLTableElement) || hasPages(table)) continue;
+    if (!(table instanceof HTMLTableElement) || isSortedByTheServer(table)) continue;
     if ((table.tBodies[0]?.rows.length || 0) < 2 || table.closest("#events, #panel, #time")) continue;
     for (const [head, place] of headsOf(table)) {
       const button = document.createElement("button");
