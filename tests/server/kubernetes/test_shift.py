@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from informers import METADATA, PODS, TABLE, Informer, lines, until
 from serving import Running, ended, run, serving
+from web_pages import pages_of
 
+from plinian.replay.server.kubernetes import kubernetes_routes
 from plinian.replay.server.kubernetes.wire.shifted_times import Shift, shift_to
 
 AT, TARGET = "2026-11-21T01:53:36Z", "2026-11-25T12:00:00Z"
@@ -187,3 +189,21 @@ def test_what_is_no_time_is_refused(demo_log: Path, text: str) -> None:
     done = run("serve", "--log", str(demo_log), "--port", "0", "--shift-times", text)
     assert done.returncode == 2
     assert "is no time" in done.stderr
+
+
+def test_below_now_each_answer_has_the_ages_of_the_moment(
+    demo_log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also long after a kubeconfig was written."""
+    with pages_of(demo_log) as client:
+        recorded = client.get(f"/at/{AT}{PODS}").json()["items"]
+        for hours in (0, 5):
+            clock = datetime(2027, 1, 1, hours, tzinfo=UTC)
+            monkeypatch.setattr(kubernetes_routes, "time", clock.timestamp)
+            shown = client.get(f"/now/at/{AT}{PODS}").json()["items"]
+            ages = [clock - _created(one) for one in shown]
+            wanted = [datetime.fromisoformat(AT) - _created(one) for one in recorded]
+            assert all(
+                abs(age - age_then) < timedelta(seconds=5)
+                for age, age_then in zip(ages, wanted, strict=True)
+            )
