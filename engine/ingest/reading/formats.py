@@ -43,13 +43,26 @@ class InitialList(msgspec.Struct, frozen=True, kw_only=True):
     revision: int | None
 
 
+class WatchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the client of a watch asked for; a recorded stream alone does not say it.
+
+    :param namespaces: empty for all, and for kinds without namespaces.
+    :param since: the revision that it continued from; None if it began with an initial list.
+    """
+
+    group: str
+    kind: str
+    namespaces: tuple[str, ...] = ()
+    since: int | None = None
+
+
 def same_line(line: int) -> int:
     """Return the line: that of the input, as no wrapping was removed."""
     return line
 
 
 def _ignore() -> None:
-    """Do nothing about a skipped record."""
+    """Do nothing about a skipped record, or about a document that does not grow."""
 
 
 class Context(msgspec.Struct, kw_only=True):
@@ -81,6 +94,12 @@ class Context(msgspec.Struct, kw_only=True):
     :param outer: returns for a line of what the format reads the line of the input; they differ if
         a wrapping was removed.
     :param noticed: called with line and reason of each skipped record; None if it is not needed.
+    :param asked: what a watch was asked for, if that is known.
+    :param clock: returns when the last line was received, microseconds; for documents that are read
+        while they grow, in place of ``received``.
+    :param grow: called by a reader of a document that grows, between two events: the format leaves
+        in ``spans`` what the document covers so far, and what follows will continue it. Set by the
+        formats that cover revisions.
     :param lost: called after a record was skipped as malformed, before the next one is read; set
         by a format that draws conclusions from missing records.
     """
@@ -108,6 +127,9 @@ class Context(msgspec.Struct, kw_only=True):
     cut_begin: bool = False
     outer: Callable[[int], int] = same_line
     noticed: Callable[[int, str], None] | None = None
+    asked: WatchRequest | None = None
+    clock: Callable[[], int] | None = None
+    grow: Callable[[], None] = _ignore
     lost: Callable[[], None] = _ignore
 
     def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:
@@ -159,6 +181,8 @@ class Context(msgspec.Struct, kw_only=True):
 
     def line_received(self, line: int) -> int | None:
         """Return when a line of the document was received; None if no time was recorded."""
+        if self.clock is not None:
+            return self.clock()
         if 0 < line <= len(self.received) and self.received[line - 1]:
             return int(self.received[line - 1])
         return None

@@ -26,11 +26,13 @@ class WatchSpan:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._bookmarks = False
+        self._bookmarks = self._quiet = False
         self.silent = False
         self.top = -1
         self.since: int | None = None
         self.restart()
+        if context.asked is not None and context.asked.since is not None:
+            self._continue(context.asked.since)
 
     def restart(self, *, sure: bool = True) -> None:
         """Begin again: the stream repeats its initial list.
@@ -42,6 +44,20 @@ class WatchSpan:
         self._begin = ""
         self._falls = False
         self._sure = sure
+
+    def _continue(self, revision: int) -> None:
+        """Continue from a revision up to which everything is covered already."""
+        self.since = self.top = revision
+        self._begin = RESUMED
+        self._bookmarks, self._quiet = True, False
+
+    def grow(self, group: str, kind: str, namespaces: list[str], *, line: int) -> None:
+        """Leave what the stream covers so far; what follows continues it."""
+        if self.since is None or self.silent:
+            return
+        if self._begin != RESUMED or self.top > self.since or self._quiet:
+            self.end(group, kind, namespaces, line=line)
+            self._continue(self.top)
 
     def fall_silent(self) -> None:
         """Cover nothing more: streams of several kinds are mixed."""
@@ -66,7 +82,7 @@ class WatchSpan:
 
     def bookmark(self, revision: int) -> None:
         """Note that nothing else happened up to a revision."""
-        self._bookmarks = True
+        self._bookmarks = self._quiet = True
         self.changed(revision)
 
     def listed(self, revision: int) -> None:
@@ -93,8 +109,8 @@ class WatchSpan:
 
         :param namespaces: of all its objects, sorted.
         """
-        since, context = self.since, self._context
-        spaces = scope(group, kind, namespaces)
+        since, context, asked = self.since, self._context, self._context.asked
+        spaces = scope(group, kind, namespaces) if asked is None else asked.namespaces
         if self.silent or since is None or not kind or spaces is None or context.partial_lists:
             return
         # Without bookmarks a missing begin looks like a resumed watch.
