@@ -261,6 +261,12 @@ _OTHER_KINDS = (
         payload=payloads.WatchInterrupted,
     ),
     KindInfo(
+        kind="watch.repaired",
+        about="What a watch missed was asked for afterwards; not all of it could be had.",
+        effect=Effect.NONE,
+        payload=payloads.WatchRepaired,
+    ),
+    KindInfo(
         kind="watch.followed",
         about="A watch followed a kind from one revision to another without a gap.",
         effect=Effect.NONE,

@@ -187,6 +187,29 @@ class WatchFollowed(Payload, frozen=True, kw_only=True, tag="watch.followed"):
     until_at: int | None = None
 
 
+class WatchRepaired(Payload, frozen=True, kw_only=True, tag="watch.repaired"):
+    """:param group: API group and :param listed: kind of the objects watched.
+
+    :param namespaces: the namespaces that the watch covered; empty for all.
+    :param after: the last revision before the watch broke off. :param before: that of the list
+        with which it began again.
+    :param versions: how many versions and deletions in between were asked for and found.
+    :param requests: how many requests that took.
+    :param unseen: what may be missing: ``short-lived`` (objects that were created and deleted in
+        between), ``bounded`` (also versions beyond the bound of requests), ``compacted``
+        (everything: the server no longer had the revision).
+    """
+
+    group: str
+    listed: str
+    namespaces: tuple[str, ...] = ()
+    after: int
+    before: int
+    versions: int
+    requests: int
+    unseen: str
+
+
 class AuditedKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Accepted writes of one kind in an audit log.
 

@@ -21,6 +21,7 @@ from .shell import fail
 _LISTED: Mapping[str, str] = MappingProxyType(
     {
         "ingest": "Append files, folders and archives to a log.",
+        "record": "Record a live cluster into the log, until it is stopped.",
         "status": "Show what a log holds and lacks.",
         "overview": QUESTIONS["overview"].help,
         "events": "List the events of the log.",

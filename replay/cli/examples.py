@@ -16,6 +16,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian ingest watch-pods.jsonl audit.log",
             "kubectl get pods -A -o json | plinian ingest - --log cluster.db",
         ),
+        "record": (
+            "plinian record --log cluster.db",
+            "plinian record --context prod -n ml -n research --for 1h",
+            "plinian record --log 'postgresql://plinian@db/logs' --log-format json",
+        ),
         "status": (
             "plinian status --log cluster.db",
             "plinian status -o json",

@@ -34,9 +34,9 @@ from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..logs.assumptions import assumed_sentences
 from ..moments.contradicting_versions import contradiction_text, version_text
 from ..moments.log_clock import clock_of
+from .appended_batch import append_batch
 from .asserted import FORMATS as ASSERTABLE
 from .asserted import AssertedLists, until
-from .ingest_contradictions import CONTRADICTED, contradicted
 from .ingest_records import IngestOptions, IngestSummary, SkippedFile
 from .split_lists import SUMMING_UP, begun_before, split_lists, without_list
 from .unversioned import UnversionedObjects
@@ -464,17 +464,11 @@ def _append(
     reach = Reach()
     done = 0
     for batch in in_batches(events, most=options.batch_size, most_bytes=_BATCH_BYTES):
-        appended = store.append(batch, branch=options.branch)
-        others = list(contradicted(store, batch, appended, options.branch))
-        if others:
-            both = store.append(others, branch=options.branch)
-            summary.appended += len(both.appended)
-            kinds[CONTRADICTED] += len(both.appended)
-            twice |= dict.fromkeys(map(version_text, others))
-        summary.appended += len(appended.appended) + sum(appended.besides.values())
-        summary.known += appended.known
-        kinds.update([batch[index].kind for index in appended.appended])
-        kinds.update(appended.besides)
+        result = append_batch(store, batch, options.branch)
+        summary.appended += result.appended
+        summary.known += result.known
+        kinds.update(result.kinds)
+        twice |= dict.fromkeys(map(version_text, result.contradicted))
         unnamed.update([_kind_of(event) for event in batch if event.kind.startswith("object.")])
         reach.widen(batch)
         done += len(batch)

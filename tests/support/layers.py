@@ -45,6 +45,7 @@ ORDER = (
         "replay",
         *ROOMS_OF_THE_LOG,
         "replay.ingest",
+        "replay.capture",
         "replay.sessions",
         "replay.simulate",
     ),
@@ -117,6 +118,10 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "replay.ingest": (
             *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
             *ROOMS_OF_THE_LOG,
+        ),
+        "replay.capture": (
+            *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
+            "replay.ingest",
         ),
     }
 )

@@ -62,7 +62,11 @@ def same_line(line: int) -> int:
 
 
 def _ignore() -> None:
-    """Do nothing about a skipped record, or about a document that does not grow."""
+    """Do nothing about a skipped record."""
+
+
+def _covers_nothing() -> None:
+    """Leave nothing: the format covers no revisions."""
 
 
 class Context(msgspec.Struct, kw_only=True):
@@ -98,8 +102,9 @@ class Context(msgspec.Struct, kw_only=True):
     :param clock: returns when the last line was received, microseconds; for documents that are read
         while they grow, in place of ``received``.
     :param grow: called by a reader of a document that grows, between two events: the format leaves
-        in ``spans`` what the document covers so far, and what follows will continue it. Set by the
-        formats that cover revisions.
+        in ``spans`` what the document covers so far, and what follows will continue it. It returns
+        up to which revision that is, None if nothing is covered yet. Set by formats that cover
+        revisions.
     :param lost: called after a record was skipped as malformed, before the next one is read; set
         by a format that draws conclusions from missing records.
     """
@@ -129,7 +134,7 @@ class Context(msgspec.Struct, kw_only=True):
     noticed: Callable[[int, str], None] | None = None
     asked: WatchRequest | None = None
     clock: Callable[[], int] | None = None
-    grow: Callable[[], None] = _ignore
+    grow: Callable[[], int | None] = _covers_nothing
     lost: Callable[[], None] = _ignore
 
     def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:

@@ -100,11 +100,14 @@ class WatchReader:
             self._leave_initial_list(None)
         self._end_span()
 
-    def grow(self) -> None:
-        """Leave what the stream covers so far; what follows continues it."""
-        last = self._last or Reference()
-        spaces = sorted(self._spaces)
-        self._span.grow(last.group, last.kind, spaces, line=self._line)
+    def grow(self) -> int | None:
+        """Leave what the stream covers so far; what follows continues it.
+
+        :returns: up to which revision that is; None if nothing is covered yet.
+        """
+        last, span = self._last or Reference(), self._span
+        span.grow(last.group, last.kind, sorted(self._spaces), line=self._line)
+        return None if span.since is None else span.top
 
     def _leave_initial_list(self, revision: int | None) -> None:
         last = self._last or Reference()

@@ -1,0 +1,257 @@
+"""Requests to a live API server: transport by urllib3, authentication as kubectl has it.
+
+The package ``kubernetes`` reads the kubeconfig: certificates, tokens, exec plugins, OIDC, a pod's
+service account, proxies. Nothing else of it is used: its models are slower than a busy cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlencode
+
+import msgspec
+
+from ...engine.errors import PlinianError, UsageError
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse
+
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 60.0
+_CONNECTIONS = 64
+_UNAUTHORIZED = 401
+_LONGEST_BODY = 2**20
+"""Bytes that are read of an answer that is an error."""
+
+_CHUNK = 2**16
+
+
+class Unreachable(PlinianError):
+    """The API server did not answer, or its answer broke off."""
+
+
+class Stalled(Unreachable):
+    """The API server keeps the connection, and sends nothing."""
+
+
+class ServerRefusal(PlinianError):
+    """The API server answered with an error.
+
+    :param code: of HTTP. :param retry_after: seconds that the server asks to wait; None if not.
+    """
+
+    def __init__(self, code: int, what: str, *, where: str = "", retry_after: float | None) -> None:
+        super().__init__(what, where=where)
+        self.code, self.retry_after = code, retry_after
+
+
+class Body(Protocol):
+    """The body of an answer, while it arrives."""
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield pieces as they arrive.
+
+        :raises Unreachable: it breaks off. :raises Stalled: nothing arrives for too long.
+        """
+
+    def close(self) -> None:
+        """Give the answer up; another thread that waits for a piece is woken."""
+
+
+class Access(Protocol):
+    """What a recorder needs of an API server."""
+
+    def open(self, path: str, query: Mapping[str, str], *, quiet: float, accept: str = "") -> Body:
+        """Ask, and return the body of the answer.
+
+        :param quiet: seconds without any byte after which the answer counts as dead.
+        :raises Unreachable: there is no answer. :raises ServerRefusal: it is an error.
+        """
+
+
+def whole(access: Access, path: str, query: Mapping[str, str], *, accept: str = "") -> bytes:
+    """Return the whole body of an answer.
+
+    :raises Unreachable: as :meth:`Access.open`. :raises ServerRefusal: as :meth:`Access.open`.
+    """
+    body = access.open(path, query, quiet=READ_SECONDS, accept=accept)
+    try:
+        return b"".join(body.chunks())
+    finally:
+        body.close()
+
+
+class ClusterAccess:
+    """An API server, by a kubeconfig or from within a pod; threads may share it.
+
+    :param kubeconfig: a path; None for ``$KUBECONFIG``, ``~/.kube/config``, or the service account
+        of the pod that this runs in.
+    :raises UsageError: the extra ``live`` is not installed, or no cluster is configured.
+    """
+
+    def __init__(self, kubeconfig: str | None = None, context: str | None = None) -> None:
+        self._kubeconfig, self._context = kubeconfig, context
+        self._lock = threading.Lock()
+        self._settings, self._pool = self._loaded()
+
+    @property
+    def server(self) -> str:
+        """The address of the API server."""
+        return str(self._settings.host).rstrip("/")
+
+    def open(self, path: str, query: Mapping[str, str], *, quiet: float, accept: str = "") -> Body:
+        """Ask, and return the body of the answer; credentials that expired are read again once."""
+        answer, used = self._asked(path, query, quiet, accept)
+        if answer.status == _UNAUTHORIZED:
+            answer.release_conn()
+            self._renew(used)
+            answer, _ = self._asked(path, query, quiet, accept)
+        if answer.status >= 300:
+            raise _refusal(answer, f"GET {path}")
+        return _UrllibBody(answer, path)
+
+    def _asked(
+        self, path: str, query: Mapping[str, str], quiet: float, accept: str
+    ) -> tuple[BaseHTTPResponse, str]:
+        from urllib3 import Timeout  # noqa: PLC0415 -- of the extra
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+        url = f"{self.server}{path}?{urlencode(query)}" if query else f"{self.server}{path}"
+        with self._lock:  # An exec plugin runs once, not once a thread.
+            token = self._token()
+            pool = self._pool
+        headers = {"Accept": accept or "application/json", "User-Agent": "plinian-record"}
+        if token:
+            headers["Authorization"] = token
+        try:
+            answer = pool.request(
+                "GET",
+                url,
+                headers=headers,
+                preload_content=False,
+                retries=False,
+                redirect=False,
+                timeout=Timeout(connect=CONNECT_SECONDS, read=quiet),
+            )
+        except (HTTPError, OSError) as fault:
+            raise _unreachable(fault, self.server) from fault
+        return answer, token
+
+    def _token(self) -> str:
+        """Return the value of the header; an exec plugin or a token file may give a new one."""
+        try:
+            given = self._settings.auth_settings().get("BearerToken", {}).get("value")
+        except Exception as fault:  # Whatever a plugin raises.
+            raise Unreachable(
+                f"no credentials: {fault}", where=self.server, now="try kubectl with this context"
+            ) from fault
+        return given or (self._settings.get_basic_auth_token() if self._settings.username else "")
+
+    def _renew(self, used: str) -> None:
+        """Read the credentials again, unless another thread just did."""
+        with self._lock:
+            if self._token() == used:
+                self._settings, self._pool = self._loaded()
+
+    def _loaded(self) -> tuple[Any, Any]:
+        try:
+            from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415
+            from kubernetes.config import (  # noqa: PLC0415
+                ConfigException,
+                load_incluster_config,
+                load_kube_config,
+            )
+        except ImportError as fault:
+            raise UsageError(
+                "recording a live cluster needs the package kubernetes, which is not installed",
+                now="pip install 'plinian[live]'",
+            ) from fault
+        settings = Configuration()
+        settings.connection_pool_maxsize = _CONNECTIONS
+        try:
+            if self._kubeconfig is None and self._context is None and _is_in_cluster():
+                load_incluster_config(client_configuration=settings)
+            else:
+                load_kube_config(
+                    config_file=self._kubeconfig,
+                    context=self._context,
+                    client_configuration=settings,
+                    persist_config=False,
+                )
+        except (ConfigException, OSError) as fault:
+            raise UsageError(
+                f"no cluster is configured: {fault}",
+                where=self._kubeconfig or "",
+                now="name a file with --kubeconfig, a context with --context, or set KUBECONFIG",
+            ) from fault
+        return settings, ApiClient(configuration=settings).rest_client.pool_manager
+
+
+def _is_in_cluster() -> bool:
+    """Return whether this runs in a pod and no kubeconfig is there, as kubectl decides it."""
+    named = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+    there = any(Path(path).is_file() for path in named.split(os.pathsep) if path)
+    return not there and "KUBERNETES_SERVICE_HOST" in os.environ
+
+
+class _UrllibBody:
+    """The body of an answer of urllib3."""
+
+    def __init__(self, answer: BaseHTTPResponse, path: str) -> None:
+        self._answer, self._path = answer, path
+
+    def chunks(self) -> Iterator[bytes]:
+        from urllib3.exceptions import HTTPError, ReadTimeoutError  # noqa: PLC0415 -- of the extra
+
+        answer = self._answer
+        try:
+            # Each chunk as it comes: a stream with a buffer keeps the last event of a quiet watch.
+            if getattr(answer, "chunked", False):
+                yield from answer.read_chunked(decode_content=True)
+            else:
+                yield from answer.stream(_CHUNK, decode_content=True)
+        except ReadTimeoutError as fault:
+            raise Stalled("it keeps the connection and sends nothing", where=self._path) from fault
+        # A connection that another thread closed fails in any of these ways.
+        except (HTTPError, OSError, ValueError, AttributeError) as fault:
+            raise _unreachable(fault, self._path) from fault
+
+    def close(self) -> None:
+        with suppress(OSError, ValueError, RuntimeError, AttributeError):  # It may be closed.
+            self._answer.shutdown()
+        self._answer.close()
+
+
+def _unreachable(fault: Exception, where: str) -> Unreachable:
+    cause = getattr(fault, "reason", None) or fault
+    return Unreachable(str(cause) or type(cause).__name__, where=where)
+
+
+class _Status(msgspec.Struct):
+    message: str = ""
+
+
+def _refusal(answer: BaseHTTPResponse, where: str) -> ServerRefusal:
+    """Return the error that an answer is, with the server's own words."""
+    try:
+        text = answer.read(_LONGEST_BODY, decode_content=True)
+        message = msgspec.json.decode(text, type=_Status).message
+    except Exception:  # noqa: BLE001 -- an answer that cannot be read is one without words
+        message = ""
+    answer.close()
+    after = answer.headers.get("Retry-After", "")
+    return ServerRefusal(
+        answer.status,
+        message or f"the server answered {answer.status}",
+        where=where,
+        retry_after=float(after) if after.isdecimal() and len(after) < 6 else None,
+    )
+
+
+NO_QUERY: Mapping[str, str] = MappingProxyType({})

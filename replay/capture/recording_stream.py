@@ -1,0 +1,190 @@
+"""One kind of a live cluster, read by one thread: lines in, events out."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import BinaryIO, NamedTuple, cast
+
+from ...engine.events import Event, Reference, canonical_json
+from ...engine.events.payloads import WatchRepaired
+from ...engine.events.storable import fault_of_event
+from ...engine.ingest.objects.kept_fields import stored
+from ...engine.ingest.reading.formats import Context, WatchRequest
+from ...engine.ingest.watch.stream import FORMAT
+from .cluster_access import Access
+from .hole_repair import EpochFell, Repair
+from .outbox import Outbox
+from .recorded_kinds import RecordedKind
+from .stream_state import StreamPhase, StreamState
+from .watched_lines import Hearing, Pace, WatchedLines
+
+GROW_SECONDS = 0.5
+"""How often a busy stream says what it covers."""
+
+
+class StreamPlan(NamedTuple):
+    """What one stream reads. :param namespace: empty for all.
+
+    :param since: the revision from which it continues; None if the log has nothing of it.
+    """
+
+    kind: RecordedKind
+    namespace: str = ""
+    since: int | None = None
+
+    @property
+    def source(self) -> str:
+        """The name of the input, as events have it; another run continues the same one."""
+        within = f"{self.namespace}/" if self.namespace else ""
+        return f"record:{within}{self.kind.resource}"
+
+
+class RecordingStream(threading.Thread):
+    """Reads one kind until it is stopped; what it reads goes to its outbox.
+
+    :param now: microseconds since 1970.
+    :ivar state: what it does now. :ivar fell: the revisions of the cluster fell, so it ended.
+    :ivar crash: an error in Plinian, so it ended.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        plan: StreamPlan,
+        outbox: Outbox,
+        *,
+        cluster: str,
+        now: Callable[[], int],
+        pace: Pace,
+        redacted: Callable[[Event], Event] | None = None,
+    ) -> None:
+        super().__init__(name=plan.source, daemon=True)
+        self.state = StreamState(resource=plan.kind.resource, namespace=plan.namespace)
+        self.state.revision = plan.since
+        self.plan, self.outbox = plan, outbox
+        self.fell: EpochFell | None = None
+        self.crash: BaseException | None = None
+        self._redacted = redacted
+        self._grown_at = monotonic()
+        kind = plan.kind
+        asked = WatchRequest(
+            group=kind.group,
+            kind=kind.kind,
+            namespaces=(plan.namespace,) if plan.namespace else (),
+            since=plan.since,
+        )
+        self._asked = asked
+        self._context = Context(
+            source=plan.source,
+            cluster=cluster,
+            clock=now,
+            skip_malformed=True,  # One bad object must not end a recording; it is a gap.
+            asked=asked,
+        )
+        hearing = Hearing(self._between, self._found, now)
+        self._lines = WatchedLines(
+            access,
+            plan.kind,
+            self.state,
+            hearing,
+            namespace=plan.namespace,
+            since=plan.since,
+            pace=pace,
+        )
+
+    def stop(self) -> None:
+        """End the stream soon."""
+        self._lines.stop()
+
+    def run(self) -> None:
+        """Read until the stream is stopped, or cannot go on."""
+        try:
+            lines = _Lines(self._lines.lines())
+            for event in FORMAT.events(cast("BinaryIO", lines), self._context):
+                self._take(event)
+            self._between(pauses=True)
+        except EpochFell as fell:
+            self.fell = fell
+        except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
+            self.crash = fault
+        self.state.phase = StreamPhase.STOPPED
+
+    def _take(self, read: Event, *, aside: bool = False) -> None:
+        event = stored(read)
+        if self._redacted is not None:
+            event = self._redacted(event)
+        if fault := fault_of_event(event):
+            self._context.reject(fault, line=event.line)
+            return
+        self.state.events += 1
+        self.outbox.add(event, aside=aside)
+
+    def _between(self, *, pauses: bool) -> int | None:
+        """Hand over what is covered, now and then; called when all lines so far were taken."""
+        if not pauses and monotonic() - self._grown_at < GROW_SECONDS:
+            return None
+        self._grown_at = monotonic()
+        context = self._context
+        reached = context.grow()
+        self.outbox.cover(context.spans)
+        context.spans = []
+        context.initial_lists.clear()
+        self.state.malformed = context.skipped.get("malformed", 0)
+        return reached
+
+    def _found(self, repair: Repair) -> None:
+        """Take what was found in a hole that stays one; it covers nothing."""
+        context = self._context
+        self._between(pauses=True)
+        past = Context(
+            source=context.source,
+            cluster=context.cluster,
+            partial_lists=True,
+            skip_malformed=True,
+            clock=context.clock,
+        )
+        for event in FORMAT.events(io.BytesIO(b"".join(repair.lines)), past):
+            self._take(event, aside=True)
+        asked = self._asked
+        about = Reference(asked.group, asked.kind, self.plan.namespace)
+        payload = WatchRepaired(
+            group=asked.group,
+            listed=asked.kind,
+            namespaces=asked.namespaces,
+            after=repair.after,
+            before=repair.until,
+            versions=len(repair.lines),
+            requests=repair.requests,
+            unseen=repair.unseen,
+        )
+        self.outbox.add(
+            Event(
+                kind="watch.repaired",
+                reference=about,
+                payload=canonical_json(payload),
+                source=context.source,
+                cluster=context.cluster,
+            ),
+            aside=True,
+        )
+
+
+class _Lines(io.RawIOBase):
+    """Lines as a stream that formats read."""
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def readable(self) -> bool:
+        return True
+
+    def readline(self, size: int | None = -1, /) -> bytes:  # noqa: ARG002 -- lines come whole
+        return next(self._lines, b"")
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next line; asked of a stream that ended before its first one."""
+        return self.readline(size)

@@ -1,0 +1,54 @@
+"""What one stream of a recorder does now, for people and for probes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class StreamPhase(StrEnum):
+    """What a stream does."""
+
+    STARTING = "starting"
+    LISTING = "listing"
+    WATCHING = "watching"
+    REPAIRING = "repairing"
+    WAITING = "waiting"
+    """It failed, and waits before it tries again."""
+    ABSENT = "absent"
+    """The cluster does not have the kind."""
+    STOPPED = "stopped"
+
+
+class StreamState(msgspec.Struct, kw_only=True):
+    """One stream. Its own thread writes it; others read single fields, which may be a moment old.
+
+    :param resource: ``pods``; ``namespace``: the one that it is restricted to, or empty.
+    :param revision: up to which it has everything; None before its first list is whole.
+    :param heard_at: when the server last sent anything for it, microseconds; 0 for never.
+    :param events: that it delivered. :param bytes: that it received.
+    :param fault: why it waits, or the last fault; empty if there was none.
+    :param reconnects: watches that ended, by any cause. :param expired: those that ended with 410.
+    :param repaired: holes that were filled whole. :param holes: those that were not.
+    :param malformed: records that could not be read.
+    """
+
+    resource: str
+    namespace: str = ""
+    phase: StreamPhase = StreamPhase.STARTING
+    revision: int | None = None
+    heard_at: int = 0
+    events: int = 0
+    bytes: int = 0
+    fault: str = ""
+    reconnects: int = 0
+    expired: int = 0
+    repaired: int = 0
+    holes: int = 0
+    malformed: int = 0
+
+    @property
+    def name(self) -> str:
+        """The resource, within its namespace if it is restricted to one."""
+        return f"{self.namespace}/{self.resource}" if self.namespace else self.resource
