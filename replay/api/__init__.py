@@ -21,8 +21,9 @@ and ``to_arrow()`` of a result return it as a table. All errors are subclasses o
 
 from __future__ import annotations
 
+from functools import wraps
 from importlib import import_module
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 
 from .engine.errors import (
     ConnectionLost,
@@ -55,7 +56,9 @@ from .engine.version import __version__
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
+    from typing import ParamSpec, TypeVar
 
     from .engine.events import Event, Recorded, Reference
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
@@ -117,6 +120,8 @@ if TYPE_CHECKING:
     from .replay.what_if.changed_sessions import WhatIf
     from .replay.what_if.help import WouldHelp
 
+    P = ParamSpec("P")
+    A = TypeVar("A")
 
 __all__ = [
     "Anomaly",
@@ -293,6 +298,26 @@ _PLACES = MappingProxyType(
 """The modules of names that are loaded at first use, so that the import itself stays quick."""
 
 
+def _listing(function: Callable[P, A]) -> Callable[P, A]:
+    """Return a function whose errors about parameters say which there are."""
+    from .replay.facade.options import listing_function  # noqa: PLC0415 -- it is cheap
+
+    listing = listing_function(function)
+    listing.__module__ = __name__  # Where other processes find it, too.
+    return listing
+
+
+def _later(function: Callable[P, A]) -> Callable[P, A]:
+    """Return the same of a function that is here from the begin; a call loads what it needs."""
+
+    @wraps(function)
+    def call(*given: P.args, **named: P.kwargs) -> A:
+        return _listing(function)(*given, **named)
+
+    return call
+
+
+@_later
 def open(  # noqa: A001 -- plinian.open reads as what it is
     place: str | PathLike[str],
     *,
@@ -314,6 +339,7 @@ def open(  # noqa: A001 -- plinian.open reads as what it is
     return opened(str(place), create=create, read_only=read_only, branch=branch, cluster=cluster)
 
 
+@_later
 def demo(place: str | PathLike[str] = "plinian-demo.db") -> Log:
     """Ingest the recording that comes with Plinian, and return the open log.
 
@@ -327,6 +353,7 @@ def demo(place: str | PathLike[str] = "plinian-demo.db") -> Log:
     return demonstration(str(place))
 
 
+@_later
 def demo_files(folder: str | PathLike[str]) -> list[str]:
     """Copy the files of that recording into a folder, to try ingest with, and return their paths.
 
@@ -346,7 +373,8 @@ def __getattr__(name: str) -> object:
         for each in names.split():
             public, _, own = each.partition("=")
             if public == name:
-                return getattr(import_module(f".{module}", __name__), own or public)
+                found = getattr(import_module(f".{module}", __name__), own or public)
+                return _listing(found) if isinstance(found, FunctionType) else found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

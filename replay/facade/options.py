@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from functools import wraps
+from functools import cache, wraps
 from os import PathLike
 from types import FunctionType, MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_time
@@ -17,6 +17,8 @@ from ..truth.points import point_text
 
 FilePath: TypeAlias = str | PathLike[str]
 T = TypeVar("T", bound=type)
+P = ParamSpec("P")
+A = TypeVar("A")
 
 
 def listing_parameters(of: T) -> T:
@@ -32,6 +34,15 @@ def listing_parameters(of: T) -> T:
 
 
 _DESCRIBED = "__signature__"
+
+
+@cache
+def listing_function(of: Callable[P, A]) -> Callable[P, A]:
+    """Return a function whose errors about parameters say which there are, as methods do.
+
+    A function that says so itself, as it asks a question, stays as it is.
+    """
+    return of if hasattr(of, _DESCRIBED) else _listing(of)
 
 
 def _listing(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -86,6 +88,32 @@ def test_an_error_about_parameters_says_which_there_are(
         ask(log)
     assert text in said(refused.value)
     assert "; it takes" in said(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [
+        (lambda: plinian.open("x.db", creat=True), "open(): got an unexpected keyword argument"),
+        (lambda: plinian.demo(folder="x"), "it takes: place"),
+        (plinian.simulate, "simulate(): missing a required argument: 'case'; it takes"),
+        (lambda: plinian.lint("x", relase="v1.12.1"), "it takes: files, conf, releases"),
+        (lambda: plinian.why("a", "b", "c"), "why(): too many positional arguments; it takes: "),
+        (lambda: plinian.behaviours("v1.12.1", part="x", of=1), "it takes: release"),
+        (lambda: plinian.web_page("x.db"), "missing a required argument: 'page'; it takes: log"),
+    ],
+)
+def test_so_does_an_error_of_a_function(ask: Callable[[], Any], text: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        ask()
+    assert text in said(refused.value)
+
+
+def test_functions_stay_the_same_and_can_be_sent_to_other_processes() -> None:
+    assert plinian.simulate is plinian.simulate
+    for function in (plinian.open, plinian.simulate, plinian.demo):
+        assert inspect.signature(function).parameters
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert function.__doc__
 
 
 def test_an_error_says_below_the_traceback_what_there_is(log: Log) -> None:
