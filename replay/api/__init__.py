@@ -300,7 +300,7 @@ _PLACES = MappingProxyType(
 
 def _listing(function: Callable[P, A]) -> Callable[P, A]:
     """Return a function whose errors about parameters say which there are."""
-    from .replay.facade.options import listing_function  # noqa: PLC0415 -- it is cheap
+    from .replay.facade.options import listing_function  # noqa: PLC0415 -- import stays cheap
 
     listing = listing_function(function)
     listing.__module__ = __name__  # Where other processes find it, too.

@@ -499,8 +499,8 @@ def test_a_log_of_nothing_says_so_on_every_page(tmp_path: Path) -> None:
                 assert "no times" in answer.text
             else:
                 assert answer.status_code == 200, path
-        assert "There is no queue at this moment." in client.get("/@0/queues").text
-        assert "There is no node at this moment." in client.get("/@0/nodes").text
+        assert "There is no queue: the log is empty." in client.get("/@0/queues").text
+        assert "There is no node: the log is empty." in client.get("/@0/nodes").text
         assert "There is no job" in client.get("/@0/jobs").text
         assert "The log records no session." in client.get("/@0/sessions").text
 
@@ -632,3 +632,37 @@ def test_cells_are_compared_as_a_browser_does(
     assert ordered(down=False) == expected
     filled = [cell for cell in expected if cell not in {"", "<none>"}]
     assert ordered(down=True)[: len(filled)] == filled[::-1]
+
+
+# -- chosen by a chip, and empty tables ------------------------------------------------------------
+
+
+def test_nodes_are_chosen_by_their_state(client: httpx.Client) -> None:
+    found = data_at(client, "/@2600/nodes")
+    states = [node["truth"]["state"] for node in found["nodes"]]
+    cordoned = [state for state in states if "SchedulingDisabled" in state]
+    assert len(states) > len(cordoned) > 0
+    page = page_at(client, "/@2600/nodes")
+    assert f"all {len(states)}" in page.text
+    (link,) = (link for link in links_of(page) if f"state={cordoned[0]}" in link)
+    rows = data_at(client, link)["nodes"]
+    assert [row["truth"]["state"] for row in rows] == cordoned
+    nowhere = page_at(client, "/@2600/nodes?state=Nowhere&q=x").text
+    assert "No node fits the name “x” and the state Nowhere." in nowhere
+    assert "Nowhere 0" in nowhere
+
+
+def test_an_empty_table_says_what_to_do_at_the_end_of_a_log_too(tmp_path: Path) -> None:
+    with made_log(tmp_path, NODES, queue("default")):
+        pass
+    with pages_of(tmp_path / "log.db") as client:
+        page = page_at(client, client.get("/@end/nodes").headers["location"])
+    assert "There is no node at this moment. Look at what was removed" in page.text
+    assert any("/diff?vs=@1" in link for link in links_of(page))
+
+
+def test_a_time_with_one_bound_is_said_once_with_its_day(large: httpx.Client) -> None:
+    page = page_at(large, large.get("/@end/jobs").headers["location"])
+    text = " ".join(page.text.split())
+    assert "Jobs after 13:00:00 @" in text
+    assert "after 13:00:00 2025-11-21 UTC" in text

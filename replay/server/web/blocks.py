@@ -91,9 +91,13 @@ def drawn(look: Look, template: str, **values: Any) -> Drawn:
 
 
 def nothing(look: Look, what: str) -> Sentence:
-    """Say that something does not exist at the moment."""
-    end = Ref("Look at the end of the log", None, at=look.last)
-    return Sentence(Words(f"There is no {what} at this moment. ", end, "."), "blank")
+    """Say that something does not exist at the moment, and where to look now."""
+    if not look.last:
+        return Sentence(f"There is no {what}: the log is empty. plinian ingest fills it.", "blank")
+    other = Ref("Look at the end of the log", None, at=look.last)
+    if look.position == look.last:
+        other = Ref("Look at what was removed since the begin of the log", "diff", vs="@1")
+    return Sentence(Words(f"There is no {what} at this moment. ", other, "."), "blank")
 
 
 def fault_sentence(fault: PlinianError) -> Sentence:

@@ -55,7 +55,10 @@ def _values(answer: PageAnswer) -> dict[str, Any]:
     look, record = answer.look, answer.record
     values = {"page": record, "look": look, "site": answer.site}
     if isinstance(record, BlockPage):
-        when = Words("at ", moment_ref(look.position)) if record.when is None else record.when
+        then = answer.site.when
+        # A time of which one bound is known begins with "after" or "before".
+        at = "at " if (then.earliest is None) == (then.latest is None) else ""
+        when = Words(at, moment_ref(look.position)) if record.when is None else record.when
         values |= {"blocks": page_blocks(look, record.sections()), "when": words(when, look)}
     return values
 

@@ -28,7 +28,7 @@ _ELEMENT = re.compile(r"(<time[^<>]*>)([^<]+)</time>")
 _AS_WRITTEN = ("<code", "<pre", "<textarea")
 """Elements whose text is copied, or is as an object has it."""
 
-_DAY = len("2006-01-02")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def with_times(log: Log, page: str, look: Look, when: TimeSpan) -> str:
@@ -60,13 +60,14 @@ def with_times(log: Log, page: str, look: Look, when: TimeSpan) -> str:
 def clock_text(span: TimeSpan, zone: Zone | None, day: str) -> str:
     """Return a time of day in a zone; with its date, if that is not the day of the page."""
     text = times_in(known_text(span), zone)
-    return time_of_day(text) if day and text.startswith(day) else text
+    bounds = (day, f"after {day}", f"before {day}")
+    return time_of_day(text) if day and text.startswith(bounds) else text
 
 
 def day_of(span: TimeSpan, zone: Zone | None) -> str:
     """Return the day of a time in a zone, as in ``2026-11-21``; empty if it is not known."""
-    text = times_in(exact_text(span) or known_text(span), zone)
-    return text[:_DAY] if text[:1].isdigit() else ""
+    found = _DAY.search(times_in(exact_text(span) or known_text(span), zone))
+    return found[0] if found else ""
 
 
 def without_day(page: str, day: str) -> str:

@@ -30,11 +30,14 @@ from ...plot.picture import LEVELS
 from ...render.amounts import UNKNOWN
 from ...render.blocks import (
     Block,
+    ItemList,
+    ListedItem,
     Marked,
     Ref,
     Section,
     Sentence,
     Words,
+    chip,
     here_ref,
     moment_ref,
     object_ref,
@@ -54,7 +57,12 @@ from .sorting import Columns, sort_heads
 MOST_CELLS = 5000
 """Nodes in the heat map."""
 
+MANY = 1000
+"""Of more nodes, the heat map has longer rows, so that it is not higher than the screen."""
+
 DRIFTED = "drift"
+
+ONLY_CACHED = "only in the cache"
 
 
 class NodeSide(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +103,7 @@ class HeatCell(NamedTuple):
     nav="Nodes",
     key="n",
     long=True,
-    takes=("resource", "show", "q", "skip", "more", "sort", "sort_more"),
+    takes=("resource", "show", "state", "q", "skip", "more", "sort", "sort_more"),
 )
 def nodes(log: Log, look: Look) -> BlockPage:
     """Return the nodes of both sides.
@@ -112,7 +120,9 @@ def nodes(log: Log, look: Look) -> BlockPage:
     shown = [
         node_line
         for node_line in every
-        if (node_line.differences or look.get("show") != DRIFTED) and look.filter in node_line.name
+        if (node_line.differences or look.get("show") != DRIFTED)
+        and look.filter in node_line.name
+        and look.get("state") in {"", _state(node_line)}
     ]
     lines, pager = paged(look, shown, "nodes", name="skip", columns=_COLUMNS)
     not_known = gaps(log, moment, (NODE, POD))
@@ -163,6 +173,14 @@ def _chosen(look: Look, sides: _Sides, every: Sequence[NodeLine], release: str) 
         FormField("only where both sides differ", "show", DRIFTED, attributes=drifted),
     ]
     yield form(look, "Show", fields, drops=["more"])
+    states = Counter(_state(node_line) for node_line in every)
+    if look.get("state"):  # So that something else can be chosen.
+        states.setdefault(look.get("state"), 0)
+    chips = [chip(f"all {len(every)}", chosen=not look.get("state"), state=None, skip=None)]
+    for state, many in sorted(states.items(), key=lambda pair: (-pair[1], pair[0])):
+        text, is_chosen = f"{state} {many}", look.get("state") == state
+        chips.append(chip(text, chosen=is_chosen, state=state, skip=None))
+    yield ItemList(list(map(ListedItem, chips)), "chips")
     both = "the API server and the scheduler's cache"
     differ = sum(bool(node_line.differences) for node_line in every)
     said: tuple[str, ...] = (f"T{both[1:]} of {release} hold the same of them. ",)
@@ -182,6 +200,7 @@ def _table(look: Look, sides: _Sides, lines: Some[NodeLine]) -> Iterator[Block]:
         "nodes.html",
         resource=sides.resource,
         cells=cells[:MOST_CELLS],
+        across=40 if len(cells) <= MANY else 100,
         levels=[level for level in levels if level[2]],
         lines=lines.rows,
         heads=sort_heads(look, _COLUMNS, "skip", lines.total, _TEXTS),
@@ -189,8 +208,10 @@ def _table(look: Look, sides: _Sides, lines: Some[NodeLine]) -> Iterator[Block]:
     if not lines.rows:
         name = f" the name “{look.filter}”" if look.filter else ""
         differs = " and differs between both sides" if look.get("show") == DRIFTED else ""
-        every = here_ref("Show all", q=None, show=None)
-        yield Sentence(Words(f"No node fits{name}{differs}. ", every), "blank")
+        state = f" the state {look.get('state')}" if look.get("state") else ""
+        wants = " and".join(filter(None, (name, state)))
+        every = here_ref("Show all", q=None, show=None, state=None)
+        yield Sentence(Words(f"No node fits{wants}{differs}. ", every), "blank")
 
 
 def _others(look: Look, drift: Drift) -> Iterator[Block]:
@@ -218,6 +239,11 @@ _OTHERS: Sequence[TextColumn[CacheDifference]] = (
     TextColumn("SCHEDULER'S CACHE", lambda difference: difference.belief or NONE),
     TextColumn("SINCE", lambda difference: moment_ref(difference.since)),
 )
+
+
+def _state(line: NodeLine) -> str:
+    """Return the state of a node as the API server has it, or that it has none."""
+    return line.truth.state if line.truth else ONLY_CACHED
 
 
 def _of_truth(name: str) -> Callable[[NodeLine], str]:
