@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,3 +109,9 @@ def test_a_chart_has_round_amounts_at_its_left_and_each_amount_it_held(
     assert all(run["y"] > 0 for run in gold["runs"]), "no amount runs along the upper edge"
     memory = data_at(client, f"{AT}/queues/over-time?resource=memory")["charts"][0]["ticks"]
     assert [tick["text"] for tick in memory][:2] == ["0", "64Gi"]
+
+
+def test_amounts_of_charts_are_in_whole_ones(client: httpx.Client) -> None:
+    text = client.get("/@1901/queues/over-time?resource=cpu").text
+    assert "<b>39.5</b> allocated" in text
+    assert not re.search(r"[0-9]00m\b", text)

@@ -6,14 +6,14 @@ They have templates, as they are charts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
 
 from ....engine.errors import PointUnknown, UsageError
-from ....engine.kubernetes.amount_texts import short_amount
+from ....engine.kubernetes.amount_texts import in_one_unit
 from ....engine.kubernetes.units import SECOND_US, format_time
 from ...facade.log import Log
 from ...moments.times import time_text
@@ -342,26 +342,27 @@ def _chart(share: QueueShare, shares: QueueShares) -> QueueChart:
     ]
     # Some room, so that no line runs along the edge.
     top = max([most_held, *inside]) * _ROOM or 1.0
+    says = in_one_unit(shares.resource, [most_held, *map(highest_of, limits.values())])
     parts = shares.period.parts
     return QueueChart(
         queue=share.queue,
         depth=share.depth,
         children=share.children,
-        top=short_amount(shares.resource, top),
+        top=says(top),
         ticks=tuple(
             AmountTick(round(100 - 100 * at / top, 2), text)
             for at, text in amounts_on_axis(shares.resource, top)
         ),
-        highest=short_amount(shares.resource, most_held),
+        highest=says(most_held),
         drawn=bool(most_held or inside),
-        runs=tuple(_runs(share.allocated, top, shares)),
+        runs=tuple(_runs(share.allocated, top, shares, says)),
         limits=tuple(
             LimitLine(
                 what=limit,
                 points=tuple(map(_joined, _steps(values, top, parts)))
                 if highest_of(values) <= top
                 else (),
-                highest=short_amount(shares.resource, highest_of(values)),
+                highest=says(highest_of(values)),
             )
             for limit, values in limits.items()
         ),
@@ -389,15 +390,17 @@ def _joined(points: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def _runs(values: Values, top: float, shares: QueueShares) -> Iterator[ChartRun]:
-    """Yield each stretch of time with one amount."""
+def _runs(
+    values: Values, top: float, shares: QueueShares, says: Callable[[float], str]
+) -> Iterator[ChartRun]:
+    """Yield each stretch of time with one amount. :param says: an amount, in one unit."""
     period, begin = shares.period, 0
     for value, same in groupby(values):
         length = len(list(same))
         if value is not None:
             x, width = (round(WIDTH * place / period.parts, 1) for place in (begin, length))
             since = time_text(period.time_of(begin))
-            text = f"{short_amount(shares.resource, value)} allocated from {since}"
+            text = f"{says(value)} allocated from {since}"
             yield ChartRun(x, width, round(HEIGHT - HEIGHT * value / top, 1), text)
         begin += length
 
