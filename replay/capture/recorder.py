@@ -51,12 +51,17 @@ class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """What a recorder did so far. :param waiting: events that are not stored yet."""
+    """What a recorder did so far.
+
+    :param waiting: events that are not stored yet.
+    :param fault: why the log could not be written at the last try; None if it could.
+    """
 
     streams: Sequence[StreamState]
     committed: Committed
     waiting: int = 0
     bytes_waiting: int = 0
+    fault: PlinianError | None = None
 
 
 class RecordingFailed(PlinianError):
@@ -99,6 +104,7 @@ class ClusterRecorder:
     ) -> None:
         room = Room(options.room)
         self._room, self._stop = room, threading.Event()
+        self._fault: ConnectionLost | None = None
         self._redactions: list[tuple[StreamPlan, Redaction]] = []
         self._options = options
         self._writer = CommitWriter(store, options.branch, room, monotonic, commits)
@@ -131,7 +137,8 @@ class ClusterRecorder:
     def recording(self) -> Recording:
         """Return what was done so far."""
         states = [stream.state for stream in self._streams]
-        return Recording(states, self._writer.committed, self._writer.waiting, self._room.used)
+        writer = self._writer
+        return Recording(states, writer.committed, writer.waiting, self._room.used, self._fault)
 
     def run(self, noticed: Callable[[Recording], None]) -> Recording:
         """Record until :meth:`stop`, and commit all that was read.
@@ -156,8 +163,10 @@ class ClusterRecorder:
         try:
             while self._writer.commit():
                 pass
-        except ConnectionLost:
-            pass  # What was to be committed still waits, and the next step tries again.
+        except ConnectionLost as fault:
+            self._fault = fault  # What was to be committed still waits for the next step.
+        else:
+            self._fault = None
 
     def _end(self) -> None:
         """Stop all streams, and commit what they read."""

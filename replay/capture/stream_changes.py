@@ -1,8 +1,9 @@
-"""What changed between two looks at a recorder: one line each."""
+"""What changed between two looks at a recorder: one line each, and one for the whole start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -10,7 +11,10 @@ import msgspec
 from .recorder import Recording
 from .stream_state import StreamPhase, StreamState
 
-Weight = Literal["info", "warning", "error"]
+Weight = Literal["debug", "info", "warning", "error"]
+
+_SETTLED = frozenset({StreamPhase.WATCHING, StreamPhase.WAITING, StreamPhase.ABSENT})
+_IT_GOES_ON = "it tries again by itself"
 
 
 class StreamChange(NamedTuple):
@@ -26,14 +30,56 @@ class StreamChanges:
 
     def __init__(self) -> None:
         self._before: dict[str, StreamState] = {}
+        self._unwritten = ""
+        self._has_begun = False
 
     def since_last(self, recording: Recording) -> Iterator[StreamChange]:
-        """Yield what changed since the last call."""
+        """Yield what changed since the last call.
+
+        What streams do at the start is one line when each is watched, waits, or has no kind in the
+        cluster; only faults are said before it.
+        """
         for state in recording.streams:
             now = msgspec.structs.replace(state)
-            before = self._before.get(now.name, StreamState(resource=now.resource))
+            first = StreamState(resource=now.resource, namespace=now.namespace)
+            before = self._before.get(now.name, first)
             self._before[now.name] = now
-            yield from _changes(before, now)
+            for change in _changes(before, now):
+                is_first = not self._has_begun and change.weight == "info"
+                yield change._replace(weight="debug") if is_first else change
+        if not self._has_begun and all(now.phase in _SETTLED for now in self._before.values()):
+            self._has_begun = True
+            yield _begun(list(self._before.values()))
+        yield from self._written(recording)
+
+    def _written(self, recording: Recording) -> Iterator[StreamChange]:
+        """Say when the log cannot be written, and when it can again."""
+        fault, before = recording.fault, self._unwritten
+        self._unwritten = "" if fault is None else fault.what
+        if fault is not None and fault.what != before:
+            about: dict[str, str | int] = {"what": fault.what, "where": fault.where}
+            about |= {"now": fault.now or _IT_GOES_ON, "waiting": recording.waiting}
+            yield StreamChange("error", "the log cannot be written", about)
+        elif fault is None and before:
+            yield StreamChange(
+                "info", "the log can be written again", {"waiting": recording.waiting}
+            )
+
+
+def _begun(states: Collection[StreamState]) -> StreamChange:
+    """Sum up the start: how many are watched, and up to which revision all of these are."""
+    counts = Counter(now.phase for now in states)
+    fields: dict[str, str | int] = {"watched": counts[StreamPhase.WATCHING]}
+    if waiting := counts[StreamPhase.WAITING]:
+        fields["waiting"] = waiting
+    if absent := counts[StreamPhase.ABSENT]:
+        fields["absent"] = absent
+    reached = [now.revision for now in states if now.phase is StreamPhase.WATCHING]
+    known = [revision for revision in reached if revision is not None]
+    if known:
+        fields["revision"] = min(known)
+    said = "streams are watched, and some wait" if waiting else "all streams are watched"
+    return StreamChange("info", said, fields)
 
 
 def _changes(before: StreamState, now: StreamState) -> Iterator[StreamChange]:
@@ -41,7 +87,7 @@ def _changes(before: StreamState, now: StreamState) -> Iterator[StreamChange]:
     if now.phase is not before.phase and (said := _phase(now)) is not None:
         yield said
     elif now.phase is StreamPhase.WAITING and now.fault != before.fault:
-        yield StreamChange("warning", "a stream waits before it tries again", _waits(now))
+        yield _waits(now)
     if now.repaired > before.repaired:
         yield StreamChange("info", "a hole was filled: nothing is missing", about)
     if now.holes > before.holes:
@@ -70,10 +116,11 @@ def _phase(now: StreamState) -> StreamChange | None:
         case StreamPhase.ABSENT:
             return StreamChange("info", "the cluster does not have a kind", about)
         case StreamPhase.WAITING:
-            return StreamChange("warning", "a stream waits before it tries again", _waits(now))
+            return _waits(now)
         case _:
             return None
 
 
-def _waits(now: StreamState) -> dict[str, str | int]:
-    return {"stream": now.name, "fault": now.fault, "now": "it tries again by itself"}
+def _waits(now: StreamState) -> StreamChange:
+    about = {"stream": now.name, "what": now.fault, "where": now.fault_at, "now": _IT_GOES_ON}
+    return StreamChange("warning", "a stream waits before it tries again", about)

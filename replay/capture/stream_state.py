@@ -29,6 +29,7 @@ class StreamState(msgspec.Struct, kw_only=True):
     :param heard_at: when the server last sent anything for it, microseconds; 0 for never.
     :param events: that it delivered. :param bytes: that it received.
     :param fault: why it waits, or the last fault; empty if there was none.
+    :param fault_at: where that was: a path of the API server, or its address.
     :param reconnects: watches that ended, by any cause. :param expired: those that ended with 410.
     :param repaired: holes that were filled whole. :param holes: those that were not.
     :param malformed: records that could not be read.
@@ -42,6 +43,7 @@ class StreamState(msgspec.Struct, kw_only=True):
     events: int = 0
     bytes: int = 0
     fault: str = ""
+    fault_at: str = ""
     reconnects: int = 0
     expired: int = 0
     repaired: int = 0

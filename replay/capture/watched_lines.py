@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from ...engine.errors import PlinianError
 from .cluster_access import Access, Body, ServerRefusal, Stalled, Unreachable
 from .hole_repair import EXPIRED, Repair, Unseen, repaired
 from .recorded_kinds import RecordedKind
@@ -134,11 +135,11 @@ class WatchedLines:
             except _Expired:
                 yield from self._after_expiry()
             except ServerRefusal as fault:
-                self._failed(fault.what, fault.retry_after, slow=fault.code in _UNKNOWN)
+                self._failed(fault, fault.retry_after, slow=fault.code in _UNKNOWN)
                 if fault.code == _NOT_FOUND:
                     self._served = None
             except Unreachable as fault:
-                self._failed(fault.what)
+                self._failed(fault)
             if self._in_list and not self._stop.is_set():
                 # The reader must not take the pieces of two lists for one.
                 yield error_line(0, "Interrupted", "the list was cut off, and begins again")
@@ -226,6 +227,7 @@ class WatchedLines:
             if lines:
                 self._silent = self._tried = False
                 self._wait, self._state.fault = self._pace.first_wait, ""
+                self._state.fault_at = ""
                 self._reach(pauses=self._revision is None)
             if self._stop.is_set():
                 return
@@ -253,7 +255,7 @@ class WatchedLines:
         try:
             repair = repaired(self._access, self._served, self._namespace, self._revision)
         except (ServerRefusal, Unreachable) as fault:
-            self._failed(fault.what)
+            self._failed(fault)
             return
         self._tried = False
         if repair.unseen is Unseen.NOTHING:
@@ -268,11 +270,14 @@ class WatchedLines:
         # As of where the repair ended, so that nothing is between it and the list.
         self._revision, self._list_at = None, repair.until
 
-    def _failed(self, what: str, after: float | None = None, *, slow: bool = False) -> None:
+    def _failed(
+        self, fault: PlinianError, after: float | None = None, *, slow: bool = False
+    ) -> None:
         """Wait before the next try: as long as the server asks, else longer each time."""
         if self._stop.is_set():
             return
-        self._state.phase, self._state.fault = StreamPhase.WAITING, what
+        self._state.fault, self._state.fault_at = fault.what, fault.where
+        self._state.phase = StreamPhase.WAITING
         wait = self._pace.longest_wait if slow else self._wait
         self._wait = min(self._wait * 2, self._pace.longest_wait)
         self._stop.wait(max(wait, min(after or 0.0, self._pace.longest_wait)))

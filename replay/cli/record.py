@@ -135,6 +135,7 @@ def _shown(
     log: str, server: str, form: serving.LogFormat, level: serving.LogLevel
 ) -> Iterator[Callable[[Recording], None]]:
     """Yield what shows a recording: a table that moves on a terminal, else a line a change."""
+    from ...engine.errors import PlinianError
     from ..capture.stream_changes import StreamChanges
     from ..server.settings import ServerSettings
     from .moving_recording import moving_table
@@ -144,13 +145,18 @@ def _shown(
             yield show
         return
     logger = serving.logger_of(ServerSettings(place=log), form, level)
-    logger.info("recording", server=server)
+    logger.info("recording", server=server, log=log)
     changes = StreamChanges()
 
     def lines(recording: Recording) -> None:
         for change in changes.since_last(recording):
             getattr(logger, change.weight)(change.event, **change.fields)
 
-    yield lines
+    try:
+        yield lines
+    except PlinianError as fault:
+        about = {"what": fault.what, "where": fault.where, "now": fault.now}
+        logger.error("the recorder ended", **about)  # noqa: TRY400 -- it is no fault of code
+        raise SystemExit(fault.exit_code) from fault  # The line has said it.
     logger.info("stopped")
     sys.stderr.flush()

@@ -177,12 +177,22 @@ def _text(_logger: object, _method: str, event: _Event) -> str:
     time = _FRACTION.sub("", event.pop("time"))
     level, lost = event.pop("level"), event.pop("lost", 0)
     event_name = event.pop("event")
-    said = _request(event) if event_name == REQUEST else event_name
+    said = _request(event) if event_name == REQUEST else _sentence(event_name, event)
     parts = [time, "" if level == "info" else level, said]
     line = one_line(" ".join(filter(None, parts)))
     if lost:
         line += f" (before it, {lost} lines were lost: no one read)"
     return f"{line}\n{traceback}" if traceback else line
+
+
+def _sentence(said: str, event: _Event) -> str:
+    """Return what happened, to what, and of a fault what it is, where, and what to do now."""
+    event.pop("logger", None)  # A name of code says nothing to a person.
+    fault = [str(event.pop(name, "")) for name in ("where", "what")]
+    now = event.pop("now", "")
+    about = ", ".join(f"{name} {value}" for name, value in event.items() if value != "")
+    parts = [f"{said} ({about})" if about else said, *fault]
+    return "; ".join(filter(None, [": ".join(filter(None, parts)), now]))
 
 
 def _request(event: _Event) -> str:

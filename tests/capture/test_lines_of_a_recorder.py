@@ -1,0 +1,158 @@
+"""What a recorder writes to who collects its lines: one for its start, then one a change."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from plinian.engine.errors import ConnectionLost
+from plinian.replay.capture.commit_writer import Committed
+from plinian.replay.capture.recorder import Recording
+from plinian.replay.capture.stream_changes import StreamChanges
+from plinian.replay.capture.stream_state import StreamPhase, StreamState
+from plinian.replay.server.server_lines import logger_to
+from plinian.replay.server.settings import ServerSettings
+
+PASSWORD = "correct-horse"
+PLACE = f"postgresql://me:{PASSWORD}@db/volcano"
+
+
+def _streams() -> list[StreamState]:
+    return [StreamState(resource=name) for name in ("pods", "nodes", "queues")]
+
+
+def _recording(streams: list[StreamState], fault: ConnectionLost | None = None) -> Recording:
+    return Recording(streams, Committed(), 7, 0, fault)
+
+
+@pytest.fixture(params=["text", "json"])
+def form(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _said(recordings: Callable[[], Iterator[Recording]], form: Any) -> list[str]:
+    out = io.StringIO()
+    logger, changes = (
+        logger_to(out, ServerSettings(place=PLACE), form=form, level="info"),
+        StreamChanges(),
+    )
+    for recording in recordings():
+        for change in changes.since_last(recording):
+            getattr(logger, change.weight)(change.event, **change.fields)
+    return out.getvalue().splitlines()
+
+
+def _text(recordings: Callable[[], Iterator[Recording]]) -> list[str]:
+    return [line.partition("Z ")[2] for line in _said(recordings, "text")]
+
+
+def _members(recordings: Callable[[], Iterator[Recording]]) -> list[dict[str, Any]]:
+    found = [json.loads(line) for line in _said(recordings, "json")]
+    for one in found:
+        one.pop("time")
+    return found
+
+
+def _start() -> Iterator[Recording]:
+    streams = _streams()
+    yield _recording(streams)
+    pods, nodes, queues = streams
+    pods.phase, pods.revision = StreamPhase.WATCHING, 12
+    yield _recording(streams)
+    queues.phase = StreamPhase.ABSENT
+    yield _recording(streams)
+    nodes.phase, nodes.revision = StreamPhase.WATCHING, 10
+    yield _recording(streams)
+    yield _recording(streams)
+
+
+def test_the_start_is_one_line() -> None:
+    assert _text(_start) == ["all streams are watched (watched 2, absent 1, revision 10)"]
+    assert _members(_start) == [
+        {
+            "level": "info",
+            "event": "all streams are watched",
+            "watched": 2,
+            "absent": 1,
+            "revision": 10,
+        }
+    ]
+
+
+def _faulty() -> Iterator[Recording]:
+    streams = _streams()
+    for stream in streams:
+        stream.phase, stream.revision = StreamPhase.WATCHING, 10
+    pods = streams[0]
+    pods.phase, pods.fault, pods.fault_at = StreamPhase.WAITING, "pods is forbidden", "GET /pods"
+    yield _recording(streams)
+    pods.phase, pods.fault = StreamPhase.WATCHING, ""
+    yield _recording(streams)
+    pods.phase, pods.fault = StreamPhase.WAITING, f"no route to https://a:{PASSWORD}@proxy"
+    yield _recording(streams)
+    pods.phase = StreamPhase.WATCHING
+    pods.holes, pods.malformed = 1, 2
+    yield _recording(streams)
+
+
+def test_as_text_what_a_line_is_about_can_be_read() -> None:
+    assert _text(_faulty) == [
+        (
+            "warning a stream waits before it tries again (stream pods): GET /pods: pods is forbidden; "
+            "it tries again by itself"
+        ),
+        "streams are watched, and some wait (watched 2, waiting 1, revision 10)",
+        "a stream is watched (stream pods, revision 10)",
+        (
+            "warning a stream waits before it tries again (stream pods): GET /pods: no route to "
+            "https://a:…@proxy; it tries again by itself"
+        ),
+        "a stream is watched (stream pods, revision 10)",
+        (
+            "warning a hole remains: changes were missed that the server no longer shows (stream "
+            "pods); plinian status shows the hole; an audit log can fill it"
+        ),
+        "warning an object could not be read, and was left out (stream pods, objects 2)",
+    ]
+
+
+def test_as_json_a_fault_has_what_where_and_now() -> None:
+    assert _members(_faulty)[0] == {
+        "level": "warning",
+        "event": "a stream waits before it tries again",
+        "stream": "pods",
+        "what": "pods is forbidden",
+        "where": "GET /pods",
+        "now": "it tries again by itself",
+    }
+
+
+def _lost() -> Iterator[Recording]:
+    streams = _streams()
+    fault = ConnectionLost("the server went away", where=PLACE)
+    yield _recording(streams)
+    yield _recording(streams, fault)
+    yield _recording(streams, fault)
+    yield _recording(streams)
+
+
+def test_a_log_that_cannot_be_written_is_said_once_and_when_it_can_again() -> None:
+    place = PLACE.replace(PASSWORD, "…")
+    assert _text(_lost) == [
+        (
+            f"error the log cannot be written (waiting 7): {place}: the server went away; "
+            "it tries again by itself"
+        ),
+        "the log can be written again (waiting 7)",
+    ]
+
+
+@pytest.mark.parametrize("recordings", [_faulty, _lost])
+def test_no_line_has_a_secret(recordings: Callable[[], Iterator[Recording]], form: str) -> None:
+    said = _said(recordings, form)
+    assert said
+    assert not [line for line in said if PASSWORD in line]
