@@ -201,6 +201,11 @@ def year_of(micros: int) -> int:
     return datetime.fromtimestamp(seconds, UTC).year + cycles * _CYCLE_YEARS
 
 
+def month_of(micros: int) -> int:
+    """Return the month, in UTC, of a time in microseconds since 1970."""
+    return datetime.fromtimestamp(micros // SECOND_US % _CYCLE_SECONDS, UTC).month
+
+
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(d|h|ms|us|µs|m|s)", re.ASCII)
 _MOST_DURATION = 64
 """Characters."""

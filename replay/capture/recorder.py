@@ -1,53 +1,51 @@
-"""Records a live cluster: a thread for each kind reads, and one thread writes."""
+"""Records what never ends: threads read, and one thread writes."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import msgspec
 
 from ...engine.errors import ConnectionLost, PlinianError
-from ...engine.events import Event
 from ...engine.log import MAIN, LogStore
-from .cluster_access import Access
 from .commit_writer import CommitPace, Committed, CommitWriter
+from .hole_repair import EpochFell
 from .outbox import Outbox, Room
-from .recorded_kinds import OF_VOLCANO_ALONE, RecordedKind, recorded_kinds
-from .recording_stream import RecordingStream, StreamPlan
-from .resume_points import resumed
 from .stream_state import StreamState
-from .watched_lines import Pace
-
-if TYPE_CHECKING:
-    from ...engine.ingest.objects.redaction import Redaction
 
 _TICK = 0.25
-_ROOM = 64 * 2**20
+ROOM = 64 * 2**20
+"""Bytes that may wait to be stored."""
+
 _PATIENCE = 4.0
 """Seconds that streams get to end."""
 
 
-class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What to record.
+class RecordedStream(Protocol):
+    """A thread that reads something without an end.
 
-    :param namespaces: only in these; empty for all. Kinds without namespaces are always whole.
-    :param kinds: only these, as kubectl names them; empty for all that are of use.
-    :param scheduler_namespace: where the scheduler's ConfigMap and Lease are.
-    :param cluster: the name that the log gives to the cluster.
-    :param redact: leave out what often holds secrets.
-    :param room: bytes that may wait to be stored.
+    :ivar fell: the revisions of the cluster fell, so it ended. :ivar crash: an error, likewise.
     """
 
-    namespaces: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    scheduler_namespace: str = "volcano-system"
-    cluster: str = "default"
-    branch: str = MAIN
-    redact: bool = False
-    room: int = _ROOM
+    state: StreamState
+    outbox: Outbox
+    fell: EpochFell | None
+    crash: BaseException | None
+
+    def start(self) -> None:
+        """Begin to read."""
+
+    def stop(self) -> None:
+        """End soon."""
+
+    def is_alive(self) -> bool:
+        """Return whether it reads."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until it ended."""
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -68,67 +66,25 @@ class RecordingFailed(PlinianError):
     """A recorder cannot go on."""
 
 
-def planned(options: RecordOptions) -> Iterator[StreamPlan]:
-    """Yield what each stream reads.
+class StreamRecorder:
+    """Stores what streams read, until it is stopped or all of them have ended.
 
-    :raises UsageError: a kind is not one that is recorded.
-    """
-    for kind in recorded_kinds(options.kinds):
-        for namespace in _namespaces(kind, options):
-            yield StreamPlan(kind, namespace)
-
-
-def _namespaces(kind: RecordedKind, options: RecordOptions) -> tuple[str, ...]:
-    if not kind.namespaced:
-        return ("",)
-    if kind.pair in OF_VOLCANO_ALONE:
-        return (options.scheduler_namespace,)
-    return options.namespaces or ("",)
-
-
-class ClusterRecorder:
-    """Records until it is stopped.
-
-    :param now: microseconds since 1970. :param pace: of streams; ``commits``: of the writer.
+    :param room: what their outboxes share. :param commits: the pace of the writer.
     """
 
     def __init__(
         self,
         store: LogStore,
-        access: Access,
-        options: RecordOptions,
+        streams: Sequence[RecordedStream],
+        room: Room,
         *,
-        now: Callable[[], int],
-        pace: Pace = Pace(),  # noqa: B008 -- a tuple
+        branch: str = MAIN,
         commits: CommitPace = CommitPace(),  # noqa: B008 -- a tuple
     ) -> None:
-        room = Room(options.room)
         self._room, self._stop = room, threading.Event()
         self._fault: ConnectionLost | None = None
-        self._redactions: list[tuple[StreamPlan, Redaction]] = []
-        self._options = options
-        self._writer = CommitWriter(store, options.branch, room, monotonic, commits)
-        self._streams = [
-            RecordingStream(
-                access,
-                resumed(store, plan, cluster=options.cluster, branch=options.branch),
-                Outbox(room),
-                cluster=options.cluster,
-                now=now,
-                pace=pace,
-                redacted=self._redacted(plan),
-            )
-            for plan in planned(options)
-        ]
-
-    def _redacted(self, plan: StreamPlan) -> Callable[[Event], Event] | None:
-        if not self._options.redact:
-            return None
-        from ...engine.ingest.objects.redaction import Redaction  # noqa: PLC0415 -- many patterns
-
-        redaction = Redaction()
-        self._redactions.append((plan, redaction))
-        return redaction.redacted
+        self._streams = streams
+        self._writer = CommitWriter(store, branch, room, monotonic, commits)
 
     def stop(self) -> None:
         """End soon; called by another thread, or by a signal."""
@@ -150,13 +106,17 @@ class ClusterRecorder:
         for stream in self._streams:
             stream.start()
         try:
-            while not self._stop.wait(_TICK) and not any(map(_has_ended, self._streams)):
+            while not self._stop.wait(_TICK) and not self._is_over():
                 self._step()
                 noticed(self.recording())
         finally:
             self._end()
         self._raise()
         return self.recording()
+
+    def _is_over(self) -> bool:
+        failed = any(stream.fell or stream.crash for stream in self._streams)
+        return failed or not any(stream.is_alive() for stream in self._streams)
 
     def _step(self) -> None:
         self._writer.collect([stream.outbox for stream in self._streams])
@@ -181,9 +141,6 @@ class ClusterRecorder:
             for stream in self._streams:
                 stream.join(_TICK / 10)
         self._room.close()
-        for plan, redaction in self._redactions:
-            account = redaction.account(source=plan.source, cluster=self._options.cluster)
-            outboxes[0].add(account, aside=True)
         self._writer.collect(outboxes)
         self._writer.commit(all_of_it=True)
 
@@ -199,7 +156,3 @@ class ClusterRecorder:
                 )
             if stream.crash is not None:
                 raise stream.crash
-
-
-def _has_ended(stream: RecordingStream) -> bool:
-    return stream.fell is not None or stream.crash is not None

@@ -10,11 +10,10 @@ from typing import BinaryIO, NamedTuple, cast
 
 from ...engine.events import Event, Reference, canonical_json
 from ...engine.events.payloads import WatchRepaired
-from ...engine.events.storable import fault_of_event
-from ...engine.ingest.objects.kept_fields import stored
 from ...engine.ingest.reading.formats import Context, WatchRequest
 from ...engine.ingest.watch.stream import FORMAT
 from .cluster_access import Access
+from .event_taker import EventTaker
 from .hole_repair import EpochFell, Repair
 from .outbox import Outbox
 from .recorded_kinds import RecordedKind
@@ -59,7 +58,7 @@ class RecordingStream(threading.Thread):
         cluster: str,
         now: Callable[[], int],
         pace: Pace,
-        redacted: Callable[[Event], Event] | None = None,
+        redact: bool = False,
     ) -> None:
         super().__init__(name=plan.source, daemon=True)
         self.state = StreamState(resource=plan.kind.resource, namespace=plan.namespace)
@@ -67,7 +66,7 @@ class RecordingStream(threading.Thread):
         self.plan, self.outbox = plan, outbox
         self.fell: EpochFell | None = None
         self.crash: BaseException | None = None
-        self._redacted = redacted
+        self._taker = EventTaker(outbox, self.state, redact=redact)
         self._grown_at = monotonic()
         kind = plan.kind
         asked = WatchRequest(
@@ -104,35 +103,22 @@ class RecordingStream(threading.Thread):
         try:
             lines = _Lines(self._lines.lines())
             for event in FORMAT.events(cast("BinaryIO", lines), self._context):
-                self._take(event)
+                self._taker.take(event, self._context)
             self._between(pauses=True)
+            self._taker.account(self._context)
         except EpochFell as fell:
             self.fell = fell
         except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
             self.crash = fault
         self.state.phase = StreamPhase.STOPPED
 
-    def _take(self, read: Event, *, aside: bool = False) -> None:
-        event = stored(read)
-        if self._redacted is not None:
-            event = self._redacted(event)
-        if fault := fault_of_event(event):
-            self._context.reject(fault, line=event.line)
-            return
-        self.state.events += 1
-        self.outbox.add(event, aside=aside)
-
     def _between(self, *, pauses: bool) -> int | None:
         """Hand over what is covered, now and then; called when all lines so far were taken."""
         if not pauses and monotonic() - self._grown_at < GROW_SECONDS:
             return None
         self._grown_at = monotonic()
-        context = self._context
-        reached = context.grow()
-        self.outbox.cover(context.spans)
-        context.spans = []
-        context.initial_lists.clear()
-        self.state.malformed = context.skipped.get("malformed", 0)
+        reached = self._context.grow()
+        self._taker.cover(self._context)
         return reached
 
     def _found(self, repair: Repair) -> None:
@@ -147,7 +133,7 @@ class RecordingStream(threading.Thread):
             clock=context.clock,
         )
         for event in FORMAT.events(io.BytesIO(b"".join(repair.lines)), past):
-            self._take(event, aside=True)
+            self._taker.take(event, past, aside=True)
         asked = self._asked
         about = Reference(asked.group, asked.kind, self.plan.namespace)
         payload = WatchRepaired(

@@ -8,6 +8,7 @@ from ..questions.fields import Field
 from . import options
 from .answers import write_answer
 from .command import command
+from .following import follow_files, refuse_with_follow
 from .shell import shows_progress, style
 
 
@@ -51,6 +52,13 @@ def ingest(
     no_checkpoint: Annotated[
         bool, Field("Do not index what was added; later commands are slower.")
     ] = False,
+    follow: Annotated[
+        bool,
+        Field(
+            "Keep reading audit logs, logs of components and recorded watches while they grow, "
+            "across rotations, until interrupted."
+        ),
+    ] = False,
     explain: Annotated[
         str | None,
         Field(
@@ -77,6 +85,13 @@ def ingest(
         raise UsageError(
             "no inputs are named", now="name files, folders or archives, or - for standard input"
         )
+    if follow:
+        refuse_with_follow(
+            {"--year": year, "--taken-at": taken_at},
+            {"--complete": complete, "--partial-lists": partial_lists},
+        )
+        follow_files(log, paths, cluster=cluster, branch=branch, redact=redact, output=output)
+        return
     from ..ingest.fetched import fetched
     from ..ingest.ingest_run import IngestOptions, ingest_at
     from ..logs.log import opened

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING
 
-from .shell import shown_zone
+from .shell import shown_zone, shows_progress
 
 if TYPE_CHECKING:
     from ..capture.recorder import Recording
@@ -59,4 +59,14 @@ def moving_table() -> Iterator[Callable[[Recording], None]]:
             )
             live.update(Text("".join(lines)), refresh=True)
 
+        yield show
+
+
+@contextmanager
+def shown_moving() -> Iterator[Callable[[Recording], None]]:
+    """Yield what draws a recording if standard error is a terminal, else what does nothing."""
+    if not shows_progress():
+        yield lambda _recording: None
+        return
+    with moving_table() as show:
         yield show

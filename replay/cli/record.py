@@ -12,9 +12,10 @@ from . import options, serving
 from .answers import write_answer
 from .command import command
 from .shell import shows_progress, style
+from .stopping import stopped_by_signals
 
 if TYPE_CHECKING:
-    from ..capture.recorder import ClusterRecorder, Recording
+    from ..capture.recorder import Recording
 
 
 @command("record")
@@ -44,6 +45,18 @@ def record(
     scheduler_namespace: Annotated[
         str, Field("The namespace of Volcano, for its configuration and Lease.", "NAME")
     ] = "volcano-system",
+    scheduler_log: Annotated[
+        tuple[str, ...],
+        Field(
+            "The log of the scheduler, followed as it grows and across rotations; - is standard "
+            "input. Repeatable.",
+            "FILE",
+        ),
+    ] = (),
+    controllers_log: Annotated[
+        tuple[str, ...],
+        Field("The log of Volcano's controllers, likewise; repeatable.", "FILE"),
+    ] = (),
     cluster: Annotated[str, Field("The name of the cluster in the log.", "NAME")] = "default",
     branch: options.Branch = options.MAIN,
     redact: Annotated[
@@ -72,7 +85,10 @@ def record(
 
     from ...engine.log import open_log
     from ..capture.cluster_access import ClusterAccess
-    from ..capture.recorder import ClusterRecorder, RecordOptions
+    from ..capture.followed_file import FollowedFile, component_source
+    from ..capture.outbox import Outbox, Room
+    from ..capture.recorded_cluster import RecordOptions, cluster_streams
+    from ..capture.recorder import ROOM, RecordedStream, StreamRecorder
     from ..render.recording import recorded_lines
 
     seconds = None if duration is None else _seconds(duration)
@@ -85,10 +101,31 @@ def record(
         branch=branch,
         redact=redact,
     )
+    room = Room(ROOM)
+
+    def now() -> int:
+        return time_ns() // 1000
+
+    files = [
+        FollowedFile(
+            path,
+            Outbox(room),
+            cluster=cluster,
+            now=now,
+            redact=redact,
+            source=component_source(path, component),
+        )
+        for component, paths in (("scheduler", scheduler_log), ("controllers", controllers_log))
+        for path in paths
+    ]
     with open_log(log, create=True) as store:
-        recorder = ClusterRecorder(store, access, chosen, now=lambda: time_ns() // 1000)
+        streams: list[RecordedStream] = [
+            *cluster_streams(store, access, chosen, room, now=now),
+            *files,
+        ]
+        recorder = StreamRecorder(store, streams, room, branch=branch)
         with (
-            _stopped_by_signals(recorder, seconds),
+            stopped_by_signals(recorder, seconds),
             _shown(log, access.server, form, level) as show,
         ):
             recording = recorder.run(show)
@@ -107,27 +144,6 @@ def _seconds(text: str) -> float:
         return parse_duration(text) / 1e6
     except ValueError as fault:
         raise UsageError(f"{text!r} is no duration", now="write --for 10m, or 1h30m") from fault
-
-
-@contextmanager
-def _stopped_by_signals(recorder: ClusterRecorder, seconds: float | None) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and the end of the time stop a recorder; it stores what it has."""
-    import signal
-    import threading
-
-    timer = None if seconds is None else threading.Timer(seconds, recorder.stop)
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_: recorder.stop()) for number in signals]
-    if timer is not None:
-        timer.daemon = True
-        timer.start()
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
-        if timer is not None:
-            timer.cancel()
 
 
 @contextmanager

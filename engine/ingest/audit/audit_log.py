@@ -80,6 +80,8 @@ class _Reader:
         self._unknown: Counter[str] = Counter()
         self._lists = Lists(context)
         self._span = AuditSpan()
+        self._line = 0
+        context.grow = self._grow
 
     def records(self, text: bytes, line: int) -> Iterator[AuditRecord]:
         """Decode a line: a record, several in an ``EventList``, or none if it is malformed."""
@@ -108,6 +110,7 @@ class _Reader:
 
     def events(self, record: AuditRecord, line: int) -> list[Event]:
         """Return the events of one record; count it if it is skipped or malformed."""
+        self._line = line
         reason = why_skipped(record)
         # A skipped record has a time as well, so the log covers that time.
         self._span.saw(record)
@@ -131,6 +134,9 @@ class _Reader:
         except RecursionError:
             self._context.reject(TOO_DEEP, line=line, path=ANSWER)
         return []
+
+    def _grow(self) -> int | None:
+        return self._span.grow(self._context, line=self._line)
 
     def end(self, line: int) -> None:
         """Note what is unknown, each kind once with its count, and what the document covers."""

@@ -83,6 +83,17 @@ class AuditSpan:
                 self._high = max(self._high, revision)
                 self._low = revision if self._low is None else min(self._low, revision)
 
+    def grow(self, context: Context, *, line: int) -> int | None:
+        """Leave what the document covers so far; what follows continues it.
+
+        :returns: the greatest revision of a write so far; None if there is none.
+        """
+        if self._last and (self._first != self._last or self._kinds):
+            self.end(context, line=line)
+            self._first, self._pause = self._last, 0
+            self._low, self._kinds = None, {}
+        return self._high or None
+
     def end(self, context: Context, *, line: int) -> None:
         """Leave what the document covers; nothing if it has no record with a time.
 

@@ -151,8 +151,11 @@ def turn_of_year(before: int, after: int) -> int:
 
 
 def first_year(stream: BinaryIO, context: Context) -> int | None:
-    """Return the year of the first line, from that of the last, if the stream can be read twice."""
-    if context.year is None or not stream.seekable():
+    """Return the year of the first line, from that of the last, if the stream can be read twice.
+
+    A log that grows has no last line yet: its year is that of the first.
+    """
+    if context.year is None or not stream.seekable() or context.grows:
         return context.year
     start, turns, month = stream.tell(), 0, 0
     while line := stream.readline(_PIECE):
@@ -170,7 +173,7 @@ def entries(stream: BinaryIO, context: Context) -> Iterator[KlogEntry]:
 
     :raises InputError: the year is not known (see :class:`Calendar`).
     """
-    fixed = context.year is not None and not stream.seekable()
+    fixed = context.year is not None and not stream.seekable() and not context.grows
     calendar = Calendar(first_year(stream, context), context.source, may_turn=not fixed)
     entry: KlogEntry | None = None
     for line, raw in numbered_lines(stream, context, limit=MAX_LINE):

@@ -76,7 +76,8 @@ class Context(msgspec.Struct, kw_only=True):
     :param cluster: the cluster that the events belong to.
     :param received: when each line was received, by line from 1; microseconds, 0 where unknown.
     :param taken_at: between which times the document was fetched, microseconds.
-    :param year: for logs without a year: the year in which the document's last line was written.
+    :param year: for logs without a year: the year in which the document's last line was written;
+        of a document that is read while it grows, its first line.
     :param partial_lists: lists are excerpts; an object that is not in one may exist.
     :param skip_malformed: count malformed records instead of raising.
     :param skipped: reason to count of skipped records: records that give no event, as they are
@@ -99,8 +100,9 @@ class Context(msgspec.Struct, kw_only=True):
         a wrapping was removed.
     :param noticed: called with line and reason of each skipped record; None if it is not needed.
     :param asked: what a watch was asked for, if that is known.
-    :param clock: returns when the last line was received, microseconds; for documents that are read
-        while they grow, in place of ``received``.
+    :param grows: it is read while it is written.
+    :param clock: returns when the last line was received, microseconds; for streams that are read
+        as they arrive, in place of ``received``.
     :param grow: called by a reader of a document that grows, between two events: the format leaves
         in ``spans`` what the document covers so far, and what follows will continue it. It returns
         up to which revision that is, None if nothing is covered yet. Set by formats that cover
@@ -133,6 +135,7 @@ class Context(msgspec.Struct, kw_only=True):
     outer: Callable[[int], int] = same_line
     noticed: Callable[[int, str], None] | None = None
     asked: WatchRequest | None = None
+    grows: bool = False
     clock: Callable[[], int] | None = None
     grow: Callable[[], int | None] = _covers_nothing
     lost: Callable[[], None] = _ignore

@@ -1,0 +1,182 @@
+"""A file that grows, followed by one thread: an audit log, a component's log, a recorded watch."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import BinaryIO, cast
+
+from ...engine.errors import FormatUnknown
+from ...engine.events.storable import printable
+from ...engine.ingest.format_registry import recognise
+from ...engine.ingest.reading.formats import Context, Format
+from ...engine.ingest.reading.klog import HEADER
+from ...engine.kubernetes.units import month_of, year_of
+from .event_taker import EventTaker
+from .growing_file import GrowingFile
+from .hole_repair import EpochFell
+from .outbox import Outbox
+from .stream_state import StreamPhase, StreamState
+
+FOLLOWED = ("audit-log", "klog", "watch-stream")
+"""The formats of files that are followed: those with one record a line."""
+
+STDIN = "-"
+_GROW_SECONDS = 10.0
+_LOOK = 1.0
+"""Seconds between two looks for a file that is not there."""
+
+
+class FollowedFile(threading.Thread):
+    """Follows one file until it is stopped, across rotations; it is read from its begin.
+
+    What the log has of it already is known there, so nothing is stored twice.
+
+    :param path: ``-`` is standard input, which ends.
+    :ivar crash: why it ended, if it was not stopped.
+    """
+
+    fell: EpochFell | None = None
+
+    def __init__(
+        self,
+        path: str,
+        outbox: Outbox,
+        *,
+        cluster: str,
+        now: Callable[[], int],
+        redact: bool = False,
+        source: str = "",
+    ) -> None:
+        super().__init__(name=f"follow:{path}", daemon=True)
+        self.source = source or ("standard input" if path == STDIN else printable(path))
+        self.state = StreamState(resource=self.source)
+        self.outbox = outbox
+        self.crash: BaseException | None = None
+        self._path, self._cluster, self._now = path, cluster, now
+        self._taker = EventTaker(outbox, self.state, redact=redact)
+        self._halt = threading.Event()
+        self._context = Context(source=self.source)
+        self._grown_at = monotonic()
+        self._covers = True
+
+    def stop(self) -> None:
+        """End soon, after what is there."""
+        self._halt.set()
+
+    def run(self) -> None:
+        """Follow the file until it is stopped, or cannot be read."""
+        try:
+            while not self._halt.is_set():
+                self._follow_one()
+                if self._path == STDIN:
+                    break
+        except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
+            self.crash = fault
+        self.state.phase = StreamPhase.STOPPED
+
+    def _follow_one(self) -> None:
+        """Follow the file that is there now until it is rotated."""
+        try:
+            raw = _opened(self._path)
+        except OSError as fault:
+            self.state.phase = StreamPhase.WAITING
+            self.state.fault = f"cannot be opened: {fault.strerror}"
+            self._halt.wait(_LOOK)
+            return
+        with raw:
+            stream = GrowingFile(
+                raw,
+                Path(self._path),
+                arrived=self._heard,
+                paused=self._paused,
+                stop=self._halt,
+            )
+            self.state.phase, self.state.fault = StreamPhase.WATCHING, ""
+            head = stream.head()
+            if head:
+                self._read(stream, head)
+        self.state.reconnects += 1
+        if stream.emptied:
+            # Nothing shows what was written just before, so nothing is claimed from here on.
+            self.state.holes += 1
+            self._covers = False
+
+    def _read(self, stream: GrowingFile, head: bytes) -> None:
+        context = self._context = Context(
+            source=self.source,
+            cluster=self._cluster,
+            grows=True,
+            year=_first_year(head, self._now()),
+            skip_malformed=True,
+        )
+        for event in _format_of(head, self.source).events(cast("BinaryIO", stream), context):
+            self._taker.take(event, context)
+        self._cover()
+        self._taker.account(context)
+
+    def _heard(self, size: int) -> None:
+        self.state.heard_at = self._now()
+        self.state.bytes += size
+
+    def _paused(self) -> None:
+        """Say what is covered, now and then; called when all lines that are there were read."""
+        if monotonic() - self._grown_at >= _GROW_SECONDS:
+            self._context.grow()
+            self._cover()
+
+    def _cover(self) -> None:
+        self._grown_at = monotonic()
+        if not self._covers:
+            self._context.spans = []
+        self._taker.cover(self._context)
+
+
+def _opened(path: str) -> BinaryIO:
+    """Return a file without a buffer, which would hold back the last line."""
+    if path == STDIN:
+        return cast("BinaryIO", io.FileIO(sys.stdin.fileno(), closefd=False))
+    return cast("BinaryIO", io.FileIO(path))
+
+
+def component_source(path: str, component: str) -> str:
+    """Return the name of a component's log in events; readers know the component by it.
+
+    :param component: ``scheduler`` or ``controllers``.
+    """
+    name = "standard input" if path == STDIN else printable(path)
+    known = component[:5] in name.rpartition("/")[2].lower()
+    return name if known else f"{name} ({component})"
+
+
+def _format_of(head: bytes, source: str) -> Format:
+    """Return the format of a file.
+
+    :raises FormatUnknown: it is of none that is followed.
+    """
+    form = recognise(head, source)
+    if form is None or form.name not in FOLLOWED:
+        raise FormatUnknown(
+            "cannot be followed: "
+            + (
+                "no format knows its first lines"
+                if form is None
+                else f"it is of format {form.name}"
+            ),
+            where=source,
+            now=f"what can be followed: {', '.join(FOLLOWED)}; ingest other files without --follow",
+        )
+    return form
+
+
+def _first_year(head: bytes, now: int) -> int:
+    """Return the year of the first line of a log without years: its month is not in the future."""
+    year, month = year_of(now), month_of(now)
+    for line in head.split(b"\n"):
+        if header := HEADER.match(line):
+            return year - 1 if int(header[2]) > month else year
+    return year

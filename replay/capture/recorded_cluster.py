@@ -1,0 +1,79 @@
+"""The streams of a live cluster: one for each kind, and namespace, that is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from ...engine.log import MAIN, LogStore
+from .cluster_access import Access
+from .outbox import Outbox, Room
+from .recorded_kinds import OF_VOLCANO_ALONE, RecordedKind, recorded_kinds
+from .recording_stream import RecordingStream, StreamPlan
+from .resume_points import resumed
+from .watched_lines import Pace
+
+
+class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What to record.
+
+    :param namespaces: only in these; empty for all. Kinds without namespaces are always whole.
+    :param kinds: only these, as kubectl names them; empty for all that are of use.
+    :param scheduler_namespace: where the scheduler's ConfigMap and Lease are.
+    :param cluster: the name that the log gives to the cluster.
+    :param redact: leave out what often holds secrets.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    scheduler_namespace: str = "volcano-system"
+    cluster: str = "default"
+    branch: str = MAIN
+    redact: bool = False
+
+
+def planned(options: RecordOptions) -> Iterator[StreamPlan]:
+    """Yield what each stream reads.
+
+    :raises UsageError: a kind is not one that is recorded.
+    """
+    for kind in recorded_kinds(options.kinds):
+        for namespace in _namespaces(kind, options):
+            yield StreamPlan(kind, namespace)
+
+
+def _namespaces(kind: RecordedKind, options: RecordOptions) -> tuple[str, ...]:
+    if not kind.namespaced:
+        return ("",)
+    if kind.pair in OF_VOLCANO_ALONE:
+        return (options.scheduler_namespace,)
+    return options.namespaces or ("",)
+
+
+def cluster_streams(
+    store: LogStore,
+    access: Access,
+    options: RecordOptions,
+    room: Room,
+    *,
+    now: Callable[[], int],
+    pace: Pace = Pace(),  # noqa: B008 -- a tuple
+) -> list[RecordingStream]:
+    """Return the streams of a cluster; they continue where the log ends.
+
+    :param room: what may wait to be stored. :param now: microseconds since 1970.
+    :raises UsageError: a kind is not one that is recorded.
+    """
+    return [
+        RecordingStream(
+            access,
+            resumed(store, plan, cluster=options.cluster, branch=options.branch),
+            Outbox(room),
+            cluster=options.cluster,
+            now=now,
+            pace=pace,
+            redact=options.redact,
+        )
+        for plan in planned(options)
+    ]

@@ -1,0 +1,53 @@
+"""``plinian ingest --follow``: files that grow, until it is interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .answers import write_answer
+from .shell import style
+from .stopping import stopped_by_signals
+
+
+def refuse_with_follow(given: Mapping[str, object], chosen: Mapping[str, bool]) -> None:
+    """Refuse options that say something of a whole input.
+
+    :param given: values by option; None was not given. :param chosen: flags by option.
+    :raises UsageError: one of them was given.
+    """
+    from ...engine.errors import UsageError
+
+    named = [name for name, value in given.items() if value is not None]
+    named += [name for name, value in chosen.items() if value]
+    if named:
+        raise UsageError(
+            f"{named[0]} is about a whole input, and --follow reads one that grows",
+            now=f"leave out {named[0]}, or ingest without --follow",
+        )
+
+
+def follow_files(
+    place: str, paths: Sequence[str], *, cluster: str, branch: str, redact: bool, output: str
+) -> None:
+    """Append what files have, and what is written to them from now on."""
+    from time import time_ns
+
+    from ...engine.log import open_log
+    from ..capture.followed_file import FollowedFile
+    from ..capture.outbox import Outbox, Room
+    from ..capture.recorder import ROOM, StreamRecorder
+    from ..render.recording import recorded_lines
+    from .moving_recording import shown_moving
+
+    room = Room(ROOM)
+    streams = [
+        FollowedFile(
+            path, Outbox(room), cluster=cluster, now=lambda: time_ns() // 1000, redact=redact
+        )
+        for path in dict.fromkeys(paths)
+    ]
+    with open_log(place, create=True) as store:
+        recorder = StreamRecorder(store, streams, room, branch=branch)
+        with stopped_by_signals(recorder), shown_moving() as show:
+            recording = recorder.run(show)
+    write_answer(recording, recorded_lines(recording, style=style()), output)
