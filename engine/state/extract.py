@@ -10,13 +10,13 @@ import msgspec
 
 from ..kubernetes.units import parse_time, resource_amount
 from . import facts
-from .pod_status import DecodedPodStatus, InitContainers, container_counts, status_word
+from .pod_status import NO_INIT_CONTAINERS, DecodedPodStatus, InitContainers, pod_columns
 
 Quantities = dict[str, str | float]
 T = TypeVar("T")
 
 
-class _Part(msgspec.Struct, rename="camel"):
+class _Part(msgspec.Struct, rename="camel", gc=False):
     """Base of partial Kubernetes types; fields not named are skipped without being decoded."""
 
 
@@ -257,15 +257,15 @@ def _pod(pod: _Pod) -> facts.PodFact:
     status = pod.status or DecodedPodStatus()
     annotations = pod.metadata.annotations or {}
     init = _init_containers(spec)
-    ready, restarts = container_counts(status, init)
+    columns = pod_columns(status, init, deleting=bool(pod.metadata.deletion_timestamp))
     return facts.PodFact(
         **_base(pod.metadata),
         node=spec.node_name or "",
         phase=status.phase or "",
-        status=status_word(status, init, deleting=bool(pod.metadata.deletion_timestamp)),
+        status=columns.word,
         containers=len(spec.containers or ()) + len(init.sidecars),
-        ready=ready,
-        restarts=restarts,
+        ready=columns.ready,
+        restarts=columns.restarts,
         requests=_pod_requests(spec),
         scheduler=spec.scheduler_name or "",
         podgroup=annotations.get("scheduling.k8s.io/group-name", ""),
@@ -276,7 +276,9 @@ def _pod(pod: _Pod) -> facts.PodFact:
 
 
 def _init_containers(spec: _PodSpec) -> InitContainers:
-    containers = spec.init_containers or ()
+    containers = spec.init_containers
+    if not containers:
+        return NO_INIT_CONTAINERS
     sidecars = (c.name for c in containers if c.name and c.restart_policy == "Always")
     return InitContainers(len(containers), frozenset(sidecars))
 

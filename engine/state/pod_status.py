@@ -13,7 +13,7 @@ GATED = "SchedulingGated"
 """The reason of the condition PodScheduled of a pod with scheduling gates."""
 
 
-class _Part(msgspec.Struct, rename="camel"):
+class _Part(msgspec.Struct, rename="camel", gc=False):
     """Base of the partial types below."""
 
 
@@ -70,40 +70,58 @@ class DecodedPodStatus(_Part):
 class InitContainers(NamedTuple):
     """The init containers of a pod: how many, and the names of those that keep running."""
 
-    number: int
-    sidecars: frozenset[str]
+    number: int = 0
+    sidecars: frozenset[str] = frozenset()
+
+
+NO_INIT_CONTAINERS = InitContainers()
+
+
+class PodColumns(NamedTuple):
+    """What the table of pods shows of a status.
+
+    :param word: a phase, a container's reason, or Terminating.
+    :param ready: how many containers are, sidecars too; and how often they were restarted.
+    """
+
+    word: str
+    ready: int
+    restarts: int
 
 
 class _Initialisation(NamedTuple):
     """How far the init containers are; ``word`` says what they wait for, None if for nothing."""
 
-    word: str | None
-    ready: int
-    restarts: int
+    word: str | None = None
+    ready: int = 0
+    restarts: int = 0
 
 
-def container_counts(status: DecodedPodStatus, init: InitContainers) -> tuple[int, int]:
-    """Return how many containers are ready, sidecars too, and how often they were restarted."""
-    initialisation = _initialisation(status, init)
-    # Until the pod is initialised, only its init containers count.
-    if initialisation.word is not None:
-        return initialisation.ready, initialisation.restarts
-    containers = status.container_statuses or ()
-    sidecars = (c for c in status.init_container_statuses or () if c.name in init.sidecars)
-    ready = initialisation.ready + sum(c.ready for c in containers)
-    return ready, sum(c.restart_count for c in (*sidecars, *containers))
+_INITIALISED = _Initialisation()
 
 
-def status_word(status: DecodedPodStatus, init: InitContainers, *, deleting: bool) -> str:
-    """Return the text of the STATUS column: a phase, a container's reason, or Terminating."""
+def pod_columns(status: DecodedPodStatus, init: InitContainers, *, deleting: bool) -> PodColumns:
+    """Return the columns of a pod's status."""
+    word, ready, restarts = _initialisation(status, init)
+    if word is None:
+        # Until the pod is initialised, only its init containers count.
+        word = _word(status)
+        restarts = sum(
+            c.restart_count for c in status.init_container_statuses or () if c.name in init.sidecars
+        )
+        for container in status.container_statuses or ():
+            ready += container.ready
+            restarts += container.restart_count
     if deleting:
-        return "Unknown" if status.reason == "NodeLost" else "Terminating"
-    initialising = _initialisation(status, init).word
-    if initialising is not None:
-        return initialising
+        word = "Unknown" if status.reason == "NodeLost" else "Terminating"
+    return PodColumns(word, ready, restarts)
+
+
+def _word(status: DecodedPodStatus) -> str:
     word = status.reason or status.phase or "Unknown"
-    if any(c.type == "PodScheduled" and c.reason == GATED for c in status.conditions or ()):
-        word = GATED
+    for condition in status.conditions or ():
+        if condition.type == "PodScheduled" and condition.reason == GATED:
+            word = GATED
     running = False
     # As in printPod: from the last to the first, so the first container with a reason wins.
     for container in reversed(status.container_statuses or ()):
@@ -120,8 +138,10 @@ def status_word(status: DecodedPodStatus, init: InitContainers, *, deleting: boo
 
 
 def _initialisation(status: DecodedPodStatus, init: InitContainers) -> _Initialisation:
+    if not status.init_container_statuses:
+        return _INITIALISED
     ready = restarts = 0
-    for index, container in enumerate(status.init_container_statuses or ()):
+    for index, container in enumerate(status.init_container_statuses):
         restarts += container.restart_count
         state = container.state or ContainerState()
         if state.terminated is not None and state.terminated.exit_code == 0:
