@@ -158,9 +158,10 @@ class EventReader:
         """Read a segment in order of position."""
         low, high = part.first, part.last
         order = "DESC" if query.newest_first else "ASC"
+        page = PAGE if query.limit is None else min(PAGE, query.limit)
         sql = (
             f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
-            f"{filters.sql()} ORDER BY e.position {order} LIMIT {PAGE}"
+            f"{filters.sql()} ORDER BY e.position {order} LIMIT {page}"
         )
         while rows := self._database.rows(sql, (part.branch_id, low, high, *filters.parameters)):
             yield rows
@@ -168,7 +169,7 @@ class EventReader:
                 high = rows[-1][0] - 1
             else:
                 low = rows[-1][0] + 1
-            if len(rows) < PAGE:
+            if len(rows) < page:
                 return
 
     def _indexed(self, part: Segment, query: Query, filters: _Filter) -> list[int] | None:

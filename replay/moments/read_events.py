@@ -66,9 +66,14 @@ def is_of_kind(kind: str, wanted: Sequence[str]) -> bool:
 
 def _tells(store: LogStore, moment: Moment) -> bool:
     """Return whether the log holds events that may say what a version is."""
-    known, cluster, branch = moment.known, moment.cluster, moment.branch
-    sources = store.sources(known=known, cluster=cluster, branch=branch)
-    return any(not TELLING.isdisjoint(source.kinds) for source in sources)
+    telling = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        kinds=tuple(sorted(TELLING)),
+        limit=1,
+    )
+    return any(True for _ in store.read(telling))
 
 
 def _with_observed(kinds: Sequence[str]) -> tuple[str, ...]:

@@ -127,13 +127,14 @@ def _first_changes(log: Log, moment: Moment) -> Iterator[Recorded]:
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known)
     sources = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     for source in sources:
-        for kinds in (_CHANGES, TELLING):
+        for kinds, limit in ((_CHANGES, 1), (TELLING, None)):
+            if kinds.isdisjoint(source.kinds):
+                continue
             of_source = msgspec.structs.replace(
-                query, source=source.source, kinds=tuple(sorted(kinds))
+                query, source=source.source, kinds=tuple(sorted(kinds)), limit=limit
             )
-            if not kinds.isdisjoint(source.kinds):
-                changed = filter(_is_change, log.store.read(of_source))
-                yield from islice(changed, 1)
+            changed = filter(_is_change, log.store.read(of_source))
+            yield from islice(changed, 1)
 
 
 def _is_change(recorded: Recorded) -> bool:
