@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -158,11 +159,11 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _pods_at(self) -> Mapping[str, Sequence[int]]:
         """Return by node and by PodGroup the places of their pods in the list of all."""
-        places: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = defaultdict(list)
         for place, pod in enumerate(self._pods):
-            for name in (pod.spec.node_name, job_of(pod)):
-                if name:
-                    places.setdefault(name, []).append(place)
+            places[pod.spec.node_name].append(place)
+            places[job_of(pod)].append(place)
+        places.pop("", None)  # Of pods without a node, or without a PodGroup.
         return places
 
     @cached_property
