@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.session_tables import Rows
 from ..framework import voting
 from ..framework.plugin_registry import EvictableEntry, GangEviction
 from ..framework.session import Session
@@ -91,9 +92,7 @@ def keep_votes(ssn: Session, task: int, point: str, who: Mask, *, own: bool = Fa
     at = ssn.tasks.klass.item(task), len(ssn.touched)
     known = ssn.trace.details.get((ssn.trace.action, what, key))
     if not isinstance(known, EvictionVotes) or known.at != at:
-        known = msgspec.structs.replace(
-            _votes(ssn, point, task, np.flatnonzero(who).tolist()), at=at
-        )
+        known = msgspec.structs.replace(_votes(ssn, point, task, np.flatnonzero(who)), at=at)
         ssn.trace.detail(what, key, known)
     ssn.trace.detail(what, name, known)
 
@@ -110,19 +109,45 @@ def keep_gang_votes(
         return
     ssn.trace.detail(VICTIMS, eviction.name, EvictionSearch(None, nodes, len(candidates), nodes))
     if eviction.name in ssn.trace.fully:
-        votes = _votes(ssn, "UnifiedEvictable", eviction, candidates)
+        votes = _votes(ssn, "UnifiedEvictable", eviction, np.array(candidates, dtype=np.intp))
         ssn.trace.detail(VOTES, eviction.name, votes)
 
 
-def _votes(
-    ssn: Session, point: str, evictor: int | GangEviction, candidates: list[int]
-) -> EvictionVotes:
+class _Candidates:
+    """The candidates of a search.
+
+    :ivar pods: by job, how many are of it. :ivar first: by job, the place of its first one.
+    """
+
+    def __init__(self, ssn: Session, rows: Rows) -> None:
+        self.rows, self._job = rows, ssn.tasks.job[rows]
+        self.pods = np.bincount(self._job, minlength=len(ssn.jobs))
+        self.first = np.zeros(len(ssn.jobs), dtype=np.intp)
+        # Of places that are written twice the last one stays, so from the end the first does.
+        self.first[self._job[::-1]] = np.arange(len(rows))[::-1]
+
+    def first_of_jobs(self, may_go: Mask) -> tuple[list[int], dict[int, int]]:
+        """Leave out all but the first candidate of each job of which none can be chosen.
+
+        :returns: the rest, in the same order, and by job how many were left out.
+        """
+        goes = np.zeros(len(self.pods), dtype=np.bool_)
+        goes[self._job[may_go]] = True
+        stays = np.flatnonzero(~goes & (self.pods > 0))
+        asked = goes[self._job]
+        asked[self.first[stays]] = True
+        left_out = zip(stays.tolist(), (self.pods[stays] - 1).tolist(), strict=True)
+        return self.rows[asked].tolist(), {job: count for job, count in left_out if count}
+
+
+def _votes(ssn: Session, point: str, evictor: int | GangEviction, rows: Rows) -> EvictionVotes:
     tiers: list[dict[str, int]] = []
     staying: dict[str, tuple[Spared, ...]] = {}
     agreed = 0
-    for tier in ssn.registry.functions(point) if candidates else ():
+    candidates = _Candidates(ssn, rows)
+    for tier in ssn.registry.functions(point) if len(rows) else ():
         chosen_by: dict[str, int] = {}
-        common = set(candidates)
+        common = set(rows.tolist())
         for plugin, entry in tier:
             chosen, vote, spared = _explained(ssn, entry, evictor, candidates)
             if vote:
@@ -135,7 +160,7 @@ def _votes(
 
 
 def _explained(
-    ssn: Session, entry: EvictableEntry, evictor: int | GangEviction, candidates: list[int]
+    ssn: Session, entry: EvictableEntry, evictor: int | GangEviction, candidates: _Candidates
 ) -> tuple[list[int], int, tuple[Spared, ...]]:
     """Return which candidates a plugin chooses, its vote, and why it chooses no others.
 
@@ -143,7 +168,9 @@ def _explained(
     it compares is then the same for all candidates of the job: it is asked about the first one,
     and the others are counted.
     """
-    asked, uncounted = _first_of_jobs(ssn, entry, evictor, candidates)
+    asked, uncounted = candidates.rows.tolist(), dict[int, int]()
+    if entry.may is not None:
+        asked, uncounted = candidates.first_of_jobs(entry.may(evictor, candidates.rows))
     reasons = ssn.trace.staying = {}
     chosen, vote = entry.function(evictor, asked)
     ssn.trace.staying = None
@@ -152,22 +179,3 @@ def _explained(
         key, queue = ssn.jobs.keys[job], ssn.jobs.queue[job]
         by_name[key if key in by_name else queue].pods += pods
     return chosen or [], vote, tuple(reasons.values())
-
-
-def _first_of_jobs(
-    ssn: Session, entry: EvictableEntry, evictor: int | GangEviction, candidates: list[int]
-) -> tuple[list[int], dict[int, int]]:
-    """Leave out all but the first candidate of each job of which none can be chosen.
-
-    :returns: the rest, in the same order, and by job how many were left out.
-    """
-    if entry.may is None:
-        return candidates, {}
-    rows = np.array(candidates)
-    job_of = ssn.tasks.job[rows]
-    stays = ~np.isin(job_of, job_of[entry.may(evictor, rows)])
-    jobs, first, pods = np.unique(job_of[stays], return_index=True, return_counts=True)
-    asked = ~stays
-    asked[np.flatnonzero(stays)[first]] = True
-    left_out = zip(jobs.tolist(), (pods - 1).tolist(), strict=True)
-    return rows[asked].tolist(), {job: count for job, count in left_out if count}

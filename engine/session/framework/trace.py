@@ -74,11 +74,13 @@ REJECTED = Vote(REJECT)
 ComparedSide = Amounts | float | Callable[[], Amounts]
 """One side of a comparison: amounts, one number, or what gives amounts if they are needed."""
 
+_NUMBERS = (int, float)
+
 
 def _amounts(side: ComparedSide) -> Amounts:
     """Return one side of a comparison as amounts: one number has an empty name."""
     # Numbers first: whether something is a mapping takes Python ten times as long.
-    if isinstance(side, int | float):
+    if isinstance(side, _NUMBERS):
         return {"": float(side)}
     if callable(side):
         return side()
@@ -193,17 +195,19 @@ class Trace:
         about: str,
         has: ComparedSide = NO_AMOUNTS,
         limit: ComparedSide = NO_AMOUNTS,
+        *,
+        pods: int = 1,
     ) -> None:
-        """Keep why a plugin lets a candidate stay; call it only while :attr:`staying` is not None.
+        """Keep why a plugin lets candidates stay; call it only while :attr:`staying` is not None.
 
-        :param about, has, limit: as in :class:`.Spared`; one number needs no name.
+        :param about, has, limit, pods: as in :class:`.Spared`; one number needs no name.
         """
         assert self.staying is not None, "a vote is being explained"
         spared = self.staying.get((spares, about))
         if spared is None:
             spared = Spared(spares, about, 0, _amounts(has), _amounts(limit))
             self.staying[spares, about] = spared
-        spared.pods += 1
+        spared.pods += pods
 
     def keep(self, step: TraceStep) -> None:
         """Add a step; other kinds of traces override this."""

@@ -8,6 +8,7 @@ Source: pkg/scheduler/plugins/drf/drf.go.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import compress
 from operator import sub, truediv
 from typing import ClassVar
 
@@ -91,15 +92,23 @@ class Drf:
         What a candidate frees counts for those of its job that follow, chosen or not.
         """
         ours = self._share(self._allocated[self._job[preemptor]] + self._request[preemptor])
-        shares = self._shares_of_many(candidates) if len(candidates) > _MANY else None
-        trace, keys = self._ssn.trace, self._keys
-        victims = []
-        for task, theirs in zip(candidates, shares or self._shares_left(candidates), strict=True):
-            if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
-                victims.append(task)
-            elif trace.staying is not None:
-                trace.spare(Spares.SHARE, keys[self._job.item(task)], theirs, ours)
-        return victims, PERMIT
+        many = self._shares_of_many(candidates) if len(candidates) > _MANY else None
+        shares = many or [*self._shares_left(candidates)]
+        goes = [ours < theirs or abs(ours - theirs) <= SHARE_DELTA for theirs in shares]
+        if self._ssn.trace.staying is not None:
+            self._spare(np.array(candidates), np.array(shares), np.logical_not(goes), ours)
+        return [*compress(candidates, goes)], PERMIT
+
+    def _spare(
+        self, candidates: Rows, shares: Floats, stays: NDArray[np.bool_], ours: float
+    ) -> None:
+        """Keep of each job the share without the first candidate that stays, and how many do."""
+        jobs, shares = self._job[candidates[stays]], shares[stays]
+        _, first, pods = np.unique(jobs, return_index=True, return_counts=True)
+        for place in np.argsort(first).tolist():
+            job, theirs = jobs.item(first[place]), shares.item(first[place])
+            about = self._keys[job]
+            self._ssn.trace.spare(Spares.SHARE, about, theirs, ours, pods=pods.item(place))
 
     def _shares_left(self, candidates: list[int]) -> Iterator[float]:
         """Yield the share of each candidate's job without it, and without those before it."""
