@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from ...engine.volcano.session.behaviours import Behaviours
@@ -50,13 +51,13 @@ def most_specific_first(found: Sequence[Cause], breadth: Callable[[Cause], int])
 
     :param breadth: returns how many decisions a cause changes.
     """
+    return sorted(found, key=lambda cause: (breadth(cause), max(map(_values, cause))))
 
-    def values(cause: Cause) -> int:
-        return max(
-            len({str(row.value) for row in HISTORY if row.behaviour == name}) for name in cause
-        )
 
-    return sorted(found, key=lambda cause: (breadth(cause), values(cause)))
+@cache
+def _values(behaviour: str) -> int:
+    """Return how many values a behaviour has had."""
+    return len({str(row.value) for row in HISTORY if row.behaviour == behaviour})
 
 
 def smallest(names: Sequence[str], goes: Callable[[Cause], bool]) -> Cause:

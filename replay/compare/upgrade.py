@@ -179,6 +179,7 @@ class _Sessions:
         self._second: Mapping[Decision, str] = {}
         self._suspects: list[str] | None = None
         self._tried: dict[Cause, Mapping[Decision, str] | None] = {}
+        self._breadths: dict[Cause, int] = {}
 
     def differing(self) -> list[DifferingDecision]:
         """Run both, and return what differs."""
@@ -209,8 +210,11 @@ class _Sessions:
 
     def _breadth(self, names: Cause) -> int:
         """Return how many decisions some behaviours change when they are set back."""
-        decided = self._set_back(names)
-        return 0 if decided is None else len(differing([decided, self._second]))
+        if names not in self._breadths:
+            decided = self._set_back(names)
+            changes = [] if decided is None else differing([decided, self._second])
+            self._breadths[names] = len(changes)
+        return self._breadths[names]
 
     def _set_back(self, names: Cause) -> Mapping[Decision, str] | None:
         """Return what the second decides with some behaviours of the first.
