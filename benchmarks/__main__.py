@@ -1,6 +1,6 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup, races, why,
+Names: append, record, copy, space, seek, audit, belief, stored, session, comparison, startup, races, why,
 help, forecast, fidelity, plot, report, pack, serve, pages.
 At scale 1 the log has two million events and the audit log 3 GB; the whole takes about half an hour
 and 12 GB of disk. Exit 1 when a limit is not kept.
@@ -31,6 +31,7 @@ from . import (
     pages,
     plots,
     races,
+    recording,
     reports,
     seek,
     serve,
@@ -44,6 +45,7 @@ from .measure import Result, row
 
 BENCHMARKS = {
     "append": append.run,
+    "record": recording.run,
     "copy": bare_copy.run,
     "space": space.run,
     "seek": seek.run,

@@ -96,6 +96,10 @@ class StreamRecorder:
         writer = self._writer
         return Recording(states, writer.committed, writer.waiting, self._room.used, self._fault)
 
+    def last(self) -> int:
+        """Return the last position that was committed."""
+        return self._writer.committed.last
+
     def run(self, noticed: Callable[[Recording], None]) -> Recording:
         """Record until :meth:`stop`, and commit all that was read.
 

@@ -34,6 +34,7 @@ def follow_files(
 
     from ...engine.log import open_log
     from ..capture.followed_file import FollowedFile
+    from ..capture.index_builder import indexed
     from ..capture.outbox import Outbox, Room
     from ..capture.recorder import ROOM, StreamRecorder
     from ..render.recording import recorded_lines
@@ -48,6 +49,10 @@ def follow_files(
     ]
     with open_log(place, create=True) as store:
         recorder = StreamRecorder(store, streams, room, branch=branch)
-        with stopped_by_signals(recorder), shown_moving() as show:
+        with (
+            stopped_by_signals(recorder),
+            shown_moving() as show,
+            indexed(place, branch=branch, cluster=cluster, last=recorder.last),
+        ):
             recording = recorder.run(show)
     write_answer(recording, recorded_lines(recording, style=style()), output)

@@ -86,6 +86,7 @@ def record(
     from ...engine.log import open_log
     from ..capture.cluster_access import ClusterAccess
     from ..capture.followed_file import FollowedFile, component_source
+    from ..capture.index_builder import indexed
     from ..capture.outbox import Outbox, Room
     from ..capture.recorded_cluster import RecordOptions, cluster_streams
     from ..capture.recorder import ROOM, RecordedStream, StreamRecorder
@@ -127,6 +128,7 @@ def record(
         with (
             stopped_by_signals(recorder, seconds),
             _shown(log, access.server, form, level) as show,
+            indexed(log, branch=branch, cluster=cluster, last=recorder.last),
         ):
             recording = recorder.run(show)
     write_answer(recording, recorded_lines(recording, style=style()), output)

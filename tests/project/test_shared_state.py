@@ -38,6 +38,7 @@ WITH_THREADS = {
     "replay/capture/recording_stream.py": "a thread a kind; its outbox takes what it reads",
     "replay/capture/growing_file.py": "a flag: the recorder stops the thread of the file",
     "replay/capture/followed_file.py": "a thread a file; its outbox takes what it reads",
+    "replay/capture/index_builder.py": "a thread has a separate connection",
     "replay/capture/recorder.py": "a flag that stops it; it starts the threads of the streams",
     "replay/cli/stopping.py": "a timer, which only sets that flag",
     "replay/server/readers.py": "threads share a log; counts are of the loop",

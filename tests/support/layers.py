@@ -121,7 +121,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "replay.capture": (
             *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
-            "replay.ingest",
+            *("replay.ingest", "replay.truth"),
         ),
     }
 )
