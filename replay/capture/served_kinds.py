@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from ...engine.ingest.reading.json_text import DECODE_FAULTS
 from .cluster_access import NO_QUERY, Access, ServerRefusal, Unreachable, whole
 from .recorded_kinds import RecordedKind
 
@@ -133,13 +134,20 @@ def list_lines(
         revision = page.metadata.resource_version
         for item in page.items or ():
             text = bytes(item).lstrip()
-            known = msgspec.json.decode(text, type=_TypeMeta)
             # Items of built-in kinds leave out what the list says.
-            if known.kind:
+            if not text.startswith(b"{") or _says_its_kind(text):
                 yield b'{"type":"ADDED","object":' + text + b"}\n"
             else:
                 yield begin + text[1:] + b"}\n"
     yield bookmark_line(served, revision, ends_list=True)
+
+
+def _says_its_kind(text: bytes) -> bool:
+    """Return whether an item has a kind; the reader says it of one that cannot be read."""
+    try:
+        return bool(msgspec.json.decode(text, type=_TypeMeta).kind)
+    except DECODE_FAULTS:
+        return True
 
 
 def bookmark_line(served: ServedKind, revision: str | int, *, ends_list: bool = False) -> bytes:
@@ -184,11 +192,11 @@ def index_at(
     reached, requests = revision or 0, 0
     for page in _pages(access, served.path(namespace), query, accept=METADATA_ONLY):
         requests += 1
-        reached = int(page.metadata.resource_version or reached)
+        reached = _revision(page.metadata.resource_version)
         for item in page.items or ():
             shown = _decoded(bytes(item), _Item).metadata
             by_uid[shown.uid] = ObjectVersion(
-                shown.uid, shown.namespace, shown.name, int(shown.resource_version)
+                shown.uid, shown.namespace, shown.name, _revision(shown.resource_version)
             )
     return ListIndex(reached, by_uid, requests)
 
@@ -228,5 +236,12 @@ def _pages(
 def _decoded(text: bytes, form: type[_T]) -> _T:
     try:
         return msgspec.json.decode(text, type=form)
-    except msgspec.DecodeError as fault:
+    except DECODE_FAULTS as fault:
         raise Unreachable(f"an answer that is none of an API server: {fault}") from fault
+
+
+def _revision(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as fault:
+        raise Unreachable(f"an answer without a revision: {text[:40]!r}") from fault

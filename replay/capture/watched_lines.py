@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from time import monotonic
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import msgspec
 
 from ...engine.errors import PlinianError
+from ...engine.ingest.reading.json_text import DECODE_FAULTS
 from .cluster_access import Access, Body, ServerRefusal, Stalled, Unreachable
 from .hole_repair import EXPIRED, Repair, Unseen, repaired
 from .recorded_kinds import RecordedKind
@@ -47,6 +49,7 @@ class Pace(NamedTuple):
     :param quiet: nothing for so long, not even a bookmark, and the connection counts as dead.
     :param first_wait: before a request that failed is repeated; doubled up to ``longest_wait``.
     :param absent: before a kind that the cluster lacks is looked for again.
+    :param again: before the list is read again as long as it, or a change, cannot be read.
     """
 
     watch: int = 480
@@ -54,6 +57,7 @@ class Pace(NamedTuple):
     first_wait: float = 0.5
     longest_wait: float = 30.0
     absent: float = 60.0
+    again: float = 300.0
 
 
 class CaughtUp(Protocol):
@@ -114,6 +118,9 @@ class WatchedLines:
         self._in_list = False
         self._silent = self._tried = False
         self._wait = pace.first_wait
+        # Records that could not be read when the list was read again for their sake, and when.
+        self._malformed = 0
+        self._again_at: float | None = None
 
     def stop(self) -> None:
         """End the stream soon; called by another thread."""
@@ -158,6 +165,10 @@ class WatchedLines:
 
     def _connected(self) -> Iterator[bytes]:
         """List if nothing is known yet, and follow one watch until it ends."""
+        if self._must_list_again():
+            self._malformed, self._again_at = self._state.malformed, monotonic()
+            yield error_line(0, "Unreadable", "a record could not be read: the list begins again")
+            self._revision = self._list_at = None
         if self._revision is None:
             self._state.phase = StreamPhase.LISTING
             if self._list_at is None and self._streams_lists:
@@ -169,7 +180,18 @@ class WatchedLines:
                     self._streams_lists = False
                 return
             yield from self._listed({} if self._list_at is None else exactly(self._list_at))
+            if self._must_list_again():
+                return
         yield from self._followed({"resourceVersion": str(self._revision)})
+
+    def _must_list_again(self) -> bool:
+        """Return whether a record could not be read, and it is time for another list.
+
+        After such a record nothing is known completely until there is a list.
+        """
+        if self._revision is None or self._state.malformed == self._malformed:
+            return False
+        return self._again_at is None or monotonic() - self._again_at >= self._pace.again
 
     def _listed(self, query: Mapping[str, str]) -> Iterator[bytes]:
         """Yield a list in pages, and its end."""
@@ -197,12 +219,18 @@ class WatchedLines:
             **query,
         }
         path = self._served.path(self._namespace)
-        body = self._body = self._access.open(path, options, quiet=self._pace.quiet)
+        try:
+            body = self._body = self._access.open(path, options, quiet=self._pace.quiet)
+        except ServerRefusal as fault:
+            if fault.code == EXPIRED:
+                raise _Expired from fault
+            raise
         if self._revision is not None:
             self._state.phase = StreamPhase.WATCHING
         self._silent = True
         try:
-            yield from self._lines_of(body)
+            if not self._stop.is_set():  # It may have been just before there was a body to close.
+                yield from self._lines_of(body)
         except Stalled:
             # A server that does not know the revision yet says nothing at all.
             if self._silent and self._revision is not None:
@@ -213,6 +241,11 @@ class WatchedLines:
             body.close()
             self._state.reconnects += 1
             self._reach(pauses=True)
+            if self._revision is None:
+                # It broke off, or the server does not know the option: pages have an end.
+                self._streams_lists = False
+        if self._silent:
+            self._pause()
 
     def _lines_of(self, body: Body) -> Iterator[bytes]:
         rest = b""
@@ -229,7 +262,7 @@ class WatchedLines:
                 self._wait, self._state.fault = self._pace.first_wait, ""
                 self._state.fault_at = ""
                 self._reach(pauses=self._revision is None)
-            if self._stop.is_set():
+            if self._stop.is_set() or self._must_list_again():
                 return
 
     def _reach(self, *, pauses: bool) -> None:
@@ -245,10 +278,12 @@ class WatchedLines:
     def _after_expiry(self) -> Iterator[bytes]:
         """Try once more, as another server may still have the revision; then fill the hole."""
         self._state.expired += 1
-        if self._revision is None:
-            return
-        if not self._tried:
+        if self._revision is not None and not self._tried:
             self._tried = True
+            return
+        # A server may answer each request so; then this is all that happens.
+        self._pause()
+        if self._revision is None or self._stop.is_set():
             return
         assert self._served is not None, "something was watched before"
         self._state.phase = StreamPhase.REPAIRING
@@ -269,6 +304,11 @@ class WatchedLines:
         yield error_line(EXPIRED, "Expired", _OLDEST_EXPIRED)
         # As of where the repair ended, so that nothing is between it and the list.
         self._revision, self._list_at = None, repair.until
+
+    def _pause(self) -> None:
+        """Wait before the next try, longer each time until something comes."""
+        wait, self._wait = self._wait, min(self._wait * 2, self._pace.longest_wait)
+        self._stop.wait(wait)
 
     def _failed(
         self, fault: PlinianError, after: float | None = None, *, slow: bool = False
@@ -301,7 +341,7 @@ def _error_in(line: bytes) -> Exception:
     """Return what an ERROR line means."""
     try:
         status = msgspec.json.decode(line, type=_ErrorLine).object
-    except msgspec.DecodeError:
+    except DECODE_FAULTS:
         status = _Refusal()
     if status.code == EXPIRED or status.reason == "Expired":
         return _Expired()

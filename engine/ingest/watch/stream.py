@@ -49,8 +49,9 @@ class WatchStream:
         first, before = stream.readline(MAX_DOCUMENT), 0
         while first.isspace():
             first, before = stream.readline(MAX_DOCUMENT), before + 1
-        # The first line shows whether each has a whole object, or documents have several lines.
-        if not first.rstrip().endswith(b"}") or not _is_whole(first):
+        # The first line shows whether each has a whole object, or documents have several lines. A
+        # client that asked for a watch knows that it gets lines.
+        if context.asked is None and (not first.rstrip().endswith(b"}") or not _is_whole(first)):
             head = b"\n" * before + first
             for line, text in json_documents(stream, context, head=head, cut_is_normal=True):
                 yield from reader.read(line, bytes(text), may_be_cut=False)
@@ -58,7 +59,8 @@ class WatchStream:
             return
         usual = UsualLines(context, reader.place)
         for line, text in chain(
-            [(before + 1, first)], numbered_lines(stream, context, after=before + 1)
+            [(before + 1, first)] if first else [],
+            numbered_lines(stream, context, after=before + 1),
         ):
             event = usual.read(text, line)
             if event is not None:
