@@ -104,7 +104,9 @@ class _HoleRepair:
         try:
             before = self._index(self._after)
             length = now.revision - self._after - 1
-            if length * max(before.requests, now.requests) <= self._most - self._requests:
+            # Each revision takes a list and, if it changed an object, that object.
+            each = max(before.requests, now.requests) + 1
+            if length * each < self._most - self._requests:
                 self._look_at_each(before, now)
                 return self._found(now.revision, Unseen.NOTHING)
             self._follow_back(before, now)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import BinaryIO, NamedTuple, cast
 
+import msgspec
+
 from ...engine.events import Event, Reference, canonical_json
 from ...engine.events.payloads import WatchRepaired
 from ...engine.ingest.reading.formats import Context, WatchRequest
@@ -131,6 +133,8 @@ class RecordingStream(threading.Thread):
             partial_lists=True,
             skip_malformed=True,
             clock=context.clock,
+            # What is added there was created there.
+            asked=msgspec.structs.replace(self._asked, since=repair.after),
         )
         for event in FORMAT.events(io.BytesIO(b"".join(repair.lines)), past):
             self._taker.take(event, past, aside=True)
