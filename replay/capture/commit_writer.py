@@ -7,7 +7,7 @@ greater one makes stored states invalid. So events wait a moment before they are
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...engine.events import Event
@@ -102,44 +102,45 @@ class CommitWriter:
         :param all_of_it: also what would wait.
         :raises LogUnavailable: the log cannot be written; what was to be committed still waits.
         """
-        now, pace = self._clock(), self._pace
-        if not self._waiting:
+        now = self._clock()
+        count = self._due(now, all_of_it=all_of_it)
+        says = all_of_it or self._said_at is None or now - self._said_at >= self._pace.covers
+        if not count and not (says and self._unsaid):
             return False
+        deliveries = [self._waiting[place].delivery for place in range(count)]
+        covered = self._covered(deliveries)
+        oldest = now - self._waiting[0].arrived if count else 0.0
+        self._commit(deliveries, _joined(covered) if says else (), oldest)
+        # Only now: what could not be stored is stored, and said, the next time.
+        if says and covered:
+            covered, self._said_at = {}, now
+        self._unsaid = covered
+        for _ in range(count):
+            done = self._waiting.popleft().delivery
+            self._events -= _count(done)
+            self._room.give(done.size)
+        return True
+
+    def _due(self, now: float, *, all_of_it: bool) -> int:
+        """Return how many of the deliveries that wait are to be committed."""
+        pace = self._pace
+        if all_of_it or not self._waiting:
+            return len(self._waiting)
         oldest = now - self._waiting[0].arrived
         due = (
-            all_of_it
-            or self._events >= pace.many
+            self._events >= pace.many
             or (self._events >= pace.few and oldest >= pace.soon)
             or oldest >= pace.late
         )
-        if not due:
-            return False
-        count = 0
-        for waiting in self._waiting:
-            if not all_of_it and now - waiting.arrived < pace.held:
-                break
-            count += 1
-        if count:
-            deliveries = [self._waiting[place].delivery for place in range(count)]
-            self._commit(deliveries, self._covered(deliveries, at_once=all_of_it), oldest)
-            for _ in range(count):
-                done = self._waiting.popleft().delivery
-                self._events -= _count(done)
-                self._room.give(done.size)
-        return bool(count)
+        return sum(now - waiting.arrived >= pace.held for waiting in self._waiting) if due else 0
 
-    def _covered(self, deliveries: Sequence[StreamDelivery], *, at_once: bool) -> list[Event]:
-        """Return what is now covered, if it is time to say it; else it is said later."""
+    def _covered(self, deliveries: Sequence[StreamDelivery]) -> dict[str, list[Placed]]:
+        """Return what is covered with some deliveries, and was not said before, by source."""
         unsaid = {source: list(placed) for source, placed in self._unsaid.items()}
         for delivery in deliveries:
             for placed in delivery.placed:
                 unsaid.setdefault(placed[1].source, []).append(placed)
-        now = self._clock()
-        if not at_once and self._said_at is not None and now - self._said_at < self._pace.covers:
-            self._unsaid = unsaid
-            return []
-        self._unsaid, self._said_at = {}, now
-        return [event for placed in unsaid.values() for _, event in joined_spans(placed)]
+        return unsaid
 
     def _commit(
         self, deliveries: Sequence[StreamDelivery], covers: Sequence[Event], lag: float
@@ -157,6 +158,10 @@ class CommitWriter:
                 commits, last = commits + 1, result.last
                 appended, known = appended + result.appended, known + result.known
         self.committed = Committed(commits, appended, known, last, self._clock(), lag)
+
+
+def _joined(covered: Mapping[str, Sequence[Placed]]) -> list[Event]:
+    return [event for placed in covered.values() for _, event in joined_spans(placed)]
 
 
 def _count(delivery: StreamDelivery) -> int:
