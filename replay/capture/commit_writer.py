@@ -88,6 +88,14 @@ class CommitWriter:
         """How many events wait to be committed."""
         return self._events
 
+    @property
+    def oldest(self) -> float:
+        """For how many seconds the first of them waits; another thread may ask."""
+        try:
+            return self._clock() - self._waiting[0].arrived
+        except IndexError:
+            return 0.0
+
     def collect(self, outboxes: Sequence[Outbox]) -> None:
         """Take what the outboxes have."""
         for outbox in outboxes:

@@ -20,8 +20,8 @@ _TICK = 0.25
 ROOM = 64 * 2**20
 """Bytes that may wait to be stored."""
 
-_PATIENCE = 4.0
-"""Seconds that streams get to end."""
+_PATIENCE = 2.0
+"""Seconds that streams get to end; with all that follows, a recorder ends within five."""
 
 
 class RecordedStream(Protocol):
@@ -51,7 +51,7 @@ class RecordedStream(Protocol):
 class Recording(msgspec.Struct, frozen=True):
     """What a recorder did so far.
 
-    :param waiting: events that are not stored yet.
+    :param waiting: events that are not stored yet, and ``oldest``: seconds that one of them waits.
     :param fault: why the log could not be written at the last try; None if it could.
     """
 
@@ -60,6 +60,7 @@ class Recording(msgspec.Struct, frozen=True):
     waiting: int = 0
     bytes_waiting: int = 0
     fault: PlinianError | None = None
+    oldest: float = 0.0
 
 
 class RecordingFailed(PlinianError):
@@ -94,7 +95,9 @@ class StreamRecorder:
         """Return what was done so far."""
         states = [stream.state for stream in self._streams]
         writer = self._writer
-        return Recording(states, writer.committed, writer.waiting, self._room.used, self._fault)
+        return Recording(
+            states, writer.committed, writer.waiting, self._room.used, self._fault, writer.oldest
+        )
 
     def last(self) -> int:
         """Return the last position that was committed."""

@@ -13,7 +13,9 @@ from .stream_state import StreamPhase, StreamState
 
 Weight = Literal["debug", "info", "warning", "error"]
 
-_SETTLED = frozenset({StreamPhase.WATCHING, StreamPhase.WAITING, StreamPhase.ABSENT})
+_SETTLED = frozenset(
+    {StreamPhase.WATCHING, StreamPhase.WAITING, StreamPhase.ABSENT, StreamPhase.STOPPED}
+)
 _IT_GOES_ON = "it tries again by itself"
 
 
@@ -117,6 +119,8 @@ def _phase(now: StreamState) -> StreamChange | None:
             return StreamChange("info", "the cluster does not have a kind", about)
         case StreamPhase.WAITING:
             return _waits(now)
+        case StreamPhase.STOPPED:
+            return StreamChange("info", "a stream ended", about)
         case _:
             return None
 

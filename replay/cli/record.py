@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from ..questions.fields import Field
 from . import options, serving
@@ -15,7 +16,17 @@ from .shell import shows_progress, style
 from .stopping import stopped_by_signals
 
 if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+    from ..capture.cluster_access import ClusterAccess
+    from ..capture.followed_file import FollowedFile
+    from ..capture.outbox import Room
+    from ..capture.recorded_cluster import RecordOptions
     from ..capture.recorder import Recording
+    from ..server.settings import ServerSettings
+    from .recording_site import AskedSite
+
+NONE_FOLLOWED: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 @command("record")
@@ -70,6 +81,30 @@ def record(
         str | None,
         Field("Stop after so long, as in 10m; by default Ctrl-C stops.", "TIME", name="for"),
     ] = None,
+    port: Annotated[
+        int | None,
+        Field(
+            "Also answer /metrics, /livez and /readyz at this port; 0 is any free one.",
+            "PORT",
+            short="p",
+            least=0,
+            most=65535,
+        ),
+    ] = None,
+    listen: Annotated[
+        str,
+        Field(
+            "The address to listen on; with --serve, one that other machines reach needs "
+            "--token-file.",
+            "ADDRESS",
+        ),
+    ] = serving.DEFAULT_ADDRESS,
+    serve: Annotated[
+        bool,
+        Field("Also serve the log while it grows, as plinian serve does: at 8001, or --port."),
+    ] = False,
+    token_file: serving.TokenFile = None,
+    names: serving.AllowHost = (),
     form: serving.LogFormat = None,
     level: serving.LogLevel = "info",
     output: options.TextOrJson = "text",
@@ -81,19 +116,22 @@ def record(
     afterwards; what cannot be had is a hole, and each answer that crosses it says so. Two recorders
     may write one Postgres log: everything is stored once. Needs the extra plinian[live].
     """
-    from time import time_ns
-
-    from ...engine.log import open_log
     from ..capture.cluster_access import ClusterAccess
-    from ..capture.followed_file import FollowedFile, component_source
-    from ..capture.index_builder import indexed
-    from ..capture.outbox import Outbox, Room
-    from ..capture.recorded_cluster import RecordOptions, cluster_streams
-    from ..capture.recorder import ROOM, RecordedStream, StreamRecorder
+    from ..capture.recorded_cluster import RecordOptions
     from ..render.recording import recorded_lines
+    from ..server.access_token import token_in
+    from ..server.settings import ServerSettings
+    from .recording_site import AskedSite
 
     seconds = None if duration is None else _seconds(duration)
-    access = ClusterAccess(kubeconfig, context)
+    settings = ServerSettings(
+        place=log,
+        branch=branch,
+        cluster=cluster,
+        address=listen,
+        port=serving.DEFAULT_PORT if port is None else port,
+        token="" if token_file is None else token_in(token_file),
+    )
     chosen = RecordOptions(
         namespaces=namespaces,
         kinds=kinds,
@@ -102,36 +140,95 @@ def record(
         branch=branch,
         redact=redact,
     )
-    room = Room(ROOM)
+    site = AskedSite(settings, names, serve) if serve or port is not None else None
+    access = ClusterAccess(kubeconfig, context)
+    followed = {"scheduler": scheduler_log, "controllers": controllers_log}
+    shown = Shown(form, level, seconds)
+    recording = record_until_stopped(settings, access, chosen, site, shown, followed)
+    write_answer(recording, recorded_lines(recording, style=style()), output)
+
+
+class Shown(NamedTuple):
+    """How a recorder shows what it does. :param seconds: to stop after; None is no such time."""
+
+    form: serving.LogFormat
+    level: serving.LogLevel
+    seconds: float | None = None
+
+
+def record_until_stopped(
+    settings: ServerSettings,
+    access: ClusterAccess,
+    chosen: RecordOptions,
+    site: AskedSite | None,
+    shown: Shown,
+    followed: Mapping[str, Sequence[str]] = NONE_FOLLOWED,
+) -> Recording:
+    """Record, and answer over HTTP beside it if wanted; return what was recorded.
+
+    :param settings: they name the log. :param followed: the logs of components, by component.
+    """
+    from time import time_ns
+
+    from ...engine.log import open_log
+    from ..capture.index_builder import indexed
+    from ..capture.outbox import Room
+    from ..capture.recorded_cluster import cluster_streams
+    from ..capture.recorder import ROOM, RecordedStream, StreamRecorder
+    from .recording_site import RecordingSite
+
+    logger = serving.logger_of(settings, shown.form, shown.level)
+    room, place, branch = Room(ROOM), settings.place, chosen.branch
 
     def now() -> int:
         return time_ns() // 1000
 
-    files = [
-        FollowedFile(
-            path,
-            Outbox(room),
-            cluster=cluster,
-            now=now,
-            redact=redact,
-            source=component_source(path, component),
-        )
-        for component, paths in (("scheduler", scheduler_log), ("controllers", controllers_log))
-        for path in paths
-    ]
-    with open_log(log, create=True) as store:
+    files = _followed(followed, room, chosen, now)
+    with open_log(place, create=True) as store, ExitStack() as ends:
         streams: list[RecordedStream] = [
             *cluster_streams(store, access, chosen, room, now=now),
             *files,
         ]
         recorder = StreamRecorder(store, streams, room, branch=branch)
-        with (
-            stopped_by_signals(recorder, seconds),
-            _shown(log, access.server, form, level) as show,
-            indexed(log, branch=branch, cluster=cluster, last=recorder.last),
-        ):
-            recording = recorder.run(show)
-    write_answer(recording, recorded_lines(recording, style=style()), output)
+        beside = None if site is None else RecordingSite(recorder, site, logger)
+        also = (lambda: None) if beside is None else beside.end_soon
+        ends.enter_context(stopped_by_signals(recorder, shown.seconds, also=also))
+        if beside is not None:
+            ends.callback(beside.stop)
+        show = ends.enter_context(_shown(place, access.server, shown.form, logger))
+        ends.enter_context(
+            indexed(place, branch=branch, cluster=chosen.cluster, last=recorder.last)
+        )
+
+        def noticed(recording: Recording) -> None:
+            show(recording)
+            if beside is not None:
+                beside.noticed(recording)
+
+        return recorder.run(noticed)
+
+
+def _followed(
+    followed: Mapping[str, Sequence[str]],
+    room: Room,
+    chosen: RecordOptions,
+    now: Callable[[], int],
+) -> list[FollowedFile]:
+    from ..capture.followed_file import FollowedFile, component_source
+    from ..capture.outbox import Outbox
+
+    return [
+        FollowedFile(
+            path,
+            Outbox(room),
+            cluster=chosen.cluster,
+            now=now,
+            redact=chosen.redact,
+            source=component_source(path, component),
+        )
+        for component, paths in followed.items()
+        for path in paths
+    ]
 
 
 def _seconds(text: str) -> float:
@@ -150,19 +247,17 @@ def _seconds(text: str) -> float:
 
 @contextmanager
 def _shown(
-    log: str, server: str, form: serving.LogFormat, level: serving.LogLevel
+    log: str, server: str, form: serving.LogFormat, logger: FilteringBoundLogger
 ) -> Iterator[Callable[[Recording], None]]:
     """Yield what shows a recording: a table that moves on a terminal, else a line a change."""
     from ...engine.errors import PlinianError
     from ..capture.stream_changes import StreamChanges
-    from ..server.settings import ServerSettings
     from .moving_recording import moving_table
 
     if form is None and shows_progress():
         with moving_table() as show:
             yield show
         return
-    logger = serving.logger_of(ServerSettings(place=log), form, level)
     logger.info("recording", server=server, log=log)
     changes = StreamChanges()
 

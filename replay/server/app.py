@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
 from .api.routes import routes as api_routes
@@ -26,10 +27,13 @@ from .web.routes import routes as web_routes
 from .works import Works
 
 
-def application(settings: ServerSettings, names: Collection[str] = ()) -> Starlette:
+def application(
+    settings: ServerSettings, names: Collection[str] = (), more: Sequence[BaseRoute] = ()
+) -> Starlette:
     """Return the ASGI application of a server.
 
     :param names: names by which it may be addressed, beside ``localhost`` and addresses.
+    :param more: routes that come before all others, as those of a recorder in this process.
     """
     readers = Readers(settings)
 
@@ -40,7 +44,7 @@ def application(settings: ServerSettings, names: Collection[str] = ()) -> Starle
         readers.close()
 
     app = Starlette(
-        routes=[*api_routes(), *mcp_routes(), *kubernetes.routes(), *web_routes()],
+        routes=[*more, *api_routes(), *mcp_routes(), *kubernetes.routes(), *web_routes()],
         middleware=[Middleware(Guard, settings=settings, names=names)],
         exception_handlers={
             PlinianError: json_fault,

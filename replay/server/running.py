@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 from structlog.typing import FilteringBoundLogger
 
 from ...engine.errors import PlinianError, UsageError
@@ -36,37 +37,32 @@ class AddressUnavailable(PlinianError):
     """The server cannot listen at an address."""
 
 
-class Serving:
-    """A server that has its port, and runs until it is stopped or the process is interrupted."""
+class Listening:
+    """An application that has its port, and is served until it is stopped or interrupted."""
 
     def __init__(
         self,
         settings: ServerSettings,
+        made: Callable[[ServerSettings], Starlette],
         *,
-        names: Collection[str] = (),
-        ready: Callable[[ServerSettings, Sequence[str]], None],
+        ready: Callable[[ServerSettings], None],
+        ending: Callable[[], None] = lambda: None,
         logger: FilteringBoundLogger | None = None,
     ) -> None:
         """Take the port.
 
-        :param names: names by which the server may be addressed.
-        :param ready: called once it listens, with the settings and the port that it has, and with
-            what will not be answered, as sentences.
+        :param made: returns the application, for settings with the port that it has.
+        :param ready: called once it listens, with these settings. :param ending: when it ends.
         :param logger: takes the lines of the server; None prints warnings to standard error.
-        :raises UsageError: other machines reach the address, and no token protects it.
-        :raises LogNotFound: there is no log.
         :raises AddressUnavailable: the port is in use, or the address is not this machine's.
         """
-        # Before the port is taken, so that a wrong log leaves no port in use behind.
-        remarks = look(checked(settings))
         # The port 0 becomes the one that the system chose: links and the screen name it.
         self._bound = _bound(settings)
         settings = settings._replace(port=self._bound.getsockname()[1])
-        app = application(settings, names)
+        lines = logger or logger_to(sys.stderr, settings)
+        self.app = made(settings)
         self._server = _Server(
-            _config(settings, app, logger or logger_to(sys.stderr, settings)),
-            ready=lambda: ready(settings, remarks),
-            ending=app.state.served.readers.close,
+            _config(settings, self.app, lines), ready=lambda: ready(settings), ending=ending
         )
 
     def run(self) -> None:
@@ -78,6 +74,43 @@ class Serving:
     def stop(self) -> None:
         """Let :meth:`run` end, from another thread."""
         self._server.should_exit = True
+
+
+class Serving(Listening):
+    """A server of a log that has its port, and runs until it is stopped or interrupted."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        *,
+        names: Collection[str] = (),
+        more: Sequence[BaseRoute] = (),
+        ready: Callable[[ServerSettings, Sequence[str]], None],
+        logger: FilteringBoundLogger | None = None,
+    ) -> None:
+        """Take the port.
+
+        :param names: names by which the server may be addressed.
+        :param more: routes that come before all others.
+        :param ready: called once it listens, with the settings and the port that it has, and with
+            what will not be answered, as sentences.
+        :param logger: takes the lines of the server; None prints warnings to standard error.
+        :raises UsageError: other machines reach the address, and no token protects it.
+        :raises LogNotFound: there is no log.
+        :raises AddressUnavailable: the port is in use, or the address is not this machine's.
+        """
+        # Before the port is taken, so that a wrong log leaves no port in use behind.
+        remarks = look(checked(settings))
+        super().__init__(
+            settings,
+            lambda bound: application(bound, names, more),
+            ready=lambda bound: ready(bound, remarks),
+            ending=self._close_readers,
+            logger=logger,
+        )
+
+    def _close_readers(self) -> None:
+        self.app.state.served.readers.close()
 
 
 def _config(

@@ -102,8 +102,8 @@ def _faulty() -> Iterator[Recording]:
 def test_as_text_what_a_line_is_about_can_be_read() -> None:
     assert _text(_faulty) == [
         (
-            "warning a stream waits before it tries again (stream pods): GET /pods: pods is forbidden; "
-            "it tries again by itself"
+            "warning a stream waits before it tries again (stream pods): GET /pods: pods is "
+            "forbidden; it tries again by itself"
         ),
         "streams are watched, and some wait (watched 2, waiting 1, revision 10)",
         "a stream is watched (stream pods, revision 10)",

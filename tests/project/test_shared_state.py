@@ -41,6 +41,7 @@ WITH_THREADS = {
     "replay/capture/index_builder.py": "a thread has a separate connection",
     "replay/capture/recorder.py": "a flag that stops it; it starts the threads of the streams",
     "replay/cli/stopping.py": "a timer, which only sets that flag",
+    "replay/server/recorder_site.py": "a thread has the event loop beside a recorder",
     "replay/server/readers.py": "threads share a log; counts are of the loop",
     "replay/server/shared_log.py": "a lock around which log is open, and how many use it",
     "replay/server/answer_limits.py": "a flag: the event loop stops a thread of readers.py",
