@@ -127,6 +127,8 @@ class CommitWriter:
             done = self._waiting.popleft().delivery
             self._events -= _count(done)
             self._room.give(done.size)
+            for stored in done.stored:
+                stored.set()
         return True
 
     def _due(self, now: float, *, all_of_it: bool) -> int:
@@ -139,6 +141,8 @@ class CommitWriter:
             self._events >= pace.many
             or (self._events >= pace.few and oldest >= pace.soon)
             or oldest >= pace.late
+            # Somebody waits for it: as soon as it was held.
+            or (oldest >= pace.held and any(held.delivery.stored for held in self._waiting))
         )
         return sum(now - waiting.arrived >= pace.held for waiting in self._waiting) if due else 0
 

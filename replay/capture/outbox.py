@@ -30,6 +30,10 @@ class Room:
         """How many bytes wait."""
         return self._used
 
+    def has(self, size: int) -> bool:
+        """Return whether so many bytes fit without waiting, with as much again to spare."""
+        return self._used + 2 * size <= self._size
+
     def take(self, size: int) -> None:
         """Wait until there is room, and take it; what is larger than all of it waits for none."""
         with self._changed:
@@ -55,13 +59,14 @@ class StreamDelivery(NamedTuple):
 
     :param events: in the order of the stream. :param aside: what was found out about the past.
     :param placed: what it covers now; true once the events are stored.
-    :param size: bytes, about.
+    :param size: bytes, about. :param stored: set when all of it is in the log.
     """
 
     events: Sequence[Event]
     aside: Sequence[Event]
     placed: Sequence[Placed]
     size: int
+    stored: Sequence[threading.Event] = ()
 
 
 class Outbox:
@@ -74,6 +79,7 @@ class Outbox:
         self._aside: list[Event] = []
         self._placed: list[Placed] = []
         self._size = 0
+        self._marks: list[threading.Event] = []
 
     def add(self, event: Event, *, aside: bool = False) -> None:
         """Add an event; waits while there is no room."""
@@ -88,12 +94,19 @@ class Outbox:
         with self._lock:
             self._placed += placed
 
+    def mark(self) -> threading.Event:
+        """Return what is set when all that was added so far is in the log."""
+        stored = threading.Event()
+        with self._lock:
+            self._marks.append(stored)
+        return stored
+
     def take(self) -> StreamDelivery | None:
         """Return all that is there, and keep nothing; None if nothing is there."""
         with self._lock:
-            if not (self._events or self._aside or self._placed):
+            if not (self._events or self._aside or self._placed or self._marks):
                 return None
-            taken = self._events, self._aside, self._placed, self._size
-            self._events, self._aside, self._placed, self._size = [], [], [], 0
-        events, aside, placed, size = taken
-        return StreamDelivery(events, aside, list(joined_spans(placed)), size)
+            taken = self._events, self._aside, self._placed, self._size, self._marks
+            self._events, self._aside, self._placed, self._size, self._marks = [], [], [], 0, []
+        events, aside, placed, size, marks = taken
+        return StreamDelivery(events, aside, list(joined_spans(placed)), size, marks)

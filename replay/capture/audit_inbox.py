@@ -1,0 +1,132 @@
+"""Takes the batches of an audit webhook: in the log within a second, or on disk until they are.
+
+An API server sends a batch again if it gets no answer, and drops records without a trace when its
+buffer is full. So a batch is answered soon, and only once it cannot be lost; and nothing is claimed
+of the records that came: the log of a webhook covers no revisions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ...engine.errors import InputError
+from ...engine.ingest.audit.audit_log import FORMAT
+from ...engine.ingest.reading.formats import Context
+from .event_taker import EventTaker
+from .hole_repair import EpochFell
+from .outbox import Outbox, Room
+from .stream_state import StreamPhase, StreamState
+
+ANSWER_SECONDS = 0.9
+"""How long a batch waits for its commit before it is kept on disk."""
+
+SOURCE = "audit webhook"
+_SUFFIX = ".json"
+_HEAD = 2**16
+
+
+class AuditInbox(threading.Thread):
+    """Takes batches from the threads of a server, and stores those that were kept on disk.
+
+    :param spool: the folder of batches that are not in the log yet; another run stores them.
+    :param now: microseconds since 1970.
+    """
+
+    fell: EpochFell | None = None
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        room: Room,
+        spool: Path,
+        *,
+        cluster: str,
+        now: Callable[[], int],
+        redact: bool = False,
+    ) -> None:
+        super().__init__(name=SOURCE, daemon=True)
+        self.state = StreamState(resource=SOURCE)
+        self.outbox = outbox
+        self.crash: BaseException | None = None
+        self._room, self._spool, self._cluster, self._now = room, spool, cluster, now
+        self._taker = EventTaker(outbox, self.state, redact=redact)
+        self._wake, self._halt = threading.Event(), threading.Event()
+        # One batch at a time: what is read of it counts in the state, and in the redaction.
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """End soon; batches that come after it are kept on disk."""
+        self._halt.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        """Store what was kept on disk, until it is stopped."""
+        self.state.phase = StreamPhase.WATCHING
+        try:
+            while not self._halt.is_set():
+                for path in self._kept():
+                    self._store_kept(path)
+                    if self._halt.is_set():
+                        break
+                self._wake.wait(5.0)
+                self._wake.clear()
+        except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
+            self.crash = fault
+        self.state.phase = StreamPhase.STOPPED
+
+    def accept(self, body: bytes) -> None:
+        """Take a batch; when this returns, it is in the log or on disk.
+
+        :raises InputError: it is no batch of audit records. :raises OSError: the disk is full.
+        """
+        self.state.heard_at = self._now()
+        self.state.bytes += len(body)
+        if not FORMAT.sniff(body[:_HEAD], SOURCE):
+            raise InputError("this is no batch of audit records", where=SOURCE)
+        if self._halt.is_set() or not self._room.has(len(body)):
+            self._keep(body)
+            self._wake.set()
+            return
+        stored = self._take(body)
+        if not stored.wait(ANSWER_SECONDS):
+            # It will be committed. If not, because this process ends, the next run does it.
+            self._keep(body)
+            self._wake.set()
+
+    def _take(self, body: bytes) -> threading.Event:
+        """Put the events of a batch into the outbox; return what is set when they are stored."""
+        with self._lock:
+            context = Context(source=SOURCE, cluster=self._cluster, skip_malformed=True)
+            for event in FORMAT.events(io.BytesIO(body), context):
+                self._taker.take(event, context)
+            context.spans = []  # Nothing shows that no record is missing.
+            self._taker.cover(context)
+            return self.outbox.mark()
+
+    def _keep(self, body: bytes) -> None:
+        """Write a batch to disk, whole or not at all."""
+        self._spool.mkdir(parents=True, exist_ok=True)
+        path = self._spool / f"{hashlib.blake2b(body, digest_size=16).hexdigest()}{_SUFFIX}"
+        partial = path.with_suffix(".part")
+        with partial.open("wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+
+    def _kept(self) -> Iterator[Path]:
+        if self._spool.is_dir():
+            yield from sorted(self._spool.glob(f"*{_SUFFIX}"))
+
+    def _store_kept(self, path: Path) -> None:
+        """Store a batch from disk, and remove it once it is in the log."""
+        stored = self._take(path.read_bytes())
+        while not stored.wait(0.2):
+            if self._halt.is_set():
+                return
+        path.unlink(missing_ok=True)
