@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ...engine.events.epochs import only_epochs
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import GroupKind, kind_plural
 from ...engine.kubernetes.units import SECOND_US
@@ -53,7 +54,7 @@ class LogSummary(msgspec.Struct, frozen=True, kw_only=True):
 def summary_of(log: Log) -> LogSummary:
     """Return what a log holds; no state of it is read."""
     clusters = tuple(log.store.clusters())
-    cluster = log.cluster or (clusters[0] if len(clusters) == 1 else "")
+    cluster = log.cluster or only_epochs(clusters) or ""
     last = log.store.last(log.branch)
     summary = LogSummary(name=log_name(log.place), events=last, clusters=clusters, cluster=cluster)
     if not cluster:

@@ -27,6 +27,7 @@ from typing import TypeAlias
 import msgspec
 
 from ...engine.errors import PointMalformed, PointTooEarly, PointUnknown, UsageError
+from ...engine.events.epochs import only_epochs
 from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
 from ...engine.log.store import MAIN, LogStore
 from ..moments.log_clock import clock_of, span_of_end, span_of_read
@@ -59,18 +60,19 @@ Point: TypeAlias = str | datetime | Moment
 
 
 def only_cluster(store: LogStore, cluster: str | None) -> str:
-    """Return the named cluster, or the log's only one.
+    """Return the named cluster, or the log's only one; of its epochs, the last one.
 
     :raises UsageError: it is not in the log, or the log holds several and none was named.
     """
     clusters = store.clusters()
     if cluster is None:
-        if len(clusters) > 1:
+        latest = only_epochs(clusters)
+        if clusters and latest is None:
             raise UsageError(
                 f"the log holds {len(clusters)} clusters: {', '.join(clusters)}",
                 now="choose one with --cluster NAME",
             )
-        return clusters[0] if clusters else "default"
+        return latest or "default"
     if clusters and cluster not in clusters:
         raise UsageError(
             f"the log holds no cluster {cluster!r}", now=f"there is: {', '.join(clusters)}"
