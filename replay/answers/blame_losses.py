@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
-from ...engine.events.payloads import ListObserved
+from ...engine.events.payloads import ListObserved, PodBound
 from ...engine.log.store import Query
 from ...engine.state.extract import extract_fact
+from ...engine.state.facts import Fact, PodFact
 from ...engine.state.log_coverage import Pair
 from ...engine.state.truth_fold import Entry
+from ..moments.log_clock import clock_of, placed
 from ..truth.absences import lists_of
 from ..truth.endings import ending_of
+from .answering_session import POD
 from .blamed import NumberAsked
-from .evidence import evidence_of
+from .evidence import evidence_of, keys_of
 from .records import Evidence
 
 LATER = 20_000
@@ -25,7 +28,7 @@ LATER = 20_000
 ASKED = 200
 """How many of the objects that are gone are asked about, those first that lists showed longest."""
 
-_CHANGING = frozenset({Effect.VERSION, Effect.DELETED})
+_DECODE_BOUND = msgspec.json.Decoder(PodBound).decode
 
 
 class Summed(NamedTuple):
@@ -56,11 +59,12 @@ class LossPlace(NamedTuple):
         return self.time > other.time
 
 
-def place_of(event: Evidence | None) -> LossPlace:
+def place_of(ask: NumberAsked, event: Evidence | None) -> LossPlace:
     """Return the place of an event; without one, that before all events."""
     if event is None:
         return LossPlace(None, 0, 0)
-    return LossPlace(event.estimate, (event.revision or 0) * 2, event.position)
+    key = keys_of(ask.log, ask.moment, [event])(event)
+    return LossPlace(event.estimate, key, event.position)
 
 
 class Loss(NamedTuple):
@@ -86,59 +90,87 @@ def last_loss(ask: NumberAsked, summed: Summed, last: Evidence | None) -> Loss |
 
     :param last: the last addition; None if nothing counts.
     """
-    after = 0 if last is None or last.revision is None else last.revision
-    before = _held(ask, summed, after)
-    latest, place = None, place_of(last)
-    for loss in (*_told(ask, summed, after, before), *_unseen(ask, summed, before)):
+    place = place_of(ask, last)
+    after = place.key // 2
+    facts = _facts(ask, summed.pair, after)
+    latest = None
+    for loss in (*_told(ask, summed, after, facts), *_unseen(ask, summed, facts)):
         if loss.place.is_after(place):
             latest, place = loss, loss.place
     return latest
 
 
-def _held(ask: NumberAsked, summed: Summed, revision: int) -> dict[Reference, float]:
-    """Return what each object added at an earlier revision."""
-    then = msgspec.structs.replace(ask.moment, revision=revision, time=None, label=f"rv:{revision}")
-    earlier = contributors(msgspec.structs.replace(ask, moment=then), summed)
-    return {entry.reference: amount for entry, amount in earlier}
+def _facts(ask: NumberAsked, pair: Pair, revision: int) -> dict[Reference, Fact | None]:
+    """Return the objects of a kind at an earlier revision."""
+    moment = ask.moment
+    then = msgspec.structs.replace(moment, revision=revision, time=None, label=f"rv:{revision}")
+    return {entry.reference: entry.fact for entry in ask.log.truth(then).of(*pair)}
 
 
 def _told(
-    ask: NumberAsked, summed: Summed, after: int, amounts: dict[Reference, float]
+    ask: NumberAsked, summed: Summed, after: int, facts: dict[Reference, Fact | None]
 ) -> Iterator[Loss]:
     """Yield what the last version or deletion that took something away took.
 
-    :param held: what each object added before; afterwards, what it did with its last event.
+    :param facts: of each object before; afterwards, as of its last event.
     """
-    query = Query(
-        branch=ask.moment.branch,
-        cluster=ask.moment.cluster,
-        until=ask.moment.known,
-        objects=(summed.pair,),
-        revisions=(after + 1, ask.moment.revision),
-        limit=LATER,
-    )
-    # Inputs may be recorded in another order than that of happening, which revisions have.
     last_taken: tuple[Recorded, float] | None = None
-    for recorded in sorted(ask.log.store.read(query), key=_revision):
+    for recorded in _changes(ask, summed.pair, after):
+        reference, payload = recorded.event.reference, recorded.event.payload
+        before = after_it = facts.get(reference)
         effect = KINDS[recorded.event.kind].effect
-        if effect not in _CHANGING:
-            continue
-        reference = recorded.event.reference
-        was, now = amounts.get(reference, 0.0), 0.0
         if effect is Effect.VERSION:
-            fact = extract_fact(*summed.pair, recorded.event.payload)
-            now = summed.amount(reference.namespace, fact)
+            after_it = extract_fact(*summed.pair, payload)
+        elif effect is Effect.DELETED:
+            after_it = None
+        elif effect is Effect.BOUND and isinstance(before, PodFact):
+            after_it = msgspec.structs.replace(before, node=_DECODE_BOUND(payload).node)
+        was, now = (summed.amount(reference.namespace, fact) for fact in (before, after_it))
         # The last one counts, so each replaces the one before it.
         if now < was:
             last_taken = recorded, was - now
-        amounts[reference] = now
+        facts[reference] = after_it
     if last_taken is not None:
         (event,) = evidence_of(ask.log, ask.moment, [last_taken[0]])
-        yield Loss(place_of(event), event, last_taken[1])
+        yield Loss(place_of(ask, event), event, last_taken[1])
 
 
-def _unseen(ask: NumberAsked, summed: Summed, amounts: dict[Reference, float]) -> Iterator[Loss]:
+def _changes(ask: NumberAsked, pair: Pair, after: int) -> list[Recorded]:
+    """Return the events of a kind after a revision, in the order of happening.
+
+    Inputs may be recorded in another order, so these are sorted.
+    """
+    moment, store = ask.moment, ask.log.store
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=(pair,),
+        revisions=(after + 1, moment.revision),
+        limit=LATER,
+    )
+    keyed = [((recorded.event.revision or 0) * 2, recorded) for recorded in store.read(query)]
+    if pair == POD:  # No version shows the node of some bindings.
+        clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+        loose = placed(clock, moment, after=after, until=moment.revision)
+        keys = dict(zip(loose.positions.tolist(), loose.keys.tolist(), strict=True))
+        bound = Query(branch=moment.branch, positions=tuple(keys)[-LATER:])
+        undated = store.read(bound) if keys else ()
+        keyed += [
+            (keys[recorded.position], recorded)
+            for recorded in undated
+            if KINDS[recorded.event.kind].effect is Effect.BOUND
+        ]
+    return [recorded for _, recorded in sorted(keyed, key=lambda each: (each[0], each[1].position))]
+
+
+def _unseen(
+    ask: NumberAsked, summed: Summed, facts: Mapping[Reference, Fact | None]
+) -> Iterator[Loss]:
     """Yield what went with objects of which no event with a revision shows the end."""
+    amounts = {
+        reference: summed.amount(reference.namespace, fact) for reference, fact in facts.items()
+    }
     there = {entry.reference for entry in ask.log.truth(ask.moment).of(*summed.pair)}
     gone = [reference for reference, amount in amounts.items() if amount and reference not in there]
     # Each of them is looked up in the log: those that were seen last may have gone last.
@@ -163,7 +195,3 @@ def _last_shown(ask: NumberAsked, pair: Pair) -> dict[str, int]:
         for number, recorded in enumerate(lists)
         for uid in msgspec.json.decode(recorded.event.payload, type=ListObserved).uids
     }
-
-
-def _revision(recorded: Recorded) -> int:
-    return recorded.event.revision or 0

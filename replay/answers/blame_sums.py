@@ -19,7 +19,7 @@ from ..objects.kind_names import plain_name
 from .answering_session import JOB, NODE, POD, PODGROUP, QUEUE
 from .blame_fields import value_at
 from .blame_losses import LossPlace, Summed, contributors, last_loss, place_of
-from .blamed import Blame, NumberAsked, NumberPart, made_of, order_of
+from .blamed import Blame, NumberAsked, NumberPart, in_their_order, made_of
 from .evidence import evidence_of
 from .finding import ObjectKey
 from .object_changes import Read, last_change, node_of
@@ -152,11 +152,11 @@ def _idle(ask: NumberAsked, resource: str) -> Blame:
         used,
         value=exact_amount(resource, total - taken),
         how="what is allocatable, less the requests of the node's pods",
-        parts=tuple(sorted(parts, key=order_of)),
+        parts=tuple(in_their_order(ask, parts)),
         changed=_opposite(used.changed),
     )
     # If the node itself changed last, no pod changed the number last.
-    if not given or place.is_after(place_of(given[0].event)):
+    if not given or place.is_after(place_of(ask, given[0].event)):
         return idle
     return msgspec.structs.replace(idle, last=given[0].event, changed=f"to {given[0].amount}")
 
@@ -208,7 +208,7 @@ def _summed(ask: NumberAsked, summed: Summed, resource: str, said: tuple[Read, s
     blame = made_of(ask, value, how, parts)
     loss = last_loss(ask, summed, blame.last)
     if loss is None:
-        return _Made(blame, place_of(blame.last))
+        return _Made(blame, place_of(ask, blame.last))
     changed = f"-{exact_amount(resource, loss.amount)}"
     return _Made(msgspec.structs.replace(blame, last=loss.event, changed=changed), loss.place)
 
@@ -229,7 +229,7 @@ def _parts(
         for event in evidence_of(ask.log, ask.moment, changes):
             text = exact_amount(resource, amount)
             parts.append(NumberPart(amount=text, about=f"{plain_name(*pair)}/{key}", event=event))
-    return sorted(parts, key=order_of)
+    return in_their_order(ask, parts)
 
 
 def _below(truth: Truth, name: str) -> frozenset[str]:

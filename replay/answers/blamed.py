@@ -16,6 +16,7 @@ from ..tabular.column_table import ColumnTable, table_of
 from ..tabular.record_columns import Quantity, TimeColumn, quantity
 from ..tabular.tabular import Tabular
 from .answering_session import POD
+from .evidence import keys_of
 from .reason_rows import event_columns
 from .records import Evidence
 
@@ -118,9 +119,10 @@ class NumberAsked(msgspec.Struct, frozen=True):
         return f"{plain_name(*self.pair)}/{self.key}"
 
 
-def order_of(part: NumberPart) -> tuple[int, int]:
-    """Return what parts are sorted by: the revision and the position of their events."""
-    return part.event.revision or 0, part.event.position
+def in_their_order(ask: NumberAsked, parts: Sequence[NumberPart]) -> list[NumberPart]:
+    """Return parts in the order in which their events happened."""
+    key_of = keys_of(ask.log, ask.moment, (part.event for part in parts))
+    return sorted(parts, key=lambda part: (key_of(part.event), part.event.position))
 
 
 def made_of(ask: NumberAsked, value: str, how: str, parts: Sequence[NumberPart]) -> Blame:

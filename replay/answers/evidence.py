@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from ..moments.times import span_text
 from ..moments.verbs import with_verbs
 from ..objects.kind_names import plain_name
 from ..tabular.record_columns import Time
+from ..truth.object_events import had_happened_by, in_order, placed_of
 from .finding import ObjectKey
 from .records import Evidence
 
@@ -25,9 +26,10 @@ _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
 
 def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
-    """Return the events that change an object up to a moment, in order of revision.
+    """Return the events that change an object up to a moment, in the order of happening.
 
-    Events without a revision count only if no event of the object has one.
+    Of events without a revision, bindings count whose version the log does not have; the others
+    only if no event of the object has a revision.
     """
     pair, key = about
     namespace, _, name = key.rpartition("/")
@@ -47,7 +49,36 @@ def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
         return events
     last = moment.revision
     by_then = [event for event in dated if last is None or (event.event.revision or 0) <= last]
-    return sorted(by_then, key=lambda event: (event.event.revision or 0, event.position))
+    bindings = [event for event in events if event.event.revision is None and _binds(event)]
+    if not bindings:
+        return sorted(by_then, key=lambda event: (event.event.revision or 0, event.position))
+    clock = clock_of(log.store, branch=moment.branch, cluster=moment.cluster)
+    counted = [
+        placed
+        for placed in placed_of([*by_then, *bindings], clock)
+        # A version that the log has by then stands for the request that made it.
+        if had_happened_by(placed, moment) and not 0 < placed.made <= moment.known
+    ]
+    return [placed.recorded for placed in sorted(counted, key=in_order)]
+
+
+def _binds(recorded: Recorded) -> bool:
+    return KINDS[recorded.event.kind].effect is Effect.BOUND
+
+
+def keys_of(log: Log, moment: Moment, events: Iterable[Evidence]) -> Callable[[Evidence], int]:
+    """Return what tells the place of events in the order of happening: twice their revisions.
+
+    Those without a revision are between two revisions, where the clock places them.
+    """
+    undated = [event.position for event in events if event.revision is None]
+    keys: Mapping[int, int] = {}
+    if undated:
+        clock = clock_of(log.store, branch=moment.branch, cluster=moment.cluster)
+        keys = clock.loose_keys(undated)
+    return lambda event: (
+        keys.get(event.position, 0) if event.revision is None else event.revision * 2
+    )
 
 
 def of_the_last(versions: list[Recorded]) -> list[Recorded]:
@@ -55,8 +86,10 @@ def of_the_last(versions: list[Recorded]) -> list[Recorded]:
 
     :param versions: as of :func:`versions_of`.
     """
-    uid = versions[-1].event.reference.uid if versions else ""
-    places = (place for place, version in enumerate(versions) if version.event.reference.uid == uid)
+    uids = [version.event.reference.uid for version in versions]
+    # A binding may lack the uid of its pod.
+    uid = next((uid for uid in reversed(uids) if uid), "")
+    places = (place for place, own in enumerate(uids) if own == uid)
     return versions[next(places, 0) :]
 
 

@@ -31,18 +31,20 @@ class PartChange(msgspec.Struct, frozen=True):
 def changes_in(log: Log, moment: Moment, about: ObjectKey, read: Read) -> Iterator[PartChange]:
     """Yield the events of an object up to a moment that changed a part of it, in order.
 
-    A recorded binding counts as a change of the part that has the node; versions of the pod may
-    show it only later.
+    A recorded binding counts as a change of the part that has the node: versions of the pod may
+    show it only later, or never.
     """
     before: object = None
     for recorded in versions_of(log, moment, about):
         effect = KINDS[recorded.event.kind].effect
         document = msgspec.json.decode(recorded.event.payload)
         if effect is Effect.BOUND:
-            if read({"spec": {"nodeName": document.get("node")}}) is not None:
-                yield PartChange(recorded, before, document.get("node"))
-            continue
-        now = None if effect is Effect.DELETED else read(document)
+            # It says nothing of other parts, which stay as they were.
+            now = read({"spec": {"nodeName": document.get("node")}})
+            if now is None:
+                continue
+        else:
+            now = None if effect is Effect.DELETED else read(document)
         if now != before:
             yield PartChange(recorded, before, now)
         before = now

@@ -105,7 +105,9 @@ def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> EarlierMo
 
     :param versions: the object's events, as of :func:`.evidence.versions_of`.
     """
-    began = versions[0].event.revision if versions else None
+    began = next(
+        (each.event.revision for each in versions if each.event.revision is not None), None
+    )
     if began is None:
         return NO_PLAN
     now = moment.revision

@@ -88,7 +88,7 @@ class ObjectEvents(msgspec.Struct, frozen=True):
         events += collection_deletions(*about, self.namespace, events)
         absent = self._absent(moment, events)
         placed = sorted([*placed_of(events, self.clock), *absent], key=in_order)
-        happened = [event for event in placed if _had_happened(event, moment)]
+        happened = [event for event in placed if had_happened_by(event, moment)]
         return _with_chosen(self.store, happened, contradictions(self.store, moment))
 
     def _absent(self, moment: Moment, events: Sequence[Recorded]) -> Iterator[PlacedEvent]:
@@ -149,7 +149,7 @@ def in_order(event: PlacedEvent) -> tuple[int, int, int, int]:
     return event.key, event.span.estimate or 0, event.effect, event.position
 
 
-def _had_happened(event: PlacedEvent, moment: Moment) -> bool:
+def had_happened_by(event: PlacedEvent, moment: Moment) -> bool:
     """Return whether an event had happened by a moment.
 
     One without a revision is after the last revision that its place follows, so at a revision it
