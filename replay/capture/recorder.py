@@ -53,6 +53,7 @@ class Recording(msgspec.Struct, frozen=True):
 
     :param waiting: events that are not stored yet, and ``oldest``: seconds that one of them waits.
     :param fault: why the log could not be written at the last try; None if it could.
+    :param epochs: how often the revisions of the cluster fell, so that a new epoch began.
     """
 
     streams: Sequence[StreamState]
@@ -61,6 +62,7 @@ class Recording(msgspec.Struct, frozen=True):
     bytes_waiting: int = 0
     fault: PlinianError | None = None
     oldest: float = 0.0
+    epochs: int = 0
 
 
 class RecordingFailed(PlinianError):
@@ -71,6 +73,8 @@ class StreamRecorder:
     """Stores what streams read, until it is stopped or all of them have ended.
 
     :param room: what their outboxes share. :param commits: the pace of the writer.
+    :param renewed: returns the streams of the next epoch of the cluster, which begins when its
+        revisions fall; None ends the recording then.
     """
 
     def __init__(
@@ -81,8 +85,10 @@ class StreamRecorder:
         *,
         branch: str = MAIN,
         commits: CommitPace = CommitPace(),  # noqa: B008 -- a tuple
+        renewed: Callable[[], Sequence[RecordedStream]] | None = None,
     ) -> None:
         self._room, self._stop = room, threading.Event()
+        self._renewed, self._epochs = renewed, 0
         self._fault: ConnectionLost | None = None
         self._streams = streams
         self._writer = CommitWriter(store, branch, room, monotonic, commits)
@@ -96,7 +102,13 @@ class StreamRecorder:
         states = [stream.state for stream in self._streams]
         writer = self._writer
         return Recording(
-            states, writer.committed, writer.waiting, self._room.used, self._fault, writer.oldest
+            states,
+            writer.committed,
+            writer.waiting,
+            self._room.used,
+            self._fault,
+            writer.oldest,
+            self._epochs,
         )
 
     def last(self) -> int:
@@ -113,13 +125,27 @@ class StreamRecorder:
         for stream in self._streams:
             stream.start()
         try:
-            while not self._stop.wait(_TICK) and not self._is_over():
+            while not self._stop.wait(_TICK):
+                if self._is_over() and not self._has_next_epoch():
+                    break
                 self._step()
                 noticed(self.recording())
         finally:
+            self._end_streams()
             self._end()
         self._raise()
         return self.recording()
+
+    def _has_next_epoch(self) -> bool:
+        """Begin the next epoch of the cluster if one ended; return whether it did."""
+        if self._renewed is None or not any(stream.fell for stream in self._streams):
+            return False
+        self._end_streams()
+        self._streams = self._renewed()
+        self._epochs += 1
+        for stream in self._streams:
+            stream.start()
+        return True
 
     def _is_over(self) -> bool:
         failed = any(stream.fell or stream.crash for stream in self._streams)
@@ -135,7 +161,7 @@ class StreamRecorder:
         else:
             self._fault = None
 
-    def _end(self) -> None:
+    def _end_streams(self) -> None:
         """Stop all streams, and commit what they read."""
         for stream in self._streams:
             stream.stop()
@@ -147,8 +173,13 @@ class StreamRecorder:
             self._writer.commit(all_of_it=True)
             for stream in self._streams:
                 stream.join(_TICK / 10)
-        self._room.close()
         self._writer.collect(outboxes)
+        self._writer.commit(all_of_it=True)
+
+    def _end(self) -> None:
+        """Let streams that are still alive go on without room, and store their last words."""
+        self._room.close()
+        self._writer.collect([stream.outbox for stream in self._streams])
         self._writer.commit(all_of_it=True)
 
     def _raise(self) -> None:

@@ -17,6 +17,8 @@ _SETTLED = frozenset(
     {StreamPhase.WATCHING, StreamPhase.WAITING, StreamPhase.ABSENT, StreamPhase.STOPPED}
 )
 _IT_GOES_ON = "it tries again by itself"
+_FELL = "the revisions of the cluster fell: another epoch of it begins"
+_RESTORED = "its etcd was restored from a backup; its history before has another name in the log"
 
 
 class StreamChange(NamedTuple):
@@ -31,6 +33,7 @@ class StreamChanges:
     """Remembers how streams were, and says what changed."""
 
     def __init__(self) -> None:
+        self._epochs = 0
         self._before: dict[str, StreamState] = {}
         self._unwritten = ""
         self._has_begun = False
@@ -41,6 +44,9 @@ class StreamChanges:
         What streams do at the start is one line when each is watched, waits, or has no kind in the
         cluster; only faults are said before it.
         """
+        if recording.epochs > self._epochs:
+            self._epochs = recording.epochs
+            yield StreamChange("warning", _FELL, {"epochs": recording.epochs, "now": _RESTORED})
         for state in recording.streams:
             now = msgspec.structs.replace(state)
             first = StreamState(resource=now.resource, namespace=now.namespace)
