@@ -1,7 +1,7 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, record, copy, space, seek, audit, belief, stored, session, comparison, startup, races, why,
-help, forecast, fidelity, plot, report, pack, serve, pages.
+Names: append, record, copy, space, seek, audit, belief, stored, session, comparison, startup,
+races, why, help, forecast, fidelity, plot, report, pack, serve, pages.
 At scale 1 the log has two million events and the audit log 3 GB; the whole takes about half an hour
 and 12 GB of disk. Exit 1 when a limit is not kept.
 """

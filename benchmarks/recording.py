@@ -50,7 +50,7 @@ class _Server:
         query: Mapping[str, str],
         *,
         quiet: float,  # noqa: ARG002 -- nothing is ever quiet here
-        accept: str = "",  # noqa: ARG002 -- only lists are asked for in another form
+        accept: str = "",  # noqa: ARG002 -- only lists come in another form
     ) -> _Chunks:
         """Answer what a recorder asks at its start."""
         if path == "/api/v1":

@@ -1,4 +1,4 @@
-"""Epochs of a cluster: its history begins anew when its etcd is restored from a backup.
+"""Epochs of a cluster: another one begins when its etcd is restored.
 
 The revisions fall then, and each may be given a second time to something else. An event is known
 by its cluster, its object and its revision, so both histories can only be in one log as two

@@ -28,6 +28,7 @@ _PATIENCE = 2.0
 class IndexBuilder(threading.Thread):
     """Builds the index now and then, until it is stopped.
 
+    :param cluster: returns the cluster, or the epoch of it, that is recorded now.
     :param last: returns the last position of the branch. :param wait: seconds between two builds.
     :ivar built: up to which position the index was built.
     """
@@ -37,7 +38,7 @@ class IndexBuilder(threading.Thread):
         place: str,
         *,
         branch: str,
-        cluster: str,
+        cluster: Callable[[], str],
         last: Callable[[], int],
         wait: float = LEAST_WAIT,
     ) -> None:
@@ -64,7 +65,7 @@ class IndexBuilder(threading.Thread):
         try:
             with open_log(self._place) as store:
                 last = store.last(self._branch)
-                build_index(store, branch=self._branch, cluster=self._cluster)
+                build_index(store, branch=self._branch, cluster=self._cluster())
                 self.built = last
         except LogError:
             pass  # The index only saves time. The writer meets the same fault, and says it.
@@ -72,7 +73,12 @@ class IndexBuilder(threading.Thread):
 
 @contextmanager
 def indexed(
-    place: str, *, branch: str, cluster: str, last: Callable[[], int], wait: float = LEAST_WAIT
+    place: str,
+    *,
+    branch: str,
+    cluster: Callable[[], str],
+    last: Callable[[], int],
+    wait: float = LEAST_WAIT,
 ) -> Iterator[IndexBuilder]:
     """Keep the index of a log up to date in the body; parameters as of :class:`IndexBuilder`."""
     builder = IndexBuilder(place, branch=branch, cluster=cluster, last=last, wait=wait)

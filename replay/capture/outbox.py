@@ -31,7 +31,7 @@ class Room:
         return self._used
 
     def has(self, size: int) -> bool:
-        """Return whether so many bytes fit without waiting, with as much again to spare."""
+        """Return whether so many bytes fit twice without waiting."""
         return self._used + 2 * size <= self._size
 
     def take(self, size: int) -> None:

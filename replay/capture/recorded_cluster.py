@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from ...engine.events.epochs import latest_epoch, next_epoch
 from ...engine.log import MAIN, LogStore
 from .cluster_access import Access
 from .outbox import Outbox, Room
 from .recorded_kinds import OF_VOLCANO_ALONE, RecordedKind, recorded_kinds
+from .recorder import RecordedStream
 from .recording_stream import RecordingStream, StreamPlan
 from .resume_points import resumed
 from .watched_lines import Pace
@@ -31,6 +33,32 @@ class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str = "default"
     branch: str = MAIN
     redact: bool = False
+
+
+class ClusterEpochs:
+    """The streams of a cluster, epoch by epoch.
+
+    :param clusters: that the log has. :param made: returns the streams of an epoch.
+    :ivar cluster: the epoch that is recorded now.
+    """
+
+    def __init__(
+        self,
+        clusters: Iterable[str],
+        cluster: str,
+        made: Callable[[str], Sequence[RecordedStream]],
+    ) -> None:
+        self.cluster = latest_epoch(clusters, cluster)
+        self._made = made
+
+    def streams(self) -> Sequence[RecordedStream]:
+        """Return the streams of the epoch that is recorded now."""
+        return self._made(self.cluster)
+
+    def renewed(self) -> Sequence[RecordedStream]:
+        """Begin the next epoch, and return its streams."""
+        self.cluster = next_epoch(self.cluster)
+        return self.streams()
 
 
 def planned(options: RecordOptions) -> Iterator[StreamPlan]:

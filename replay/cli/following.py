@@ -52,7 +52,7 @@ def follow_files(
         with (
             stopped_by_signals(recorder),
             shown_moving() as show,
-            indexed(place, branch=branch, cluster=cluster, last=recorder.last),
+            indexed(place, branch=branch, cluster=lambda: cluster, last=recorder.last),
         ):
             recording = recorder.run(show)
     write_answer(recording, recorded_lines(recording, style=style()), output)

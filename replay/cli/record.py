@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import msgspec
 
 from ..questions.fields import Field
 from . import options, serving
 from .answers import write_answer
+from .audit_door import AskedWebhook, AuditDoor, audit_door
 from .command import command
 from .shell import shows_progress, style
 from .stopping import stopped_by_signals
@@ -18,15 +23,16 @@ from .stopping import stopped_by_signals
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
+    from ...engine.log import LogStore
     from ..capture.cluster_access import ClusterAccess
     from ..capture.followed_file import FollowedFile
     from ..capture.outbox import Room
     from ..capture.recorded_cluster import RecordOptions
-    from ..capture.recorder import Recording
+    from ..capture.recorder import RecordedStream, Recording
     from ..server.settings import ServerSettings
     from .recording_site import AskedSite
 
-NONE_FOLLOWED: Mapping[str, Sequence[str]] = MappingProxyType({})
+_DOOR_SECONDS = 1.0
 
 
 @command("record")
@@ -68,6 +74,20 @@ def record(
         tuple[str, ...],
         Field("The log of Volcano's controllers, likewise; repeatable.", "FILE"),
     ] = (),
+    audit_webhook: Annotated[
+        str | None,
+        Field(
+            "Also take the batches of an audit webhook of the API server, at this address.",
+            "ADDRESS:PORT",
+        ),
+    ] = None,
+    audit_token_file: Annotated[
+        Path | None, Field("A file with the token that the webhook must show.", "FILE")
+    ] = None,
+    audit_cert: Annotated[
+        Path | None, Field("The certificate that the webhook is shown, in PEM.", "FILE")
+    ] = None,
+    audit_key: Annotated[Path | None, Field("The key of --audit-cert.", "FILE")] = None,
     cluster: Annotated[str, Field("The name of the cluster in the log.", "NAME")] = "default",
     branch: options.Branch = options.MAIN,
     redact: Annotated[
@@ -141,10 +161,15 @@ def record(
         redact=redact,
     )
     site = AskedSite(settings, names, serve) if serve or port is not None else None
-    access = ClusterAccess(kubeconfig, context)
-    followed = {"scheduler": scheduler_log, "controllers": controllers_log}
+    webhook = AskedWebhook(audit_webhook, audit_token_file, audit_cert, audit_key)
+    beside = BesideWatches(
+        {"scheduler": scheduler_log, "controllers": controllers_log},
+        audit_door(webhook, log, branch),
+    )
     shown = Shown(form, level, seconds)
-    recording = record_until_stopped(settings, access, chosen, site, shown, followed)
+    # Last, as it may run a plugin that asks for a password.
+    access = ClusterAccess(kubeconfig, context)
+    recording = record_until_stopped(settings, access, chosen, site, shown, beside)
     write_answer(recording, recorded_lines(recording, style=style()), output)
 
 
@@ -156,25 +181,32 @@ class Shown(NamedTuple):
     seconds: float | None = None
 
 
+class BesideWatches(NamedTuple):
+    """What is recorded beside watches. :param logs: of components, by component."""
+
+    logs: Mapping[str, Sequence[str]] = MappingProxyType({})
+    audit: AuditDoor | None = None
+
+
 def record_until_stopped(
     settings: ServerSettings,
     access: ClusterAccess,
     chosen: RecordOptions,
     site: AskedSite | None,
     shown: Shown,
-    followed: Mapping[str, Sequence[str]] = NONE_FOLLOWED,
+    also: BesideWatches = BesideWatches(),  # noqa: B008 -- a tuple
 ) -> Recording:
     """Record, and answer over HTTP beside it if wanted; return what was recorded.
 
-    :param settings: they name the log. :param followed: the logs of components, by component.
+    :param settings: they name the log.
     """
     from time import time_ns
 
     from ...engine.log import open_log
     from ..capture.index_builder import indexed
     from ..capture.outbox import Room
-    from ..capture.recorded_cluster import cluster_streams
-    from ..capture.recorder import ROOM, RecordedStream, StreamRecorder
+    from ..capture.recorded_cluster import ClusterEpochs
+    from ..capture.recorder import ROOM, StreamRecorder
     from .recording_site import RecordingSite
 
     logger = serving.logger_of(settings, shown.form, shown.level)
@@ -183,21 +215,22 @@ def record_until_stopped(
     def now() -> int:
         return time_ns() // 1000
 
-    files = _followed(followed, room, chosen, now)
     with open_log(place, create=True) as store, ExitStack() as ends:
-        streams: list[RecordedStream] = [
-            *cluster_streams(store, access, chosen, room, now=now),
-            *files,
-        ]
-        recorder = StreamRecorder(store, streams, room, branch=branch)
+        made = partial(_streams, store, access, chosen, room, also, now)
+        epochs = ClusterEpochs(store.clusters(), chosen.cluster, made)
+        recorder = StreamRecorder(
+            store, epochs.streams(), room, branch=branch, renewed=epochs.renewed
+        )
         beside = None if site is None else RecordingSite(recorder, site, logger)
-        also = (lambda: None) if beside is None else beside.end_soon
-        ends.enter_context(stopped_by_signals(recorder, shown.seconds, also=also))
+        end_soon = (lambda: None) if beside is None else beside.end_soon
+        ends.enter_context(stopped_by_signals(recorder, shown.seconds, also=end_soon))
         if beside is not None:
             ends.callback(beside.stop)
+        if also.audit is not None:
+            ends.callback(also.audit.opened(logger).stop, within=_DOOR_SECONDS)
         show = ends.enter_context(_shown(place, access.server, shown.form, logger))
         ends.enter_context(
-            indexed(place, branch=branch, cluster=chosen.cluster, last=recorder.last)
+            indexed(place, branch=branch, cluster=lambda: epochs.cluster, last=recorder.last)
         )
 
         def noticed(recording: Recording) -> None:
@@ -206,6 +239,28 @@ def record_until_stopped(
                 beside.noticed(recording)
 
         return recorder.run(noticed)
+
+
+def _streams(
+    store: LogStore,
+    access: ClusterAccess,
+    chosen: RecordOptions,
+    room: Room,
+    also: BesideWatches,
+    now: Callable[[], int],
+    cluster: str,
+) -> list[RecordedStream]:
+    """Return all that is recorded of one epoch of a cluster."""
+    from ..capture.recorded_cluster import cluster_streams
+
+    chosen = msgspec.structs.replace(chosen, cluster=cluster)
+    streams: list[RecordedStream] = [
+        *cluster_streams(store, access, chosen, room, now=now),
+        *_followed(also.logs, room, chosen, now),
+    ]
+    if also.audit is not None:
+        streams.append(also.audit.inbox(room, chosen, cluster, now))
+    return streams
 
 
 def _followed(

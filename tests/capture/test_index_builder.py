@@ -35,7 +35,9 @@ def test_it_follows_what_is_appended(tmp_path: Path) -> None:
     place = tmp_path / "log.db"
     appended(place, 10)
     assert reached(place) == 0
-    with indexed(str(place), branch="main", cluster="default", last=lambda: last(place), wait=0.01):
+    with indexed(
+        str(place), branch="main", cluster=lambda: "default", last=lambda: last(place), wait=0.01
+    ):
         for revision in (20, 30):
             appended(place, revision)
             end = monotonic() + PATIENCE
@@ -46,7 +48,9 @@ def test_it_follows_what_is_appended(tmp_path: Path) -> None:
 
 def test_a_log_that_cannot_be_opened_ends_nothing(tmp_path: Path) -> None:
     place = str(tmp_path / "none.db")
-    with indexed(place, branch="main", cluster="default", last=lambda: 7, wait=0.01) as builder:
+    with indexed(
+        place, branch="main", cluster=lambda: "default", last=lambda: 7, wait=0.01
+    ) as builder:
         sleep(0.1)
         assert builder.is_alive()
         assert builder.built == 0

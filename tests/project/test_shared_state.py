@@ -39,7 +39,7 @@ WITH_THREADS = {
     "replay/capture/growing_file.py": "a flag: the recorder stops the thread of the file",
     "replay/capture/followed_file.py": "a thread a file; its outbox takes what it reads",
     "replay/capture/audit_inbox.py": "threads of a server wait for the commits of a recorder",
-    "replay/server/audit_webhook.py": "threads take batches; the event loop waits",
+    "replay/server/audit_webhook.py": "a thread for each batch; the event loop waits",
     "replay/capture/index_builder.py": "a thread has a separate connection",
     "replay/capture/recorder.py": "a flag that stops it; it starts the threads of the streams",
     "replay/cli/stopping.py": "a timer, which only sets that flag",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import httpx
 import pytest
@@ -15,12 +16,16 @@ TOKEN = "abc"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 
 
-async def asked(accept: Callable[[bytes], None], **request: object) -> httpx.Response:
+async def asked(
+    accept: Callable[[bytes], None],
+    content: bytes = b"batch",
+    headers: Mapping[str, str | bytes] = MappingProxyType(HEADERS),
+    method: str = "POST",
+) -> httpx.Response:
     transport = httpx.ASGITransport(audit_application(accept, TOKEN))
     async with httpx.AsyncClient(transport=transport, base_url="https://here") as client:
-        return await client.request(
-            **{"method": "POST", "url": "/?timeout=30s", "headers": HEADERS, **request}  # type: ignore[arg-type]
-        )
+        url = "/?timeout=30s"
+        return await client.request(method, url, content=content, headers=dict(headers))  # type: ignore[arg-type]
 
 
 def _fails(_body: bytes) -> None:
