@@ -121,6 +121,18 @@ class Truth:
             return list(entries)
         return [entry for entry in entries if entry.reference.namespace == namespace]
 
+    def with_name_part(self, group: str, kind: str, part: str) -> list[Entry]:
+        """Return the objects of a kind whose names contain a text, in the order of :meth:`of`.
+
+        No fact of another object is decoded.
+        """
+        entries = self._entries.get((group, kind))
+        if entries is not None:
+            return [entry for entry in entries if part in entry.reference.name]
+        records = self._records.get((group, kind), ())
+        named = [record for record in records if part in record.reference.name]
+        return self.entries_of(sorted(named, key=_reference_of))
+
     def _common(self, group: str, kind: str) -> Mapping[int, Entry]:
         """Return the entries of the other truth by the position of their version."""
         like = None if self._like is None else self._like()

@@ -34,6 +34,7 @@ def blame_at(
     at: str | Moment = "end",
     *,
     namespace: str | None = None,
+    losses: bool = True,
 ) -> Blame:
     r"""Return what makes up a number of an object at a moment.
 
@@ -42,6 +43,8 @@ def blame_at(
         ``members.Running`` of a PodGroup or a job; of any object a field, as
         ``spec.capability.cpu`` or ``capability.cpu``. Dots in names may be escaped:
         ``allocated.nvidia.com/gpu`` or ``allocated.nvidia\.com/gpu``.
+    :param losses: look for the last event that took something away, too: without it, the last
+        addition is named as the last change of a sum.
     :raises UsageError: the object has no such number, or nothing has such a resource.
     :raises ObjectNotFound: there is no such object at that moment.
     """
@@ -50,7 +53,7 @@ def blame_at(
     sum_name, *more = split_path(number)
     # Names of resources have dots, too: all that follows the name of the sum is one of them.
     rest = ".".join(more)
-    ask = NumberAsked(log, moment, target.pair, target.key, number, target.podgroup)
+    ask = NumberAsked(log, moment, target.pair, target.key, number, target.podgroup, losses)
     sums = SUMS.get((target.pair, sum_name))
     if sums is None:
         return field_changes(ask, (name for pair, name in SUMS if pair == target.pair))

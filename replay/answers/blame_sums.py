@@ -206,7 +206,7 @@ def _summed(ask: NumberAsked, summed: Summed, resource: str, said: tuple[Read, s
     parts = _parts(ask, summed.pair, counting, resource, since)
     value = exact_amount(resource, sum(amount for _, amount in counting))
     blame = made_of(ask, value, how, parts)
-    loss = last_loss(ask, summed, blame.last)
+    loss = last_loss(ask, summed, blame.last) if ask.losses else None
     if loss is None:
         return _Made(blame, place_of(ask, blame.last))
     changed = f"-{exact_amount(resource, loss.amount)}"

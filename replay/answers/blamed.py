@@ -104,6 +104,7 @@ class NumberAsked(msgspec.Struct, frozen=True):
     """A question about a number.
 
     :param podgroup: of a pod or a job, ``namespace/name`` of its PodGroup.
+    :param losses: look for the last event that took something away, too.
     """
 
     log: Log
@@ -112,6 +113,7 @@ class NumberAsked(msgspec.Struct, frozen=True):
     key: str
     number: str
     podgroup: str = ""
+    losses: bool = True
 
     @property
     def about(self) -> str:

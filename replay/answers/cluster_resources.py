@@ -38,11 +38,10 @@ def check_resource(name: str, truth: Truth, *, before: str = "") -> None:
     :param before: what stands before the name in a path, for the advice.
     :raises UsageError: no node, queue, pod or PodGroup has such a resource.
     """
-    if name in _ALWAYS:
+    if name in _ALWAYS or any(name in amounts for amounts in _amounts(truth)):
         return
     known = resources_in(truth)
-    if name not in known:
-        raise UsageError(no_such_resource(name), now=there_are(name, known, before=before))
+    raise UsageError(no_such_resource(name), now=there_are(name, known, before=before))
 
 
 def no_such_resource(name: str) -> str:

@@ -36,7 +36,7 @@ def running_release(log: Log, moment: Moment) -> RunningRelease | None:
     None if no such pod is known, if its image names no known release, or if pods differ, as they do
     while one release replaces another.
     """
-    entries = [entry for entry in log.entries(_POD, at=moment) if _NAMED in entry.reference.name]
+    entries = log.truth(moment).with_name_part(*_POD, _NAMED)
     releases = [
         RunningRelease(release, image, _key(document))
         for document in log.documents(entries, branch=moment.branch)

@@ -35,7 +35,7 @@ def failed_checks(
     """
     violations, not_checked = _violations(log, task, commands)
     problems = [*violations, *_drift(cache, task, commands)]
-    count = sum(len(log.truth(task.moment).of(*kind)) for kind in TYPES)
+    count = sum(len(log.truth(task.moment).names(*kind)) for kind in TYPES)
     if count > MOST_LINTED:
         not_checked.append(f"lint of {count:,} objects: ask {_lint_command(task, commands)}")
         return problems, tuple(not_checked)

@@ -29,7 +29,9 @@ def held_since(log: Log, moment: Moment, named: ObjectName, number: str, least: 
 
     :param number: ``allocated.cpu`` of a queue, or ``used.cpu`` of a node.
     """
-    blame, resource = blame_at(log, named, number, moment), number.partition(".")[2]
+    # Only parts matter, and what took something away takes much longer to find.
+    blame = blame_at(log, named, number, moment, losses=False)
+    resource = number.partition(".")[2]
     # Parts are in the order of happening: a sum up to one is what was held by then.
     sums = accumulate(resource_amount(resource, part.amount) for part in blame.parts)
     reached = zip(blame.parts, sums, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import plinian
+from plinian.engine.state.fold import FoldRecord
+from plinian.engine.state.truth_fold import Entry
 from plinian.replay.cli.main import app
 from plinian.replay.logs.scheduler_release import release_of_image, running_release
 from sessions import group, node, pod, queue
@@ -88,6 +91,23 @@ def test_pods_that_run_name_the_release_unless_they_differ(
     assert said.asked.release == (release or "v1.12.1")
     assumed = "as v1.12.1, which is assumed" in said.sentence
     assert assumed is (release is None)
+
+
+def test_no_other_pod_is_decoded(tmp_path: Path) -> None:
+    with plinian.open(tmp_path / "log.db", create=True) as log:
+        log.ingest([cluster(tmp_path, scheduler("a", OLD))])
+        truth = log.truth("end")
+        decode, decoded = truth.entries_of, list[str]()
+
+        def noted(records: Sequence[FoldRecord]) -> list[Entry]:
+            decoded.extend(record.reference.name for record in records)
+            return decode(records)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(truth, "entries_of", noted)
+            patch.setattr(log, "truth", lambda _: truth)
+            assert running_release(log, log.moment("end")) is not None
+    assert decoded == ["volcano-scheduler-a"]
 
 
 def test_the_command_says_from_which_image_it_knows_the_release(tmp_path: Path) -> None:
