@@ -166,14 +166,14 @@ def record(
         {"scheduler": scheduler_log, "controllers": controllers_log},
         audit_door(webhook, log, branch),
     )
-    shown = Shown(form, level, seconds)
+    manner = RunManner(form, level, seconds)
     # Last, as it may run a plugin that asks for a password.
     access = ClusterAccess(kubeconfig, context)
-    recording = record_until_stopped(settings, access, chosen, site, shown, beside)
+    recording = record_until_stopped(settings, access, chosen, site, manner, beside)
     write_answer(recording, recorded_lines(recording, style=style()), output)
 
 
-class Shown(NamedTuple):
+class RunManner(NamedTuple):
     """How a recorder shows what it does. :param seconds: to stop after; None is no such time."""
 
     form: serving.LogFormat
@@ -193,7 +193,7 @@ def record_until_stopped(
     access: ClusterAccess,
     chosen: RecordOptions,
     site: AskedSite | None,
-    shown: Shown,
+    manner: RunManner,
     also: BesideWatches = BesideWatches(),  # noqa: B008 -- a tuple
 ) -> Recording:
     """Record, and answer over HTTP beside it if wanted; return what was recorded.
@@ -209,7 +209,7 @@ def record_until_stopped(
     from ..capture.recorder import ROOM, StreamRecorder
     from .recording_site import RecordingSite
 
-    logger = serving.logger_of(settings, shown.form, shown.level)
+    logger = serving.logger_of(settings, manner.form, manner.level)
     room, place, branch = Room(ROOM), settings.place, chosen.branch
 
     def now() -> int:
@@ -223,12 +223,12 @@ def record_until_stopped(
         )
         beside = None if site is None else RecordingSite(recorder, site, logger)
         end_soon = (lambda: None) if beside is None else beside.end_soon
-        ends.enter_context(stopped_by_signals(recorder, shown.seconds, also=end_soon))
+        ends.enter_context(stopped_by_signals(recorder, manner.seconds, also=end_soon))
         if beside is not None:
             ends.callback(beside.stop)
         if also.audit is not None:
             ends.callback(also.audit.opened(logger).stop, within=_DOOR_SECONDS)
-        show = ends.enter_context(_shown(place, access.server, shown.form, logger))
+        show = ends.enter_context(_shown(place, access.server, manner.form, logger))
         ends.enter_context(
             indexed(place, branch=branch, cluster=lambda: epochs.cluster, last=recorder.last)
         )
