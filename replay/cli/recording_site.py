@@ -107,7 +107,8 @@ class RecordingSite:
                 asked.settings.place,
                 asked.settings.cluster,
                 asked.settings.branch,
-            )
+            ),
+            grows=True,
         )
 
         def ready(listening: ServerSettings, remarks: Sequence[str]) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from ..questions.fields import Field
 from . import options, serving
 from .command import command
 from .shell import note
+
+if TYPE_CHECKING:
+    from ..server.settings import ServerSettings
+    from .recording_site import AskedSite
 
 
 @command("serve")
@@ -53,6 +57,15 @@ def serve(
         bool,
         Field("Accept writes to the Kubernetes API, and append them to the branch of --branch."),
     ] = False,
+    record: Annotated[
+        bool,
+        Field("Also record a live cluster into the log meanwhile, as plinian record does."),
+    ] = False,
+    kubeconfig: Annotated[
+        str | None,
+        Field("With --record: the kubeconfig; by default as kubectl finds it.", "FILE"),
+    ] = None,
+    context: Annotated[str | None, Field("With --record: the context in it.", "NAME")] = None,
     show: Annotated[bool, Field("Open the page in a browser.", name="open")] = False,
     form: serving.LogFormat = None,
     level: serving.LogLevel = "info",
@@ -72,13 +85,14 @@ def serve(
     from ..server.settings import ServerSettings, origin_of
     from ..server.tls import tls_of
     from .play import speed_of
+    from .recording_site import AskedSite
 
     settings = ServerSettings(
         place=log,
         branch=branch,
         cluster=cluster,
-        at=_at(at, log, cluster, branch),
-        release=serving.release_named(release, log, cluster, branch),
+        at=at if record else _at(at, log, cluster, branch),
+        release=release if record else serving.release_named(release, log, cluster, branch),
         address=listen,
         port=port,
         token="" if token_file is None else token_in(token_file),
@@ -89,6 +103,9 @@ def serve(
         writable=writable,
     )
 
+    if record:
+        _record(settings, kubeconfig, context, AskedSite(settings, names, True, show), form, level)
+        return
     logger = serving.logger_of(settings, form, level)
 
     def ready(listening: ServerSettings, remarks: Sequence[str]) -> None:
@@ -98,6 +115,34 @@ def serve(
             serving.open_in_browser(f"{listening.origin}/")
 
     Serving(settings, names=names, ready=ready, logger=logger).run()
+
+
+def _record(
+    settings: ServerSettings,
+    kubeconfig: str | None,
+    context: str | None,
+    site: AskedSite,
+    form: serving.LogFormat,
+    level: serving.LogLevel,
+) -> None:
+    """Record what is served.
+
+    :raises UsageError: a moment is served that does not move with the log, or a branch is written.
+    """
+    from ...engine.errors import UsageError
+    from ..capture.cluster_access import ClusterAccess
+    from ..capture.recorded_cluster import RecordOptions
+    from .record import RunManner, record_until_stopped
+
+    if settings.writable or settings.play or settings.shift_to is not None or settings.at != "end":
+        raise UsageError(
+            "what is recorded is served as it is, at its end",
+            now="leave out --at, --play, --shift-times and --writable, or serve the log by "
+            "another plinian serve beside plinian record",
+        )
+    chosen = RecordOptions(cluster=settings.cluster or "default", branch=settings.branch)
+    access = ClusterAccess(kubeconfig, context)
+    record_until_stopped(settings, access, chosen, site, RunManner(form, level))
 
 
 def _at(point: str, place: str, cluster: str | None, branch: str) -> str:

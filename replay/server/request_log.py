@@ -39,7 +39,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _IN_PATHS = "/@:+,=~!$&'()*;"
-_USUAL = re.compile(r"/(?:healthz|livez|readyz|metrics|static|favicon\.ico)(?:/|$)")
+_USUAL = re.compile(r"/(?:healthz|livez|readyz|metrics|@last|static|favicon\.ico)(?:/|$)")
 """What asks all the time, or comes with a page."""
 
 

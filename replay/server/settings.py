@@ -47,6 +47,7 @@ class ServerSettings(NamedTuple):
         is the time that it was.
     :param origins: sites whose pages may ask, beside the own, as browsers name them.
     :param writable: the Kubernetes API accepts writes, which are appended to the branch.
+    :param grows: a recorder in this process appends to the log.
     """
 
     place: str
@@ -62,6 +63,7 @@ class ServerSettings(NamedTuple):
     shift_to: int | None = None
     origins: tuple[str, ...] = ()
     writable: bool = False
+    grows: bool = False
 
     @property
     def used_release(self) -> str:

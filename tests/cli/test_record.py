@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from serving import run
 from small_cluster import TOKEN, SmallCluster, small_cluster
 
 import plinian
@@ -112,3 +113,53 @@ def test_a_port_in_use_is_said_before_anything_is_recorded(tmp_path: Path) -> No
     assert process.returncode == 2
     assert "another program listens here already" in err
     assert (out, cluster.watches) == ("", 0)
+
+
+@pytest.mark.parametrize("command", ["record --serve", "serve --record"])
+def test_one_process_records_and_serves_what_it_records(command: str, tmp_path: Path) -> None:
+    with small_cluster(busy=True) as cluster:
+        kubeconfig = str(cluster.kubeconfig(tmp_path))
+        words = [*command.split(), "--log", str(tmp_path / "log.db"), "--kubeconfig", kubeconfig]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "plinian", *words, "--port", "0", "--log-format", "text"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with httpx.Client(base_url=_said(process, r"http://\S+:\d+(?=/ )"), timeout=60) as client:
+            first = client.get("/@last").json()["last"]
+            assert first, "it serves when it has the first lists"
+            assert client.get("/readyz").status_code == 200
+            assert "plinian_record_commits_total" in client.get("/metrics").text
+            assert "first" in client.get("/api/v1/namespaces/default/pods").text
+            moment = client.get(f"/@{first}")
+            assert "data-grows" in moment.text
+            end = time.monotonic() + 60
+            while client.get("/@last").json()["last"] == first and time.monotonic() < end:
+                time.sleep(0.1)
+            assert client.get("/@last").json()["last"] > first
+            assert client.get(f"/@{first}").status_code == 200, "a moment stays a link"
+            begun = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+    assert time.monotonic() - begun < LONGEST_END
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("option", ["--at=@1", "--play=10x", "--shift-times=now"])
+def test_what_is_recorded_is_served_at_its_end(option: str, tmp_path: Path) -> None:
+    with small_cluster() as cluster:
+        words = ["serve", "--record", "--log", str(tmp_path / "log.db"), option]
+        words += ["--kubeconfig", str(cluster.kubeconfig(tmp_path))]
+        done = run(*words)
+    assert done.returncode == 2
+    assert "what is recorded is served as it is, at its end" in done.stderr
+
+
+def test_other_machines_read_a_log_only_with_a_token(tmp_path: Path) -> None:
+    with small_cluster() as cluster:
+        words = ["record", "--serve", "--listen", "0.0.0.0", "--log", str(tmp_path / "log.db")]
+        done = run(*words, "--kubeconfig", str(cluster.kubeconfig(tmp_path)))
+    assert done.returncode == 2
+    assert "no token protects the log" in done.stderr

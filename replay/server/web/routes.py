@@ -64,6 +64,7 @@ def routes() -> Sequence[BaseRoute]:
     page_routes: list[BaseRoute] = [
         Route("/", _begin),
         Route("/@go", _go),
+        Route("/@last", _last),
         Route("/@{position:int}/step/{what}/{way}", _step),
         Route("/static/{digest}/{name}", asset),
     ]
@@ -243,6 +244,12 @@ async def _begin(request: Request) -> Response:
 async def _go(request: Request) -> Response:
     """Go to the point of a form."""
     return await _to_point(request, request.query_params.get("point", "end").strip() or "end")
+
+
+async def _last(request: Request) -> Response:
+    """Say where the log ends: pages at its end ask now and then, and follow it."""
+    last = await served(request).readers.ask(lambda log: log.store.last(log.branch))
+    return JSONResponse({"last": last}, headers={"Cache-Control": NO_STORE})
 
 
 def _first_page(log: Log, position: int, release: str) -> str:

@@ -50,7 +50,8 @@ class NavigationGroup(NamedTuple):
 class Site(NamedTuple):
     """The frame of a page.
 
-    :param log: the name of the log. :param digest: of the end of the log.
+    :param log: the name of the log. :param grows: a recorder in this process appends to it.
+    :param digest: of the end of the log.
     :param when: between which times the state at the position came to be. :param zone: of the
         times of the page; None is UTC. :param nav: the pages.
     """
@@ -65,6 +66,7 @@ class Site(NamedTuple):
     releases: Sequence[str]
     nav: Sequence[NavigationGroup]
     notices: Sequence[str]
+    grows: bool = False
 
     @property
     def time(self) -> str:
@@ -127,6 +129,7 @@ def site_of(
         releases=releases(),
         nav=navigation(look, page, pages),
         notices=[*look.notices(page.panes, page.takes), *missed(look)],
+        grows=settings.grows,
     )
 
 

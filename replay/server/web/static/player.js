@@ -9,7 +9,7 @@ const SHOWN_MS = 900;
 /** A play goes through a log in about so many moments. */
 const MOMENTS = 150;
 
-const last = Number(document.body.dataset.last);
+let last = Number(document.body.dataset.last);
 const button = document.getElementById("play");
 let playing = false;
 /** The newest wish counts: pages that come late are not shown. */
@@ -29,7 +29,7 @@ function mark(position) {
 /** Show the page at another moment; the timeline moves itself.
  * @param {number} position
  * @param {boolean} push whether Back comes here again */
-async function show(position, push) {
+export async function show(position, push) {
   if (document.getElementById("ruler")) {
     document.dispatchEvent(new CustomEvent("plinian-go", { detail: position }));
     mark(position);
@@ -58,6 +58,16 @@ async function show(position, push) {
   mark(position);
   document.dispatchEvent(new Event("plinian-page"));
 }
+
+/** Let the line go up to the new end of the log.
+ * @param {number} end */
+export function grown(end) {
+  last = end;
+  document.body.dataset.last = line.max = String(end);
+}
+
+/** Whether moments are played. */
+export const isPlaying = () => playing;
 
 /** @param {unknown} fault */
 function stop(fault) {

@@ -9,7 +9,7 @@ import { copy, say, tell } from "./site.js";
 
 /** @typedef {import("./look.js").Look} Look */
 
-const last = Number(document.body.dataset.last);
+let last = Number(document.body.dataset.last);
 const whole = document.getElementById("look");
 
 /** The place of a part.
@@ -377,6 +377,7 @@ function begin() {
   document.addEventListener("click", clicked);
   window.addEventListener("popstate", () => follow(current()));
   document.addEventListener("plinian-go", (event) => event instanceof CustomEvent && go({ position: event.detail }, false));
+  document.addEventListener("plinian-grown", (event) => event instanceof CustomEvent && grew(event.detail));
   for (const form of document.querySelectorAll("form.go")) form.addEventListener("submit", goFormSent);
   place("events").addEventListener("submit", filterSent);
   setUpKeys();
@@ -384,6 +385,20 @@ function begin() {
   markRow();
   later();
   prefetchSoon();
+}
+
+/** Show the new end of the log, and the drawing up to it.
+ * @param {number} end */
+function grew(end) {
+  last = end;
+  const link = document.querySelector("header .of a");
+  if (link instanceof HTMLAnchorElement) {
+    link.textContent = `@${end}`;
+    link.dataset.at = String(end);
+    link.href = linkOf(changed(shown, { position: end }));
+  }
+  go({ position: end }, false);
+  ask("time", linkOf(shown), redrawn);
 }
 
 /** @param {Event} event */
