@@ -50,7 +50,7 @@ class AuditInbox(threading.Thread):
         redact: bool = False,
     ) -> None:
         super().__init__(name=SOURCE, daemon=True)
-        self.state = StreamState(resource=SOURCE)
+        self.state = StreamState(resource=SOURCE, may_be_silent=True)
         self.outbox = outbox
         self.crash: BaseException | None = None
         self._room, self._spool, self._cluster, self._now = room, spool, cluster, now

@@ -54,7 +54,7 @@ class FollowedFile(threading.Thread):
     ) -> None:
         super().__init__(name=f"follow:{path}", daemon=True)
         self.source = source or ("standard input" if path == STDIN else printable(path))
-        self.state = StreamState(resource=self.source, is_file=True)
+        self.state = StreamState(resource=self.source, may_be_silent=True)
         self.outbox = outbox
         self.crash: BaseException | None = None
         self._path, self._cluster, self._now = path, cluster, now

@@ -23,7 +23,7 @@ def unready(recording: Recording, *, now: int) -> Iterator[str]:
     :param now: microseconds since 1970.
     """
     for state in recording.streams:
-        if state.is_file or state.phase is StreamPhase.ABSENT:
+        if state.may_be_silent or state.phase is StreamPhase.ABSENT:
             continue
         why = f": {state.fault}" if state.fault else ""
         if not state.heard_at:

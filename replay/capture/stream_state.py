@@ -32,7 +32,7 @@ class StreamState(msgspec.Struct, kw_only=True):
     :param fault_at: where that was: a path of the API server, or its address.
     :param reconnects: watches that ended, by any cause. :param expired: those that ended with 410.
     :param repaired: holes that were filled whole. :param holes: those that were not.
-    :param is_file: it follows a file, which may have nothing to say for hours.
+    :param may_be_silent: a file, or a webhook: it may have nothing to say for hours.
     :param malformed: records that could not be read.
     """
 
@@ -50,7 +50,7 @@ class StreamState(msgspec.Struct, kw_only=True):
     repaired: int = 0
     holes: int = 0
     malformed: int = 0
-    is_file: bool = False
+    may_be_silent: bool = False
 
     @property
     def name(self) -> str:

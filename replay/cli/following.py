@@ -37,6 +37,7 @@ def follow_files(
     from ..capture.index_builder import indexed
     from ..capture.outbox import Outbox, Room
     from ..capture.recorder import ROOM, StreamRecorder
+    from ..capture.recording_summary import summary_of
     from ..render.recording import recorded_lines
     from .moving_recording import shown_moving
 
@@ -55,4 +56,4 @@ def follow_files(
             indexed(place, branch=branch, cluster=lambda: cluster, last=recorder.last),
         ):
             recording = recorder.run(show)
-    write_answer(recording, recorded_lines(recording, style=style()), output)
+    write_answer(summary_of(recording), recorded_lines(recording, style=style()), output)

@@ -55,7 +55,11 @@ def moving_table() -> Iterator[Callable[[Recording], None]]:
             drawn[0] = monotonic()
             style = Style(width=console.width, zone=shown_zone())
             lines = recording_lines(
-                recording, now=time_ns() // 1000, rates=rates.of(recording), style=style
+                recording,
+                now=time_ns() // 1000,
+                rates=rates.of(recording),
+                style=style,
+                height=console.height,
             )
             live.update(Text("".join(lines)), refresh=True)
 

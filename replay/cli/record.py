@@ -138,6 +138,7 @@ def record(
     """
     from ..capture.cluster_access import ClusterAccess
     from ..capture.recorded_cluster import RecordOptions
+    from ..capture.recording_summary import summary_of
     from ..render.recording import recorded_lines
     from ..server.access_token import token_in
     from ..server.settings import ServerSettings
@@ -170,7 +171,7 @@ def record(
     # Last, as it may run a plugin that asks for a password.
     access = ClusterAccess(kubeconfig, context)
     recording = record_until_stopped(settings, access, chosen, site, manner, beside)
-    write_answer(recording, recorded_lines(recording, style=style()), output)
+    write_answer(summary_of(recording), recorded_lines(recording, style=style()), output)
 
 
 class RunManner(NamedTuple):

@@ -33,7 +33,7 @@ def test_it_is_ready_while_all_streams_are_heard_and_events_are_stored() -> None
 def test_a_stream_that_was_never_heard_is_no_record_and_one_without_a_kind_is_no_fault() -> None:
     forbidden = StreamState(resource="pods", phase=StreamPhase.WAITING, fault="it is forbidden")
     absent = StreamState(resource="queues", phase=StreamPhase.ABSENT)
-    file = StreamState(resource="scheduler.log", is_file=True)
+    file = StreamState(resource="scheduler.log", may_be_silent=True)
     assert _why(forbidden, absent, file) == ["pods: nothing was heard yet: it is forbidden"]
 
 

@@ -1,7 +1,8 @@
 """The documents of version 1 only gain fields: none goes, and none gets another type.
 
 ``documents-v1.json`` beside this has the fields of all answers as they were first promised, and
-those that were added, by their paths: ``stages[].since.time``. A type may be known more exactly
+those that were added, by their paths: ``stages[].since.time``. So it has what ``ingest`` and
+``record`` print at their end, which no question of the API returns. A type may be known more exactly
 later. ``python tests/server/api/test_frozen_documents.py`` adds new fields.
 """
 
@@ -12,8 +13,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from plinian.replay.capture.recording_summary import RecordingSummary
+from plinian.replay.ingest.ingest_records import IngestSummary
 from plinian.replay.server.api.openapi import answer_schema
 from plinian.replay.server.api.table import OPERATIONS
+
+SUMMARIES: Mapping[str, type] = {"ingest": IngestSummary, "record": RecordingSummary}
+"""What commands print that change a log, by the name of the command."""
 
 FROZEN = Path(__file__).with_name("documents-v1.json")
 
@@ -24,7 +32,13 @@ with any names."""
 
 def documents() -> dict[str, Fields]:
     """Return the types of the fields of all answers, by the name of the question."""
-    return {one.name: dict(fields_of(answer_schema(one))) for one in OPERATIONS}
+    answers = {one.name: dict(fields_of(answer_schema(one))) for one in OPERATIONS}
+    return answers | {name: dict(_fields_of_struct(struct)) for name, struct in SUMMARIES.items()}
+
+
+def _fields_of_struct(struct: type) -> Iterator[tuple[str, str]]:
+    schema = msgspec.json.schema(struct)
+    yield from _below("", schema, schema["$defs"])
 
 
 def fields_of(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
