@@ -2,8 +2,8 @@
 
 ``documents-v1.json`` beside this has the fields of all answers as they were first promised, and
 those that were added, by their paths: ``stages[].since.time``. So it has what ``ingest`` and
-``record`` print at their end, which no question of the API returns. A type may be known more exactly
-later. ``python tests/server/api/test_frozen_documents.py`` adds new fields.
+``record`` print at their end, which no question of the API returns. A type may be known more
+exactly later. ``python tests/server/api/test_frozen_documents.py`` adds new fields.
 """
 
 from __future__ import annotations
