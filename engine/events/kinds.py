@@ -285,6 +285,12 @@ _OTHER_KINDS = (
         payload=payloads.ScenarioDeclared,
     ),
     KindInfo(
+        kind="audit.lacked",
+        about="A watch showed changes of which the audit log has no record: suspected losses.",
+        effect=Effect.NONE,
+        payload=payloads.AuditLacked,
+    ),
+    KindInfo(
         kind="input.redacted",
         about="An input was ingested with --redact: values in it were left out.",
         effect=Effect.NONE,

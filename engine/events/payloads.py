@@ -210,6 +210,20 @@ class WatchRepaired(Payload, frozen=True, kw_only=True, tag="watch.repaired"):
     unseen: str
 
 
+class AuditLacked(Payload, frozen=True, kw_only=True, tag="audit.lacked"):
+    """:param group: API group and :param listed: kind of the objects.
+
+    :param changes: how many changes a watch showed of which no record came.
+    :param first: and ``last``: the least and the greatest revision among them.
+    """
+
+    group: str
+    listed: str
+    changes: int
+    first: int
+    last: int
+
+
 class AuditedKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Accepted writes of one kind in an audit log.
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from ...engine.errors import InputError
 from ...engine.ingest.audit.audit_log import FORMAT
 from ...engine.ingest.reading.formats import Context
+from .audit_losses import AuditLosses
 from .event_taker import EventTaker
 from .hole_repair import EpochFell
 from .outbox import Outbox, Room
@@ -28,13 +29,15 @@ ANSWER_SECONDS = 0.9
 SOURCE = "audit webhook"
 _SUFFIX = ".json"
 _HEAD = 2**16
+_LOOK = 5.0
+"""Seconds between two looks at what was kept, and at what is missing."""
 
 
 class AuditInbox(threading.Thread):
     """Takes batches from the threads of a server, and stores those that were kept on disk.
 
     :param spool: the folder of batches that are not in the log yet; another run stores them.
-    :param now: microseconds since 1970.
+    :param now: microseconds since 1970. :param losses: what watches show is compared there.
     """
 
     fell: EpochFell | None = None
@@ -48,13 +51,16 @@ class AuditInbox(threading.Thread):
         cluster: str,
         now: Callable[[], int],
         redact: bool = False,
+        losses: AuditLosses | None = None,
     ) -> None:
         super().__init__(name=SOURCE, daemon=True)
         self.state = StreamState(resource=SOURCE, may_be_silent=True)
         self.outbox = outbox
         self.crash: BaseException | None = None
         self._room, self._spool, self._cluster, self._now = room, spool, cluster, now
-        self._taker = EventTaker(outbox, self.state, redact=redact)
+        self._losses = losses
+        seen = None if losses is None else losses.recorded
+        self._taker = EventTaker(outbox, self.state, redact=redact, seen=seen)
         self._wake, self._halt = threading.Event(), threading.Event()
         # One batch at a time: what is read of it counts in the state, and in the redaction.
         self._lock = threading.Lock()
@@ -73,11 +79,18 @@ class AuditInbox(threading.Thread):
                     self._store_kept(path)
                     if self._halt.is_set():
                         break
-                self._wake.wait(5.0)
+                self._say_losses()
+                self._wake.wait(_LOOK)
                 self._wake.clear()
         except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
             self.crash = fault
         self.state.phase = StreamPhase.STOPPED
+
+    def _say_losses(self) -> None:
+        if self._losses is not None:
+            for lacking in self._losses.found():
+                self.state.holes += 1
+                self.outbox.add(lacking, aside=True)
 
     def accept(self, body: bytes) -> None:
         """Take a batch; when this returns, it is in the log or on disk.

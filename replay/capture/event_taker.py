@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...engine.events import Event
@@ -18,11 +19,18 @@ if TYPE_CHECKING:
 class EventTaker:
     """Puts the events of one stream into its outbox.
 
-    :param redact: leave out what often holds secrets.
+    :param redact: leave out what often holds secrets. :param seen: called with each event.
     """
 
-    def __init__(self, outbox: Outbox, state: StreamState, *, redact: bool) -> None:
-        self._outbox, self._state = outbox, state
+    def __init__(
+        self,
+        outbox: Outbox,
+        state: StreamState,
+        *,
+        redact: bool,
+        seen: Callable[[Event], None] | None = None,
+    ) -> None:
+        self._outbox, self._state, self._seen = outbox, state, seen
         self._redaction = _redaction() if redact else None
         self._accounted = False
 
@@ -38,6 +46,8 @@ class EventTaker:
             context.reject(fault, line=event.line)
             return
         self._state.events += 1
+        if self._seen is not None:
+            self._seen(event)
         self._outbox.add(event, aside=aside)
 
     def cover(self, context: Context) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from ...engine.events import Event
 from ...engine.events.epochs import latest_epoch, next_epoch
 from ...engine.log import MAIN, LogStore
 from .cluster_access import Access
@@ -87,10 +88,12 @@ def cluster_streams(
     *,
     now: Callable[[], int],
     pace: Pace = Pace(),  # noqa: B008 -- a tuple
+    seen: Callable[[Event], None] | None = None,
 ) -> list[RecordingStream]:
     """Return the streams of a cluster; they continue where the log ends.
 
     :param room: what may wait to be stored. :param now: microseconds since 1970.
+    :param seen: called with each event, by the threads of the streams.
     :raises UsageError: a kind is not one that is recorded.
     """
     return [
@@ -102,6 +105,7 @@ def cluster_streams(
             now=now,
             pace=pace,
             redact=options.redact,
+            seen=seen,
         )
         for plan in planned(options)
     ]

@@ -61,6 +61,7 @@ class RecordingStream(threading.Thread):
         now: Callable[[], int],
         pace: Pace,
         redact: bool = False,
+        seen: Callable[[Event], None] | None = None,
     ) -> None:
         super().__init__(name=plan.source, daemon=True)
         self.state = StreamState(resource=plan.kind.resource, namespace=plan.namespace)
@@ -68,7 +69,7 @@ class RecordingStream(threading.Thread):
         self.plan, self.outbox = plan, outbox
         self.fell: EpochFell | None = None
         self.crash: BaseException | None = None
-        self._taker = EventTaker(outbox, self.state, redact=redact)
+        self._taker = EventTaker(outbox, self.state, redact=redact, seen=seen)
         self._grown_at = monotonic()
         kind = plan.kind
         asked = WatchRequest(

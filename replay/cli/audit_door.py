@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from ..capture.audit_inbox import AuditInbox
+    from ..capture.audit_losses import AuditLosses
     from ..capture.outbox import Room
     from ..capture.recorded_cluster import RecordOptions
     from ..server.recorder_site import Beside
@@ -31,14 +32,20 @@ class AuditDoor:
         self._inbox: AuditInbox | None = None
 
     def inbox(
-        self, room: Room, chosen: RecordOptions, cluster: str, now: Callable[[], int]
+        self, room: Room, chosen: RecordOptions, losses: AuditLosses, now: Callable[[], int]
     ) -> AuditInbox:
         """Return the inbox of an epoch; from now on it takes the batches."""
         from ..capture.audit_inbox import AuditInbox
         from ..capture.outbox import Outbox
 
         self._inbox = AuditInbox(
-            Outbox(room), room, self._spool, cluster=cluster, now=now, redact=chosen.redact
+            Outbox(room),
+            room,
+            self._spool,
+            cluster=chosen.cluster,
+            now=now,
+            redact=chosen.redact,
+            losses=losses,
         )
         return self._inbox
 

@@ -252,15 +252,21 @@ def _streams(
     cluster: str,
 ) -> list[RecordedStream]:
     """Return all that is recorded of one epoch of a cluster."""
+    from time import monotonic
+
+    from ..capture.audit_inbox import SOURCE as AUDIT
+    from ..capture.audit_losses import AuditLosses
     from ..capture.recorded_cluster import cluster_streams
 
     chosen = msgspec.structs.replace(chosen, cluster=cluster)
+    losses = AuditLosses(monotonic, source=AUDIT, cluster=cluster)
+    seen = None if also.audit is None else losses.watched
     streams: list[RecordedStream] = [
-        *cluster_streams(store, access, chosen, room, now=now),
+        *cluster_streams(store, access, chosen, room, now=now, seen=seen),
         *_followed(also.logs, room, chosen, now),
     ]
     if also.audit is not None:
-        streams.append(also.audit.inbox(room, chosen, cluster, now))
+        streams.append(also.audit.inbox(room, chosen, losses, now))
     return streams
 
 

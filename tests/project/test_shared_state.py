@@ -38,6 +38,7 @@ WITH_THREADS = {
     "replay/capture/recording_stream.py": "a thread a kind; its outbox takes what it reads",
     "replay/capture/growing_file.py": "a flag: the recorder stops the thread of the file",
     "replay/capture/followed_file.py": "a thread a file; its outbox takes what it reads",
+    "replay/capture/audit_losses.py": "a lock around changes that streams and a webhook note",
     "replay/capture/audit_inbox.py": "threads of a server wait for the commits of a recorder",
     "replay/server/audit_webhook.py": "a thread for each batch; the event loop waits",
     "replay/capture/index_builder.py": "a thread has a separate connection",
