@@ -134,7 +134,8 @@ class CommitWriter:
     def _due(self, now: float, *, all_of_it: bool) -> int:
         """Return how many of the deliveries that wait are to be committed."""
         pace = self._pace
-        if all_of_it or not self._waiting:
+        # Where much comes at once, what waits for others would keep readers waiting.
+        if all_of_it or self._room.presses or not self._waiting:
             return len(self._waiting)
         oldest = now - self._waiting[0].arrived
         due = (

@@ -30,6 +30,11 @@ class Room:
         """How many bytes wait."""
         return self._used
 
+    @property
+    def presses(self) -> bool:
+        """Whether more than half of it is used, so that readers may soon have to wait."""
+        return 2 * self._used > self._size
+
     def has(self, size: int) -> bool:
         """Return whether so many bytes fit twice without waiting."""
         return self._used + 2 * size <= self._size

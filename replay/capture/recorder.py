@@ -17,8 +17,8 @@ from .outbox import Outbox, Room
 from .stream_state import StreamState
 
 _TICK = 0.25
-ROOM = 64 * 2**20
-"""Bytes that may wait to be stored."""
+ROOM = 16 * 2**20
+"""Bytes that may wait to be stored: a third of a second of the busiest cluster."""
 
 _PATIENCE = 2.0
 """Seconds that streams get to end; with all that follows, a recorder ends within five."""

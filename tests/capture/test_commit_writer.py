@@ -116,6 +116,15 @@ def test_thousands_are_committed_once_they_have_waited_for_lesser_revisions(
     assert written.writer.committed.commits == 2
 
 
+def test_nothing_waits_for_others_while_readers_may_have_to_wait(written: Written) -> None:
+    put(written.pods, *range(1, 5))
+    written.room.take(2**29 - 9000)
+    assert not written.after(0.1)
+    put(written.others, *range(5, 14))
+    assert written.after(0.0)
+    assert (written.writer.waiting, written.store.last()) == (0, 13)
+
+
 def test_a_busy_cluster_is_committed_twice_a_second(written: Written) -> None:
     commits = 0
     for revision in range(1, 201):
