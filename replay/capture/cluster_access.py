@@ -109,7 +109,7 @@ class ClusterAccess:
         """Ask, and return the body of the answer; credentials that expired are read again once."""
         answer, used = self._asked(path, query, quiet, accept)
         if answer.status == _UNAUTHORIZED:
-            answer.release_conn()
+            answer.close()  # Its body was not read, so no other request can have the connection.
             self._renew(used)
             answer, _ = self._asked(path, query, quiet, accept)
         if answer.status >= 300:
@@ -148,22 +148,23 @@ class ClusterAccess:
         try:
             given = self._settings.auth_settings().get("BearerToken", {}).get("value")
         except Exception as fault:  # Whatever a plugin raises.
-            raise Unreachable(
-                f"no credentials: {fault}", where=self.server, now="try kubectl with this context"
-            ) from fault
+            raise _no_credentials(fault, self.server) from fault
         return given or (self._settings.get_basic_auth_token() if self._settings.username else "")
 
     def _renew(self, used: str) -> None:
         """Read the credentials again, unless another thread just did."""
         with self._lock:
-            if self._token() == used:
+            if self._token() != used:
+                return
+            try:
                 self._settings, self._pool = self._loaded()
+            except UsageError as fault:  # It may be in the middle of being written.
+                raise _no_credentials(fault, self.server) from fault
 
     def _loaded(self) -> tuple[Any, Any]:
         try:
             from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415
             from kubernetes.config import (  # noqa: PLC0415
-                ConfigException,
                 load_incluster_config,
                 load_kube_config,
             )
@@ -184,7 +185,8 @@ class ClusterAccess:
                     client_configuration=settings,
                     persist_config=False,
                 )
-        except (ConfigException, OSError) as fault:
+        # A file of another form raises what the parts that read it happen to raise.
+        except Exception as fault:
             raise UsageError(
                 f"no cluster is configured: {fault}",
                 where=self._kubeconfig or "",
@@ -226,6 +228,11 @@ class _UrllibBody:
         with suppress(OSError, ValueError, RuntimeError, AttributeError):  # It may be closed.
             self._answer.shutdown()
         self._answer.close()
+
+
+def _no_credentials(fault: Exception, where: str) -> Unreachable:
+    now = "try kubectl with this context"
+    return Unreachable(f"no credentials: {fault}", where=where, now=now)
 
 
 def _unreachable(fault: Exception, where: str) -> Unreachable:
