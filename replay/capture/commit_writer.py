@@ -10,10 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from ...engine.events import Event
 from ...engine.ingest.order import EventOrder
 from ...engine.ingest.reading.sizes import in_batches
-from ...engine.ingest.watch.grown_spans import Placed, joined_spans
+from ...engine.ingest.watch.grown_spans import FOLLOWED, Placed, joined_spans
+from ...engine.ingest.watch.watch_span import RESUMED
 from ...engine.log import LogStore
 from ..ingest.appended_batch import append_batch
 from .outbox import Outbox, Room, StreamDelivery
@@ -58,6 +61,7 @@ class Committed(NamedTuple):
 class _HeldDelivery(NamedTuple):
     arrived: float
     delivery: StreamDelivery
+    begins: bool
 
 
 class CommitWriter:
@@ -101,7 +105,8 @@ class CommitWriter:
         for outbox in outboxes:
             delivery = outbox.take()
             if delivery is not None:
-                self._waiting.append(_HeldDelivery(self._clock(), delivery))
+                begins = any(map(_begins, delivery.placed))
+                self._waiting.append(_HeldDelivery(self._clock(), delivery, begins))
                 self._events += _count(delivery)
 
     def commit(self, *, all_of_it: bool = False) -> bool:
@@ -113,6 +118,8 @@ class CommitWriter:
         now = self._clock()
         count = self._due(now, all_of_it=all_of_it)
         says = all_of_it or self._said_at is None or now - self._said_at >= self._pace.covers
+        # A list ends a hole: should the recorder be killed, it must not be read again.
+        says = says or any(self._waiting[place].begins for place in range(count))
         if not count and not (says and self._unsaid):
             return False
         deliveries = [self._waiting[place].delivery for place in range(count)]
@@ -171,6 +178,18 @@ class CommitWriter:
                 commits, last = commits + 1, result.last
                 appended, known = appended + result.appended, known + result.known
         self.committed = Committed(commits, appended, known, last, self._clock(), lag)
+
+
+class _Span(msgspec.Struct):
+    begin: str = RESUMED
+
+
+_SPAN = msgspec.json.Decoder(_Span).decode
+
+
+def _begins(placed: Placed) -> bool:
+    """Return whether what is covered begins with a list."""
+    return placed[1].kind == FOLLOWED and _SPAN(placed[1].payload).begin != RESUMED
 
 
 def _joined(covered: Mapping[str, Sequence[Placed]]) -> list[Event]:

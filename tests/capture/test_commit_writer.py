@@ -209,6 +209,15 @@ def test_what_a_quiet_stream_covers_is_said_although_nothing_more_comes(written:
     assert not written.after(20, all_of_it=True)
 
 
+def test_a_list_is_said_at_once_so_that_a_hole_ends_with_it(written: Written) -> None:
+    written.pods.cover([span(0, 10)])
+    written.after(5)
+    put(written.pods, 20)
+    written.pods.cover([span(20, 20, "marked")])
+    assert written.after(5)
+    assert written.spans() == [(0, 10), (20, 20)]
+
+
 def test_nothing_is_covered_before_it_is_stored(written: Written) -> None:
     """A stream hands over what it covers a moment before the writer commits."""
     put(written.pods, 1)
