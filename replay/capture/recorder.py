@@ -131,8 +131,10 @@ class StreamRecorder:
                 self._step()
                 noticed(self.recording())
         finally:
-            self._end_streams()
-            self._end()
+            try:
+                self._end_streams()
+            finally:
+                self._end()
         self._raise()
         return self.recording()
 

@@ -205,6 +205,7 @@ class ModelApiServer:
             if not self.idle():
                 yield bookmark(kind, reached)
                 return
+            yield b""
 
 
 class ModelBody:
@@ -212,11 +213,14 @@ class ModelBody:
 
     def __init__(self, pieces: Iterator[bytes], fault: Fault | None, size: int) -> None:
         self._pieces, self._fault, self._size = pieces, fault, size
+        self._closed = False
 
     def chunks(self) -> Iterator[bytes]:
         """Yield pieces, of a size, until the fault."""
         left = self._fault.cut if self._fault is not None else None
         for piece in self._pieces:
+            if self._closed and not piece:  # Nothing more comes that was not under way.
+                raise Unreachable("another thread closed it")
             for begin in range(0, len(piece), self._size):
                 chunk = piece[begin : begin + self._size]
                 if left is not None and len(chunk) > left:
@@ -237,6 +241,7 @@ class ModelBody:
 
     def close(self) -> None:
         """Give the answer up."""
+        self._closed = True
 
 
 _TOO_OLD = "The resourceVersion for the provided list is too old."
