@@ -86,7 +86,7 @@ def pytest_collection() -> Generator[None, object, object]:
 LAWS = frozenset({"test_tidy.py", "test_patterns.py", "test_shared_state.py", "test_words.py"})
 """The modules of ``tests/project`` that hold the code to its laws."""
 
-_NOT_SMOKE = ("slow", "browser", "postgres", "scheduler")
+_NOT_SMOKE = ("slow", "browser", "postgres", "scheduler", "apiserver")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
