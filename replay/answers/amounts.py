@@ -48,12 +48,21 @@ def word(amount: float, name: str) -> str:
 
 
 def apart(one: float, other: float, name: str) -> tuple[str, str]:
-    """Return two amounts, exact where rounding would make them look the same."""
+    """Return two amounts, exact where rounding would make them look the same.
+
+    Where only one of them would be in thousandths, both are in whole ones: ``9.5`` and ``9``.
+    """
     texts = word(one, name), word(other, name)
+    if name == "cpu" and len({text.endswith("m") for text in texts}) > 1:
+        texts = _in_whole_ones(one, texts[0]), _in_whole_ones(other, texts[1])
     if one != other and texts[0] == texts[1] and not name.startswith(ATTACHABLE):
         # Volumes are excluded: `exact_amount` would call one volume a thousandth.
         return exact_amount(name, one), exact_amount(name, other)
     return texts
+
+
+def _in_whole_ones(amount: float, text: str) -> str:
+    return f"{amount / _MILLI:.9g}" if text.endswith("m") else text
 
 
 def in_order(names: Iterable[str]) -> list[str]:

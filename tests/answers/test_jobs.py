@@ -144,7 +144,7 @@ def test_a_job_above_the_capability_of_its_queue_waits_for_more_than_room(ask: A
     gang = group("pg", 1, "Pending", minResources={"cpu": "9"})
     found = ask("podgroup/pg", PROPORTION, node("n1", 4), small, OTHER, gang)
     assert found.sentence.endswith(
-        "it wants 9 cpu, 4800m are left; all nodes together have 4; also, its queue "
+        "it wants 9 cpu, 4.8 are left; all nodes together have 4; also, its queue "
         "default may use no more than 3 cpu"
     )
 
