@@ -6,6 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+RECORDED = "record:"
+"""What the names of a recorder's streams begin with, as those of inputs; the stream follows."""
+
 _FOLDERS = re.compile(r"(?:(?:[A-Za-z]:)?|\.\.)[/\\](?:[^/\\\n]*[/\\])*")
 
 _PARTS = re.compile(r"[^/\\\n]+")

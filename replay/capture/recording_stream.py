@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple, cast
 import msgspec
 
 from ...engine.events import Event, Reference, canonical_json
+from ...engine.events.input_names import RECORDED
 from ...engine.events.payloads import WatchRepaired
 from ...engine.ingest.reading.formats import Context, WatchRequest
 from ...engine.ingest.watch.stream import FORMAT
@@ -40,7 +41,7 @@ class StreamPlan(NamedTuple):
     def source(self) -> str:
         """The name of the input, as events have it; another run continues the same one."""
         within = f"{self.namespace}/" if self.namespace else ""
-        return f"record:{within}{self.kind.resource}"
+        return f"{RECORDED}{within}{self.kind.resource}"
 
 
 class RecordingStream(threading.Thread):

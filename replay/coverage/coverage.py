@@ -20,6 +20,7 @@ from ...engine.state.log_coverage import KnownGap, Pair, UnknownCause
 from ..moments.contradicting_versions import contradictions
 from ..moments.log_clock import span_of_read
 from ..moments.moment import Moment
+from ..moments.stream_holes import repaired_holes, unseen_in
 from ..moments.unknown import Unknown
 from ..objects.undecodable import undecodable
 from .open_deletions import maybe_deleted
@@ -258,6 +259,16 @@ class _Look:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
         return [self._unknown(pair, gap, names) for gap, names in gaps.items()]
 
+    def _unseen(self, pair: Pair, gap: KnownGap, namespace: str | None) -> str:
+        """Return what a recorder did not see of a hole, though it asked about it afterwards."""
+        if gap.why is not UnknownCause.HOLE or not gap.interrupted:
+            return ""
+        moment = self._moment
+        holes = repaired_holes(
+            self._log.store, branch=moment.branch, cluster=moment.cluster, known=moment.known
+        )
+        return unseen_in(holes, pair, gap, namespace)
+
     def _unknown(self, pair: Pair, gap: KnownGap, names: Sequence[str]) -> Unknown:
         after = self._last_seen(gap, pair, next(iter(names), None))
         return Unknown(
@@ -270,6 +281,7 @@ class _Look:
             before_within=None if gap.before is None else self._clock.span_of(gap.before),
             shown_again=self._seen_again(gap, pair, next(iter(names), None)),
             broken=self._coverage.broken_in(pair, gap),
+            unseen=self._unseen(pair, gap, next(iter(names), None)),
         )
 
     def _places(self, pair: Pair, namespace: str | None) -> Sequence[str | None]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ...engine.events.input_names import without_folders
+from ...engine.events.input_names import RECORDED, without_folders
 from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowed
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log.store import Query, SourceInfo
@@ -20,8 +20,9 @@ from ..coverage.coverage import SCHEDULING, plurals
 from ..moments.contradicting_versions import contradiction_text, contradictions, object_version_text
 from ..moments.log_clock import clock_remarks, span_of_end
 from ..moments.moment import Moment
+from ..moments.stream_holes import StreamHole, repaired_holes
 from ..tabular.column_table import ColumnTable, table_of
-from ..tabular.record_columns import Time
+from ..tabular.record_columns import Micros, Time
 from ..tabular.tabular import Records, Tabular
 from .log import Log
 
@@ -45,6 +46,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 )
 """What an input is, by the first of these event kinds that it gave."""
 
+_ABOUT_STREAMS = frozenset({"watch.followed", "watch.repaired"})
 _FULL = "RequestResponse"
 _REDACTED = "input.redacted"
 
@@ -107,6 +109,33 @@ class ReportedRelease(msgspec.Struct, frozen=True, order=True):
     version: str
 
 
+class FollowedStream(msgspec.Struct, frozen=True, kw_only=True):
+    """A stream of a recorder, one for each kind, or namespace, that it watches.
+
+    :param stream: ``pods``, or within a namespace ``volcano-system/configmaps``.
+    :param revision: up to which the log has everything of it; None if that is not known.
+    :param heard: when the server last sent anything for it.
+    :param silent_us: microseconds from then to the end of the log.
+    :param holes: that remain in it.
+    """
+
+    stream: str
+    revision: int | None
+    heard: Time | None
+    silent_us: Micros | None
+    holes: tuple[StreamHole, ...]
+
+
+class FollowedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A stream of a recorder as a row. :param holes: how many remain."""
+
+    stream: str
+    revision: int | None
+    heard: Time | None
+    silent_us: Micros | None
+    holes: int
+
+
 _EVENTS_AT_END = 50
 
 
@@ -152,6 +181,7 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     :param missing: kinds that sessions need and that are never known completely.
     :param configurations: the sources of scheduler configurations, in the order of the log.
     :param advice: what would make answers more exact.
+    :param streams: of recorders; empty if none recorded into the log.
     """
 
     cluster: str
@@ -168,9 +198,10 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     releases: tuple[ReportedRelease, ...]
     configurations: tuple[str, ...]
     advice: tuple[str, ...]
+    streams: tuple[FollowedStream, ...] = ()
 
     def tables(self) -> Mapping[str, ColumnTable]:
-        """Return the inputs, and what is known when."""
+        """Return the inputs, what is known when, and the streams of recorders."""
         known = (
             KnownRow(
                 group=known_kind.group,
@@ -181,7 +212,15 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
             for known_kind in self.coverage
             for each in known_kind.complete
         )
-        return {"inputs": table_of(Input, self.inputs), "coverage": table_of(KnownRow, known)}
+        streams = (
+            FollowedRow(**{**msgspec.structs.asdict(one), "holes": len(one.holes)})
+            for one in self.streams
+        )
+        return {
+            "inputs": table_of(Input, self.inputs),
+            "coverage": table_of(KnownRow, known),
+            "streams": table_of(FollowedRow, streams),
+        }
 
 
 def _times(log: Log, moment: Moment) -> Times:
@@ -252,6 +291,7 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
     missing = tuple(pair for pair in SCHEDULING if coverage.begin(pair) is None)
     asked = _Asked(log, moment, kinds)
     releases, configurations = asked.releases(), asked.configurations()
+    times = _times(log, moment)
     known_kinds = tuple(_known(log, moment, coverage))
     return Status(
         cluster=moment.cluster,
@@ -260,7 +300,7 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
         events=sum(source_info.events for source_info in given),
         first_revision=extent.first_revision,
         last_revision=extent.last_revision,
-        times=_times(log, moment),
+        times=times,
         inputs=tuple(map(_input, given)),
         whole=coverage.whole,
         coverage=known_kinds,
@@ -272,7 +312,44 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
             if not coverage.whole
             else ()
         ),
+        streams=tuple(_streams(log, moment, given, times.last)),
     )
+
+
+def _streams(
+    log: Log, moment: Moment, given: Sequence[SourceInfo], end: Time | None
+) -> Iterator[FollowedStream]:
+    """Yield the streams of recorders. :param end: the time of the end of the log."""
+    sources = [info for info in given if info.source.startswith(RECORDED)]
+    if not sources:
+        return
+    branch, cluster, known = moment.branch, moment.cluster, moment.known
+    holes = repaired_holes(log.store, branch=branch, cluster=cluster, known=known)
+    for info in sources:
+        if not _ABOUT_STREAMS & info.kinds.keys():
+            continue
+        query = Query(
+            branch=branch,
+            cluster=cluster,
+            until=known,
+            kinds=("watch.followed",),
+            source=info.source,
+            about_kinds=True,
+            newest_first=True,
+            limit=1,
+        )
+        spans = [
+            msgspec.json.decode(one.event.payload, type=WatchFollowed)
+            for one in log.store.read(query)
+        ]
+        heard = spans[0].until_at if spans else None
+        yield FollowedStream(
+            stream=info.source.removeprefix(RECORDED),
+            revision=spans[0].until if spans else None,
+            heard=Time.of(heard),
+            silent_us=None if heard is None or end is None else max(end - heard, 0),
+            holes=tuple(one.hole for one in holes if one.source == info.source),
+        )
 
 
 def inputs_at(log: Log, moment: Moment) -> Records[Input]:

@@ -13,6 +13,7 @@ from ...engine.state.log_coverage import KnownGap, Pair, UnknownCause
 from ..objects.kind_names import plain_name
 from ..tabular.documents import described
 from ..tabular.record_columns import Time
+from .stream_holes import left_unseen
 from .times import is_known, place_text, span_words
 
 _NAMED = 3
@@ -58,6 +59,7 @@ class Unknown:
     :param namespaces: where; empty for all requested namespaces of the kind.
     :param gap: when it is not known, and why.
     :param broken: a list that would have shown it, had no record of it been skipped.
+    :param unseen: what a recorder that asked about a hole afterwards did not see of it.
     :param fault: of an object that cannot be decoded: which field, and what follows, in words.
     :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
     :param shown_again: when the next list shows the same state; None if none does.
@@ -80,6 +82,7 @@ class Unknown:
     actor: str = ""
     broken: ListBroken | None = None
     fault: str = ""
+    unseen: str = ""
 
     @property
     def name(self) -> str:
@@ -122,7 +125,8 @@ class Unknown:
                 return f"not known before {before}: no complete list before it"
             case UnknownCause.HOLE:
                 why = broken if gap.interrupted else "no watch or full audit log in between"
-                return f"not known between {after} and {before}: {why}"
+                left = left_unseen(self.unseen)
+                return f"not known between {after} and {before}: {why}{f'; {left}' if left else ''}"
             case UnknownCause.AFTER:
                 why = broken if gap.interrupted else "no list, watch or full audit log after it"
                 if self.shown_again is not None:

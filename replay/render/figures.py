@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import plural_of
-from ...engine.kubernetes.units import SECOND_US, format_time
+from ...engine.kubernetes.units import SECOND_US, format_age, format_time
 from ...engine.log import LogInfo
 from ..moments.times import is_uncertain, span_text
 from .blocks import Block, Section, Sentence, TerminalLine, block_lines
@@ -17,12 +17,13 @@ from .tables import NONE, PLAIN, Style, Table, TextColumn, few_of, table_of
 if TYPE_CHECKING:
     from ..ingest.explain import BecameEvent, Explanation
     from ..ingest.ingest_run import IngestSummary
-    from ..logs.log_status import Input, KnownKind, KnownRange, Status
+    from ..logs.log_status import FollowedStream, Input, KnownKind, KnownRange, Status
 
 _NAMES_SHOWN = 2
 _SHOWN = 3
 _FILES_SHOWN = 10
 
+_HOLES_SHOWN = 5
 _SAID = 160
 """Characters of a payload that are shown; ``-o json`` has all of it."""
 
@@ -170,6 +171,10 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
         [table_of(_INPUTS, status.inputs)],
         [whole if status.whole else known],
     ]
+    if status.streams:
+        parts.append(
+            [TerminalLine("STREAMS"), table_of(_STREAMS, status.streams), *_stream_holes(status)]
+        )
     if status.advice:
         parts.append([TerminalLine("WHAT WOULD HELP"), *map(Sentence, status.advice)])
     return block_lines(map(Section, parts), style=style)
@@ -213,6 +218,30 @@ _INPUTS: Sequence[TextColumn[Input]] = (
         "REVISIONS", lambda input_: _reach("rv:", input_.first_revision, input_.last_revision)
     ),
 )
+
+
+_STREAMS: Sequence[TextColumn[FollowedStream]] = (
+    TextColumn("STREAM", lambda one: one.stream, shorten=True),
+    TextColumn("UP TO", lambda one: NONE if one.revision is None else f"rv:{one.revision}"),
+    TextColumn("HEARD", lambda one: NONE if one.heard is None else format_time(one.heard)),
+    TextColumn(
+        "BEFORE THE END",
+        lambda one: NONE if one.silent_us is None else format_age(one.silent_us),
+        keep=True,
+    ),
+    TextColumn("HOLES", lambda one: str(len(one.holes)) if one.holes else "-", keep=True),
+)
+
+
+def _stream_holes(status: Status) -> Iterator[Block]:
+    """Yield a sentence for each hole of a stream, as far as they are few."""
+    holes = [(one.stream, hole) for one in status.streams for hole in one.holes]
+    for stream, hole in holes[:_HOLES_SHOWN]:
+        why = f": {hole.left}" if hole.left else ""
+        yield Sentence(f"{stream}: a hole between rv:{hole.after} and rv:{hole.before}{why}")
+    if len(holes) > _HOLES_SHOWN:
+        more = counted(len(holes) - _HOLES_SHOWN, "further hole")
+        yield Sentence(f"and {more}: plinian events --kind watch.repaired")
 
 
 def _coverage(status: Status) -> Table:
