@@ -17,12 +17,17 @@ REPAIRED = "watch.repaired"
 
 _LEFT: Mapping[str, str] = MappingProxyType(
     {
-        "short-lived": "objects that exist before or after it are known in between, those that were "
-        "created and deleted in it are not",
-        "bounded": "of what changed in it some was read afterwards, up to a bound of requests; other "
-        "changes, and objects that were created and deleted in it, are not known",
-        "compacted": "the server no longer had what changed in it: only what is before and after it "
-        "is known",
+        "short-lived": (
+            "objects that exist before or after it are known in between, those that were created "
+            "and deleted in it are not"
+        ),
+        "bounded": (
+            "of what changed in it some was read afterwards, up to a bound of requests; other "
+            "changes, and objects that were created and deleted in it, are not known"
+        ),
+        "compacted": (
+            "the server no longer had what changed in it: only what is before and after it is known"
+        ),
     }
 )
 
