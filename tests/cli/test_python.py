@@ -29,6 +29,7 @@ SECOND = "default/second"
 NEEDS_NONE = {
     "completion": "it is about a shell",
     "mcp": "it is a process of its own, for agents; each tool is a method of Log",
+    "record": "it is a process of its own, which records until it is stopped",
     "serve": "it is a process of its own, for other programs",
     "kubeconfig": "a file for clients of plinian serve",
     "play": "it steers a running plinian serve",
@@ -80,7 +81,7 @@ OF_THE_TERMINAL = {
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
     *("--as-known-at", "simulate --step", "demo --files", "demo --serve", "--linear", "--all"),
     *("explore --replay", "explore --model", "explore --windows"),
-    "ingest --explain",
+    *("ingest --explain", "ingest --follow"),
     *("explore --evidence", "explore --pytest", "explore --scenario"),
 }
 """Options about printing or exit codes, and those that ``open`` and ``Log.moment`` take once."""
