@@ -386,6 +386,16 @@ def test_a_list_without_a_revision_in_a_repair_is_tried_again(revision: str) -> 
     assert covered(run) == [(10, 12)]
 
 
+@pytest.mark.parametrize("verb", ["ADDED", "MODIFIED", "DELETED"])
+def test_a_line_that_comes_twice_changes_nothing_that_is_covered(verb: str) -> None:
+    twice = line(verb, pod("c" if verb == "ADDED" else "a", 12))
+    run, _ = ran([*LIST, twice, twice], [twice, line("ADDED", pod("d", 15)), bookmark(POD, 20)])
+    assert covered(run) == [(10, 20)]
+    verbs = {"ADDED": "pod.created", "MODIFIED": "pod.updated", "DELETED": "pod.deleted"}
+    assert {kind for kind, _, revision in run.versions if revision == 12} == {verbs[verb]}
+    assert run.versions[-1] == ("pod.created", "d", 15)
+
+
 def test_other_errors_within_a_watch_are_tried_again() -> None:
     for code in (500, 504, 403):
         error = line("ERROR", status(code, "InternalError", "etcd is away"))

@@ -259,7 +259,8 @@ class WatchReader:
         return verb, within if received is None or received > within else received
 
     def _added(self, reference: Reference, revision: int) -> str:
-        if revision <= self._highest and not self._initial:
+        # A client that knows what it asked for says itself where a list begins, by an ERROR.
+        if revision <= self._highest and not self._initial and self._asked is None:
             self._initial = self._listing = True  # Not new: the stream repeats its list.
             self._only_initial = False
             self._end_span()
