@@ -10,8 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import msgspec
-
 from ..questions.fields import Field
 from . import options, serving
 from .answers import write_answer
@@ -253,6 +251,8 @@ def _streams(
 ) -> list[RecordedStream]:
     """Return all that is recorded of one epoch of a cluster."""
     from time import monotonic
+
+    import msgspec
 
     from ..capture.audit_inbox import SOURCE as AUDIT
     from ..capture.audit_losses import AuditLosses

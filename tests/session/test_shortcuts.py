@@ -231,8 +231,9 @@ def test_one_candidate_stands_for_a_job_of_which_none_can_be_chosen(seed: int) -
         for point in ("Preemptable", "Reclaimable"):
             for plugin, entry in ssn.registry.flat(point):
                 whole = msgspec.structs.replace(entry, may=None)
-                short = eviction_details._explained(ssn, entry, task, candidates)
-                assert short == eviction_details._explained(ssn, whole, task, candidates), plugin
+                asked = eviction_details._Candidates(ssn, np.array(candidates, dtype=np.int64))
+                short = eviction_details._explained(ssn, entry, task, asked)
+                assert short == eviction_details._explained(ssn, whole, task, asked), plugin
 
 
 @settings(max_examples=30, derandomize=True)

@@ -23,7 +23,9 @@ SORTS, SORTED_UP, SORTED_DOWN = "sort", "sort up", "sort down"
 """Styles of the heads of columns."""
 
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(m|k|Ki|Mi|Gi|Ti|Pi)?%?(?=$|[ ,/])")
-_LASTS = re.compile(r"(?:[0-9]{1,9}[dhms])+")
+_LASTS = re.compile(
+    r"[0-9]{1,9}[dhms](?:[0-9]{1,9}[hms])?(?:[0-9]{1,9}[ms])?(?:[0-9]{1,9}s)?(?![0-9a-z])"
+)
 _DIGITS = re.compile(r"([0-9]+)")
 _BEFORE = "@≥>~< "
 """Signs before a number."""
