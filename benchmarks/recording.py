@@ -15,7 +15,9 @@ import msgspec
 from plinian.engine.log import open_log
 from plinian.replay.capture.outbox import Room
 from plinian.replay.capture.recorded_cluster import RecordOptions, cluster_streams
+from plinian.replay.capture.recorded_kinds import recorded_kinds
 from plinian.replay.capture.recorder import ROOM, RecordedStream, StreamRecorder
+from plinian.replay.capture.served_kinds import ServedKind, bookmark_line
 from plinian.replay.ingest.ingest_run import IngestOptions, ingest
 
 from . import corpus
@@ -62,22 +64,8 @@ class _Server:
         return _Chunks()
 
 
-_INITIAL_END = (
-    msgspec.json.encode(
-        {
-            "type": "BOOKMARK",
-            "object": {
-                "kind": "Pod",
-                "apiVersion": "v1",
-                "metadata": {
-                    "resourceVersion": "1",
-                    "annotations": {"k8s.io/initial-events-end": "true"},
-                },
-            },
-        }
-    )
-    + b"\n"
-)
+(_PODS,) = recorded_kinds(("pods",))
+_INITIAL_END = bookmark_line(ServedKind(_PODS, "v1"), 1, ends_list=True)
 
 
 def run(folder: Path, *, scale: float) -> list[Result]:

@@ -64,6 +64,8 @@ class AuditInbox(threading.Thread):
         self._wake, self._halt = threading.Event(), threading.Event()
         # One batch at a time: what is read of it counts in the state, and in the redaction.
         self._lock = threading.Lock()
+        # Of batches that are on disk and in the outbox: what is set when they are stored.
+        self._underway: dict[Path, threading.Event] = {}
 
     def stop(self) -> None:
         """End soon; batches that come after it are kept on disk."""
@@ -108,6 +110,7 @@ class AuditInbox(threading.Thread):
         stored = self._take(body)
         if not stored.wait(ANSWER_SECONDS):
             # It will be committed. If not, because this process ends, the next run does it.
+            self._underway[self._place_of(body)] = stored
             self._keep(body)
             self._wake.set()
 
@@ -124,7 +127,7 @@ class AuditInbox(threading.Thread):
     def _keep(self, body: bytes) -> None:
         """Write a batch to disk, whole or not at all."""
         self._spool.mkdir(parents=True, exist_ok=True)
-        path = self._spool / f"{hashlib.blake2b(body, digest_size=16).hexdigest()}{_SUFFIX}"
+        path = self._place_of(body)
         partial = path.with_suffix(".part")
         with partial.open("wb") as file:
             file.write(body)
@@ -132,13 +135,16 @@ class AuditInbox(threading.Thread):
             os.fsync(file.fileno())
         partial.replace(path)
 
+    def _place_of(self, body: bytes) -> Path:
+        return self._spool / f"{hashlib.blake2b(body, digest_size=16).hexdigest()}{_SUFFIX}"
+
     def _kept(self) -> Iterator[Path]:
         if self._spool.is_dir():
             yield from sorted(self._spool.glob(f"*{_SUFFIX}"))
 
     def _store_kept(self, path: Path) -> None:
-        """Store a batch from disk, and remove it once it is in the log."""
-        stored = self._take(path.read_bytes())
+        """Store a batch from disk, unless that is underway; remove it once it is in the log."""
+        stored = self._underway.pop(path, None) or self._take(path.read_bytes())
         while not stored.wait(0.2):
             if self._halt.is_set():
                 return

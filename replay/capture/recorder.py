@@ -122,11 +122,10 @@ class StreamRecorder:
         :raises RecordingFailed: it cannot go on; what was read before is stored.
         :raises LogUnavailable: the log cannot be written.
         """
-        for stream in self._streams:
-            stream.start()
+        self._start()
         try:
             while not self._stop.wait(_TICK):
-                if self._is_over() and not self._has_next_epoch():
+                if self._is_over() and not self._begin_next_epoch():
                     break
                 self._step()
                 noticed(self.recording())
@@ -138,16 +137,19 @@ class StreamRecorder:
         self._raise()
         return self.recording()
 
-    def _has_next_epoch(self) -> bool:
+    def _begin_next_epoch(self) -> bool:
         """Begin the next epoch of the cluster if one ended; return whether it did."""
         if self._renewed is None or not any(stream.fell for stream in self._streams):
             return False
         self._end_streams()
         self._streams = self._renewed()
         self._epochs += 1
+        self._start()
+        return True
+
+    def _start(self) -> None:
         for stream in self._streams:
             stream.start()
-        return True
 
     def _is_over(self) -> bool:
         failed = any(stream.fell or stream.crash for stream in self._streams)

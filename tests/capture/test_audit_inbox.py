@@ -122,6 +122,23 @@ def test_a_batch_that_is_not_stored_in_time_is_on_disk_and_stored_by_the_next_ru
     assert digest(tmp_path / "log.db") == expected
 
 
+def test_a_batch_that_is_late_and_on_disk_is_read_once(
+    batches: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = tmp_path / "spool"
+    counts = []
+    for name, seconds in (("in time", PATIENCE), ("late", 0.0)):
+        monkeypatch.setattr(audit_inbox, "ANSWER_SECONDS", seconds)
+        receiving = Receiving(tmp_path / f"{name}.db", spool)
+        for body in batches:
+            receiving.inbox.accept(body)
+        while spool.exists() and list(spool.iterdir()):
+            assert receiving.inbox.crash is None
+        receiving.end()
+        counts.append(receiving.inbox.state.events)
+    assert counts[0] == counts[1] > 0
+
+
 def test_a_batch_that_has_no_room_waits_on_disk(batches: list[bytes], tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     room = Room(1)
