@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...engine.model.session_tables import JobColumns
 from ...engine.session.framework.chooser import RecordedChoice
 from ...engine.session.framework.session_outcome import ClosedPodGroupStatus, SessionResult
 from ..compare.crashes import same_words
@@ -81,25 +83,45 @@ class Attempt(NamedTuple):
         )
 
 
-class Following:
-    """Takes the recorded node among equal ones, and notes where Plinian would take another.
+_REASON_OF = re.compile(r"Origin reason is ([^ :]+): ")
 
-    :param nodes: by pod.
-    :ivar ties: by pod, the node that Plinian would have taken.
+
+class Following:
+    """Takes what was recorded among equals, and notes where Plinian would take another node.
+
+    Among equals are nodes with the same score, and the pods whose reason a gang's message may have:
+    Go takes the first of a map. If a session did not write a PodGroup, its message was the present
+    one.
+
+    :param jobs: what the session sees. :ivar ties: by pod, the node that Plinian would have taken.
     """
 
-    def __init__(self, nodes: Mapping[str, str]) -> None:
-        self._recorded = RecordedChoice({("node", pod): node for pod, node in nodes.items()})
+    def __init__(self, session: RecordedSession, jobs: JobColumns) -> None:
+        nodes = session.tried | session.binds
+        choices = {("node", pod): node for pod, node in nodes.items()}
+        for job in jobs.info:
+            if job.pod_group is not None and job.key not in session.groups:
+                told = (condition.message for condition in job.pod_group.status.conditions)
+                choices["reason", job.key] = _reason_of(told)
+        for group, status in session.groups.items():
+            choices["reason", group] = _reason_of(message for _, _, _, message in status[-1])
+        self._recorded = RecordedChoice(choices)
         self.ties: dict[str, str] = {}
 
     def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
-        """Return the index of the recorded node, or 0."""
+        """Return the index of what was recorded, or 0."""
         index = self._recorded.choose(what, about, equals)
         if what == "node":
             self.ties.pop(about, None)
             if index:
                 self.ties[about] = equals[0]
         return index
+
+
+def _reason_of(messages: Iterable[str]) -> str:
+    """Return the pod whose reason the messages of a PodGroup have; empty if they have none."""
+    found = (_REASON_OF.search(message) for message in messages)
+    return next((origin[1] for origin in found if origin), "")
 
 
 def compared(

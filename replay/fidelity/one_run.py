@@ -151,7 +151,7 @@ class OneRun:
             ended = SessionResult(panic=seen, process=self._process)
             return compared(session, ended, {}, writes_known=known)
         cache = _AgreeingCache(self._named, session.binds, beat if self._stops else None)
-        following = Following(session.tried | session.binds)
+        following = Following(session, seen.jobs)
         # Plugins change what the process remembers: each run begins with the same.
         memory = deepcopy(self._process.memory)
         given = SessionInput(

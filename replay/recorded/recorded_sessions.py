@@ -1,13 +1,14 @@
 """The sessions that a scheduler ran, and what each of them decided, as far as a log records it.
 
 Several inputs record a session. The scheduler's log names it and says what it tried. The API
-server's audit log has its binds. PodGroups have its id in the conditions that it wrote
-(``transitionID``). Writes that belong to no logged session are grouped: see
+server's audit log has its binds; a watch has them as the first version of a pod with a node.
+PodGroups have its id in the conditions that it wrote (``transitionID``). Writes that belong to no logged session are grouped: see
 :mod:`.inferred_sessions`.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +20,10 @@ import msgspec
 
 from ...engine.cache.projector import options_of
 from ...engine.cache.scheduler_flags import CacheOptions
-from ...engine.events import Event, Recorded, Reference
+from ...engine.events import Event, Recorded
 from ...engine.events.payloads import (
     DecisionLogged,
+    MessageLogged,
     PodBound,
     ProcessPanicked,
     ProcessStarted,
@@ -51,6 +53,9 @@ _SCHEDULER = "scheduler"
 BELOW = "pkg/scheduler/"
 """What the scheduler's functions are below in a stack."""
 
+_FAILED_UPDATE = re.compile(r"Failed to update job <([^>]+)>: ")
+"""Source: pkg/scheduler/framework/job_updater.go."""
+
 _POD_VERSIONS = ("pod.observed", "pod.created", "pod.updated")
 
 
@@ -79,7 +84,8 @@ class RecordedSession:
     :ivar evictions: reason by pod.
     :ivar groups: the statuses of PodGroups that it wrote, by ``ns/name``.
     :ivar victims: by action, in order: a pod, and the one that was tried as its victim.
-    :ivar refused: PodGroups that it could not write: they were deleted or changed meanwhile.
+    :ivar refused: PodGroups that it could not write: they were deleted or changed meanwhile, or no
+        API server answered.
     :ivar places: by pod or PodGroup, the position of the event that shows what was decided.
     :ivar panic: the message with which the scheduler panicked in it; empty if none is recorded.
     :ivar wrote: the lowest revision that it or a later session wrote; None if none is known.
@@ -165,6 +171,7 @@ class _Reader:
         self._add_binds(ordered)
         self._add_groups(named, ordered)
         self._note_refused(ordered)
+        self._note_failed(named)
         self._note_panics(ordered)
         stepped = list(self._of_scenario())
         inferred = [_inferred(group, self._clock) for group in grouped(self._writes)]
@@ -239,46 +246,49 @@ class _Reader:
         session runs. Others become writes of sessions that are inferred.
         """
         opened = [session.opened for session in sessions]
-        audited: set[str] = set()
         names = self._scheduler_names()
-        for recorded in sorted(self._read("pod.bound", "request.refused"), key=_in_time):
-            event = recorded.event
-            node = _bound_to(event)
-            if node is None or event.observed_at is None:
-                continue
-            uid = event.reference.uid
-            audited.add(uid)
-            pod = f"{event.reference.namespace}/{event.reference.name}"
-            before = bisect_right(opened, event.observed_at)
+        audited = list(self._audited_binds(names))
+        requested = {bind.uid for bind in audited}
+        seen = (bind for bind in self._seen_binds(names) if bind.uid not in requested)
+        for bind in sorted(chain(audited, seen)):
+            before = bisect_right(opened, bind.by)
             late = sessions[max(0, before - _LATE) : before]
-            if recorded.position > self._fork:  # No session of the parent wrote on the branch.
+            if bind.position > self._fork:  # No session of the parent wrote on the branch.
                 late = [session for session in late if session.position > self._fork]
-            session = _that_tried(late, pod)
+            session = _that_tried(late, bind.pod)
             if session is not None:
-                session.binds[pod] = node or session.tried[pod]
-                session.uids[pod] = uid
-                session.places[pod] = recorded.position
-            elif self._is_ours(event, names):
+                session.binds[bind.pod] = bind.node or session.tried[bind.pod]
+                session.uids[bind.pod] = bind.uid
+                session.places[bind.pod] = bind.position
+            elif bind.ours:
                 self._writes.append(
                     SchedulerWrite(
-                        event.observed_at, recorded.position, "bind", pod, node=node, uid=uid
+                        bind.time, bind.position, "bind", bind.pod, node=bind.node, uid=bind.uid
                     )
                 )
-        if sessions:
-            return
-        for uid, version in self._bound_at.items():
-            if uid not in audited and version.updated:
-                self._add_seen_bind(uid, version, names)
 
-    def _add_seen_bind(self, uid: str, version: _FirstBound, names: Sequence[str]) -> None:
-        """Add a binding that only the pod's next version shows."""
-        time = self._clock.time_of(version.revision)
-        if time is not None and self._schedulers[uid] in names:
-            self._writes.append(
-                SchedulerWrite(
-                    time, version.position, "bind", version.pod, node=version.node, uid=uid
+    def _audited_binds(self, names: Sequence[str]) -> Iterator[_Bind]:
+        """Yield the bindings that were requested, as an audit log has them."""
+        for recorded in self._read("pod.bound", "request.refused"):
+            event = recorded.event
+            node, time = _bound_to(event), event.observed_at
+            if node is not None and time is not None:
+                pod, uid = (
+                    f"{event.reference.namespace}/{event.reference.name}",
+                    event.reference.uid,
                 )
-            )
+                ours = self._is_ours(event, names)
+                yield _Bind(time, pod, uid, node, recorded.position, time, ours=ours)
+
+    def _seen_binds(self, names: Sequence[str]) -> Iterator[_Bind]:
+        """Yield the bindings that the pod's next version shows, as a watch has it."""
+        updated = [(uid, first) for uid, first in self._bound_at.items() if first.updated]
+        spans = self._clock.spans([first.revision for _, first in updated])
+        times = self._clock.times_of([first.revision for _, first in updated])
+        for (uid, first), span, time in zip(updated, spans, times, strict=True):
+            if time is not None and self._schedulers[uid] in names:
+                by = time if span.latest is None else span.latest
+                yield _Bind(time, first.pod, uid, first.node, first.position, by, ours=True)
 
     def _scheduler_names(self) -> Sequence[str]:
         """Return the names under which pods ask for this scheduler."""
@@ -335,6 +345,14 @@ class _Reader:
                     name = f"{event.reference.namespace}/{event.reference.name}"
                     sessions[place].refused.add(name)
 
+    def _note_failed(self, named: Mapping[str, RecordedSession]) -> None:
+        """Note PodGroups whose update failed as the scheduler says, for whatever reason."""
+        for recorded in self._read("message.logged") if named else ():
+            said = msgspec.json.decode(recorded.event.payload, type=MessageLogged)
+            session = named.get(said.session)
+            if session is not None and (failed := _FAILED_UPDATE.match(said.message)):
+                session.refused.add(failed[1])
+
     def _note_panics(self, sessions: Sequence[RecordedSession]) -> None:
         """Note the panics of the scheduler while a session ran."""
         opened = [session.opened for session in sessions]
@@ -370,6 +388,22 @@ class _FirstBound(NamedTuple):
     updated: bool
 
 
+class _Bind(NamedTuple):
+    """A binding of a pod, in order of time.
+
+    :param time: when, by the best estimate. :param pod: ``ns/name``. :param node: empty if it is
+        not known. :param by: when it was made at the latest. :param ours: this scheduler made it.
+    """
+
+    time: int
+    pod: str
+    uid: str
+    node: str
+    position: int
+    by: int
+    ours: bool
+
+
 class _PodSpec(msgspec.Struct, rename="camel"):
     """The part of a pod's spec that sessions are recognised by."""
 
@@ -401,12 +435,6 @@ def _add_decision(session: RecordedSession, said: DecisionLogged, position: int)
     elif said.verb == "evict":
         session.evictions[said.task] = said.reason
         session.places[said.task] = position
-
-
-def _in_time(recorded: Recorded) -> tuple[int, Reference, str]:
-    """Order requests by time: positions are the order in which the log learned of them."""
-    event = recorded.event
-    return event.observed_at or 0, event.reference, event.kind
 
 
 def _bound_to(event: Event) -> str | None:

@@ -231,6 +231,48 @@ def test_a_node_that_the_audit_log_leaves_out_is_not_compared(tmp_path: Path) ->
     assert found.bindings.different == 1, "the scheduler's log names the node"
 
 
+def gang_that_fits_nowhere(of: str) -> tuple[RecordedCluster, dict[str, Any]]:
+    """Return a cluster with such a gang, and its PodGroup when a session wrote a pod's reason."""
+    made = RecordedCluster()
+    waiting = group("g", min_member=2, minTaskMember={"a": 1, "b": 1})
+    roles = {name: {"volcano.sh/task-spec": name} for name in ("a", "b")}
+    pods = [
+        pod(name, "g", cpu=64, annotations=role, labels={"of": name})
+        for name, role in roles.items()
+    ]
+    made.saw(1, queue("default"), node("n1"), waiting, *pods)
+    message = (
+        "2/2 tasks in gang unschedulable: pod group is not ready, 2 Pending, 2 minAvailable; "
+        f"Pending: 2 Unschedulable. Origin reason is {of}: 0/1 nodes are unavailable: "
+        "1 Insufficient cpu."
+    )
+    told = {"type": "Unschedulable", "status": "True", "transitionID": SESSION, "message": message}
+    status = {"phase": "Inqueue", "conditions": [{**told, "reason": "NotEnoughResources"}]}
+    return made, {**waiting, "status": status}
+
+
+@pytest.mark.parametrize("of", ["a", "b"])
+def test_a_gang_may_have_the_reason_of_any_of_its_pods(tmp_path: Path, of: str) -> None:
+    """Go takes the first of a map, so the one that was recorded is as good as another."""
+    made, written = gang_that_fits_nowhere(of)
+    made.opened(SESSION, OPENED)
+    made.saw(OPENED + 0.1, written, verb="updated")
+    made.closed(SESSION, OPENED + 0.2)
+    made.opened("next", OPENED + 1)  # It took the same one again, so there was nothing to write.
+    made.closed("next", OPENED + 1.2)
+    found = run(made, tmp_path)
+    assert found.differences == ()
+    assert found.conditions.exact == 1
+
+
+def test_a_write_that_the_scheduler_says_it_could_not_make_is_not_missed(tmp_path: Path) -> None:
+    made, _ = gang_that_fits_nowhere("a")
+    made.opened(SESSION, OPENED)
+    made.failed("Failed to update job <ns/g>: connection refused", SESSION, OPENED + 0.1)
+    made.closed(SESSION, OPENED + 0.2)
+    assert run(made, tmp_path).differences == ()
+
+
 def test_phases_and_conditions_are_compared(tmp_path: Path) -> None:
     made = cluster(node("n1"))
     made.saw(2, WAITING)

@@ -119,6 +119,22 @@ def test_a_watch_alone_shows_bindings_by_the_version_that_has_a_node(tmp_path: P
     assert (session.how, session.binds, session.revision) == (HowKnown.INFERRED, 1, 5)
 
 
+def test_a_watch_shows_what_a_logged_session_bound(tmp_path: Path) -> None:
+    """A recorder watches and follows the scheduler's log; an audit log is not needed."""
+    made = cluster()
+    waiting = pod("p", "g")
+    made.saw(2, waiting, pod("q", "g"))
+    made.opened(ONE, 10)
+    made.decided(ONE, "allocate", 10.01, task="ns/p", node="n1")
+    made.decided(ONE, "allocate", 10.02, task="ns/q", node="n1")  # Taken back: it has no node.
+    made.opened(TWO, 11)
+    made.saw(11.1, {**waiting, "spec": {**waiting["spec"], "nodeName": "n1"}}, verb="updated")
+    with made.log(tmp_path / "log.db") as log:
+        first, second = log.sessions()
+    assert [(one.id, one.binds) for one in (first, second)] == [(ONE, 1), (TWO, 0)]
+    assert first.how is HowKnown.LOGGED
+
+
 @pytest.mark.parametrize("number", ["0", "2", "x", "-1", "", "9" * 30])
 def test_an_unknown_number_says_how_many_there_are(tmp_path: Path, number: str) -> None:
     made = cluster()

@@ -11,6 +11,7 @@ from plinian.engine.events import Event, Reference, canonical_json, kind_of_vers
 from plinian.engine.events.payloads import (
     ConfigApplied,
     DecisionLogged,
+    MessageLogged,
     PodBound,
     ProcessStarted,
     ScenarioDeclared,
@@ -89,6 +90,11 @@ class RecordedCluster:
         """Add a decision that the scheduler logged: its task, node, reason."""
         said = DecisionLogged(component="scheduler", verb=verb, session=uid, **about)
         self._logged("decision.logged", said, second)
+
+    def failed(self, message: str, uid: str, second: float) -> None:
+        """Add an error that the scheduler logged in a session."""
+        said = MessageLogged(component="scheduler", severity="E", message=message, session=uid)
+        self._logged("message.logged", said, second)
 
     def bound(self, pod: Document, node: str, second: float, *, actor: str = SCHEDULER) -> None:
         """Add that a pod was bound, and the version of the pod that shows it.

@@ -133,7 +133,13 @@ class Session:
         self.all_rows: Rows = np.arange(len(self.nodes))
         """The rows of all nodes; never changed."""
         self.tasks = snapshot.tasks.copy()
-        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes, behaviours)
+        self.jobs = JobTable(
+            snapshot.jobs,
+            self.tasks,
+            self.nodes,
+            behaviours,
+            choose=lambda job, names: self.chooser.choose("reason", self.jobs.keys[job], names),
+        )
         self.queues = snapshot.queues
         self.quotas = snapshot.quotas
         self.objects = snapshot.objects

@@ -6,7 +6,7 @@ Source: ``pkg/scheduler/api/job_info.go``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import add
 
 from ...kubernetes.objects import PodGroup
@@ -42,13 +42,23 @@ _READY = (*sorted(READY_STATUS), FREE)
 _READY_OR_PIPELINED = (*_PLACED, FREE)
 
 
+Choose = Callable[[int, Sequence[str]], int]
+"""Of a job and names: returns the index of one of them."""
+
+
 class JobTable:
     """Jobs by row; all functions take a row."""
 
     def __init__(
-        self, columns: JobColumns, tasks: TaskTable, nodes: NodeTable, behaviours: Behaviours
+        self,
+        columns: JobColumns,
+        tasks: TaskTable,
+        nodes: NodeTable,
+        behaviours: Behaviours,
+        choose: Choose = lambda _job, _names: 0,
     ) -> None:
-        self._behaviours = behaviours
+        """:param choose: chooses the pod whose reason a gang's message has."""
+        self._behaviours, self._choose = behaviours, choose
         self.info = columns.info
         self.keys = columns.keys
         self.row = columns.row
@@ -353,12 +363,13 @@ class JobTable:
         text = self.job_fit_errors.get(job, "")
         if text:
             return f". Origin reason is: {text}"
-        # `FitError` takes the first of a map (`ji.Tasks`); here it is the first row.
-        for task in self.tasks[job]:
-            errors = self.fit_errors.get(task)
-            if errors is not None:
-                return f". Origin reason is {self._tasks.info[task].name}: {errors.error()}"
-        return ""
+        # `FitError` takes the first of a map (`ji.Tasks`), so any of them; by default the first row.
+        failed = [task for task in self.tasks[job] if task in self.fit_errors]
+        if not failed:
+            return ""
+        names = [self._tasks.info[task].name for task in failed]
+        place = self._choose(job, names) if len(names) > 1 else 0
+        return f". Origin reason is {names[place]}: {self.fit_errors[failed[place]].error()}"
 
     def _checks_roles(self, job: int) -> bool:
         """Return whether roles' minima count: there are some, at most the gang's in sum."""
