@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
+from ..questions.defaults import DEFAULT_RELEASE
 from .answers import write_answer
 from .shell import style
 from .stopping import stopped_by_signals
@@ -38,10 +40,12 @@ def follow_files(
     from ..capture.outbox import Outbox, Room
     from ..capture.recorder import ROOM, StreamRecorder
     from ..capture.recording_summary import summary_of
+    from ..logs.log_index import build_log_index
     from ..render.recording import recorded_lines
     from .moving_recording import shown_moving
 
     room = Room(ROOM)
+    build = partial(build_log_index, place, branch, release=DEFAULT_RELEASE)
     streams = [
         FollowedFile(
             path, Outbox(room), cluster=cluster, now=lambda: time_ns() // 1000, redact=redact
@@ -53,7 +57,7 @@ def follow_files(
         with (
             stopped_by_signals(recorder),
             shown_moving() as show,
-            indexed(place, branch=branch, cluster=lambda: cluster, last=recorder.last),
+            indexed(build, cluster=lambda: cluster, last=recorder.last),
         ):
             recording = recorder.run(show)
     write_answer(summary_of(recording), recorded_lines(recording, style=style()), output)

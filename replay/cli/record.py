@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.fields import Field
 from . import options, serving
 from .answers import write_answer
@@ -206,6 +207,7 @@ def record_until_stopped(
     from ..capture.outbox import Room
     from ..capture.recorded_cluster import ClusterEpochs
     from ..capture.recorder import ROOM, StreamRecorder
+    from ..logs.log_index import build_log_index
     from .recording_site import RecordingSite
 
     logger = serving.logger_of(settings, manner.form, manner.level)
@@ -228,9 +230,8 @@ def record_until_stopped(
         if also.audit is not None:
             ends.callback(also.audit.opened(logger).stop, within=_DOOR_SECONDS)
         show = ends.enter_context(_shown(place, access.server, manner.form, logger))
-        ends.enter_context(
-            indexed(place, branch=branch, cluster=lambda: epochs.cluster, last=recorder.last)
-        )
+        build = partial(build_log_index, place, branch, release=DEFAULT_RELEASE)
+        ends.enter_context(indexed(build, cluster=lambda: epochs.cluster, last=recorder.last))
 
         def noticed(recording: Recording) -> None:
             show(recording)

@@ -1,0 +1,46 @@
+"""What is stored beside a log that grows, so that answers about its end are quick."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...engine.log.store import LogStore
+    from ...engine.volcano.session.behaviours import Behaviours
+    from ..moments.moment import Moment
+
+
+def build_log_index(place: str, branch: str, cluster: str, *, release: str) -> int:
+    """Bring all that is stored beside a log up to its end, and return that position.
+
+    The scheduler's cache is stored for the release that the cluster runs, where answers would
+    otherwise play many events.
+
+    :param place: of the log. :param release: if the cluster names none.
+    :raises LogError: the log cannot be read or written.
+    """
+    # A recorder has this function run by another process, and never loads all this.
+    from ...engine.log import open_log  # noqa: PLC0415
+    from ...engine.volcano.session.history import resolve  # noqa: PLC0415
+    from ..belief.stored_belief import build_beliefs  # noqa: PLC0415
+    from ..truth.truth import build_index  # noqa: PLC0415
+    from .log import Log  # noqa: PLC0415
+    from .scheduler_release import release_at  # noqa: PLC0415
+
+    with open_log(place) as store:
+        last = store.last(branch)
+        build_index(store, branch=branch, cluster=cluster)
+        log = Log(store, branch=branch, cluster=cluster, place=place)
+        moment = log.moment(f"@{last}")
+        running = resolve(release_at(log, moment) or release)
+        if _is_worth_storing(store, moment, running):
+            build_beliefs(store, running, branch=branch, cluster=cluster)
+        return last
+
+
+def _is_worth_storing(store: LogStore, moment: Moment, running: Behaviours) -> bool:
+    """Return whether answers would play many events after the last cache that is stored."""
+    from ..belief.stored_belief import LAST_AFTER, last_stored  # noqa: PLC0415
+
+    window = moment.window(last_stored(store, moment, running))
+    return store.revision_after(window, LAST_AFTER) is not None
