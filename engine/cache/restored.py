@@ -42,6 +42,7 @@ from .stored import (
     StoredNode,
     StoredPanic,
 )
+from .stored_objects import KeptObjects
 
 if TYPE_CHECKING:
     from ..volcano.session.behaviours import Behaviours
@@ -88,15 +89,18 @@ def seen_by_sessions(data: bytes) -> bytes:
     return _ENCODE(without)
 
 
-def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:
+def decode_belief(
+    data: bytes, behaviours: Behaviours, payloads: Payloads, kept: KeptObjects | None = None
+) -> Projector:
     """Return the projector that :func:`.stored.encode_belief` encoded, ready to continue.
 
     :param behaviours: of its release.
+    :param kept: objects whose payloads need not be read.
     :raises LogCorrupt: the bytes cannot be decoded; they must be dropped and rebuilt.
     """
     try:
         stored = _DECODE(zstandard.ZstdDecompressor().decompress(data))
-        return _Reader(stored, behaviours, payloads).projector
+        return _Reader(stored, behaviours, payloads, kept=kept).projector
     except (msgspec.DecodeError, zstandard.ZstdError, LookupError, ValueError) as fault:
         raise LogCorrupt(
             f"a stored belief cannot be read ({fault})",
@@ -115,11 +119,12 @@ class _Reader:
         behaviours: Behaviours,
         payloads: Payloads,
         decoded: Decoded | None = None,
+        kept: KeptObjects | None = None,
     ) -> None:
         self._stored = stored
         self.projector = Projector(behaviours, _options(stored.options))
         self._cache = self.projector.cache
-        self._payloads, self._known = payloads, decoded
+        self._payloads, self._known, self._kept = payloads, decoded, kept
         self._objects = self._found()
         self._begin()
         self._tasks = self._made_tasks()
@@ -160,10 +165,14 @@ class _Reader:
         if self._known is not None:
             yield from (self._known(kind, position) for position in wanted)
             return
+        kept = {} if self._kept is None else self._kept.found(kind, wanted)
         for start in range(0, len(wanted), _AT_ONCE):
             batch = wanted[start : start + _AT_ONCE]
-            read = self._payloads(sorted(batch))
-            yield from (decode_known(kind, read[position]) for position in batch)
+            unread = sorted(position for position in batch if position not in kept)
+            read = self._payloads(unread) if unread else {}
+            for position in batch:
+                found = kept.get(position)
+                yield decode_known(kind, read[position]) if found is None else found
 
     def _object(self, number: int) -> Any:
         return None if number == NOTHING else self._objects[number]

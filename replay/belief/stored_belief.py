@@ -22,6 +22,7 @@ from ...engine.cache.projector import WATCHED, Projector, key_of
 from ...engine.cache.restored import decode_belief
 from ...engine.cache.rules import contents_of
 from ...engine.cache.stored import encode_belief
+from ...engine.cache.stored_objects import KeptObjects, encode_objects
 from ...engine.errors import LogCorrupt
 from ...engine.events import Effect, Reference
 from ...engine.log.store import NO_REVISION, Checkpoint, FoldWindow, LogStore
@@ -40,6 +41,9 @@ CacheBasis = tuple[tuple[str, object], ...]
 
 FIRST_VERSION = 2**30
 """Versions of stored truths are smaller."""
+
+_OBJECTS_VERSION = 2**29
+"""Versions from here on, up to those of beliefs, are of stored objects."""
 
 _FORMAT = 2
 """The version of what is stored beside a projector."""
@@ -226,7 +230,10 @@ def _start(
     """Return the content of a checkpoint, unless later events change what a list deleted."""
     try:
         projector = decode_belief(
-            stored.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
+            stored.belief,
+            behaviours,
+            lambda positions: store.payloads(positions, moment.branch),
+            _kept_objects(store, moment),
         )
     except LogCorrupt:
         return None
@@ -238,6 +245,28 @@ def _start(
     if _came_back(store, moment, projector, checkpoint):
         return None
     return BeliefStart(projector, checkpoint.revision, stored.drift)
+
+
+def _kept_objects(store: LogStore, moment: Moment) -> KeptObjects | None:
+    """Return the objects that are stored beside the beliefs of a log, if there are any."""
+    checkpoint = _stored_objects(store, moment)
+    body = None if checkpoint is None else _verified(checkpoint)
+    try:
+        return None if body is None else KeptObjects(body)
+    except (ValueError, msgspec.DecodeError):
+        return None
+
+
+def _stored_objects(store: LogStore, moment: Moment) -> Checkpoint | None:
+    # Those that were stored last: what an event told stays the same, so those of a later revision
+    # serve as well, if their events are known at the moment.
+    window = FoldWindow(branch=moment.branch, cluster=moment.cluster, known=moment.known)
+    return store.nearest_checkpoint(window, _version_of_objects())
+
+
+def _version_of_objects() -> int:
+    digest = blake3(f"{_FORMAT} {_code()} objects".encode()).digest()
+    return _OBJECTS_VERSION | int.from_bytes(digest[:4]) % _OBJECTS_VERSION
 
 
 def _came_back(
@@ -369,8 +398,10 @@ def build_all(
 
 
 def what_of(version: int) -> str:
-    """Return the content of checkpoints of a version: ``truth`` or ``belief``."""
-    return "belief" if version >= FIRST_VERSION else "truth"
+    """Return the content of checkpoints of a version: ``truth``, ``belief`` or ``objects``."""
+    if version >= FIRST_VERSION:
+        return "belief"
+    return "objects" if version >= _OBJECTS_VERSION else "truth"
 
 
 def _play_on(
@@ -382,7 +413,7 @@ def _play_on(
     projector, history = start.projector, start.drift()
     events = OrderedEvents(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
-    passed = 0
+    passed, is_stored = 0, False
     for until, ordered in events.stretches():
         assert until is not None, "the end has a revision, so each stretch has one"
         for step in ordered:
@@ -396,8 +427,24 @@ def _play_on(
         mark, steered = _placing(clock, steps, until)
         stored = _Kept(mark, steered, encode_belief(projector), _drift(history))
         _put(store, place, until, known, _ENCODE(stored))
+        is_stored = True
         if progress is not None:
             progress(min(known, end.known), end.known)
+    if is_stored:
+        _put_objects(store, end, projector, place, known)
+
+
+def _put_objects(
+    store: LogStore, end: Moment, projector: Projector, place: Checkpoint, known: int
+) -> None:
+    """Store the objects that a projector has at a revision, instead of those of an earlier one."""
+    revision, version = end.revision, _version_of_objects()
+    assert revision is not None, "a stored belief has a revision"
+    before = _stored_objects(store, end)
+    if before is None or before.revision <= revision:
+        store.drop_checkpoints(branch=place.branch, cluster=place.cluster, version=version)
+        beside = msgspec.structs.replace(place, version=version)
+        _put(store, beside, revision, known, encode_objects(projector))
 
 
 def _worth_storing(projector: Projector, passed: int, *, last: bool) -> bool:

@@ -78,7 +78,8 @@ _OF_QUERIES = ("namespace", "name", "uid", "source", "actor", "limit", "newest_f
 class CheckpointInfo(NamedTuple):
     """A stored state: everything known by a position that happened by a revision; size in bytes.
 
-    :param of: ``truth``, or ``belief``: the scheduler's cache of some release.
+    :param of: ``truth``; ``belief``: the scheduler's cache of some release; or ``objects``: those
+        that the last caches hold.
     """
 
     branch: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,14 @@ from plinian.replay.belief import advancing_belief as advancing
 from plinian.replay.belief import stored_belief
 from plinian.replay.belief.belief import belief_at, beliefs_along, beliefs_until, play
 from plinian.replay.belief.logged_drift import drift_at
-from plinian.replay.belief.stored_belief import build_beliefs, is_far, start_of, version_of
+from plinian.replay.belief.stored_belief import (
+    _version_of_objects,
+    build_beliefs,
+    is_far,
+    start_of,
+    version_of,
+    what_of,
+)
 from plinian.replay.ingest.ingest_run import ingest
 from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments import ordered_events
@@ -206,6 +213,60 @@ def test_a_belief_that_is_not_what_was_stored_is_not_believed(log: Log) -> None:
     elsewhere = msgspec.structs.replace(found, revision=found.revision + 1)
     log.store.put_checkpoint(elsewhere)
     assert start_of(log.store, moment, behaviours) is not None
+    assert same(log.store, moment)
+
+
+def objects_rows(log: Log) -> list[int]:
+    """Return the revisions of the objects that are stored beside beliefs."""
+    return [row[2] for row in log.store.checkpoints() if what_of(row[5]) == "objects"]
+
+
+def reads(log: Log, moment: Moment, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return how many payloads are read to open the last belief up to a moment."""
+    read: list[int] = []
+    real = type(log.store).payloads
+
+    def noted(store: Any, positions: Sequence[int], branch: str = "main") -> Any:
+        read.extend(positions)
+        return real(store, positions, branch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(log.store), "payloads", noted)
+        assert start_of(log.store, moment, resolve(RELEASE)) is not None
+    return len(read)
+
+
+def test_objects_are_stored_once_and_their_events_are_not_read(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (stored,) = objects_rows(log)
+    assert stored >= rows(log.store)[-1]
+    whole, some = (log.moment(at) for at in ("end", "rv:1500"))
+    assert reads(log, whole, monkeypatch) <= 3  # what changed between the last belief and the end
+    before = next(row[3] for row in log.store.checkpoints() if what_of(row[5]) == "objects") - 1
+    unknown = msgspec.structs.replace(whole, known=before)
+    counts = [reads(log, moment, monkeypatch) for moment in (some, unknown)]
+    log.store.create_branch("what-if", fork=before)
+    counts.append(reads(log, msgspec.structs.replace(whole, branch="what-if"), monkeypatch))
+    build(log.store, "v1.8.2", until=800)
+    assert objects_rows(log) == [stored]
+    log.store.drop_checkpoints(branch="main", cluster="default", version=_version_of_objects())
+    assert counts[0] < reads(log, some, monkeypatch)
+    # Nothing of what is stored later than what the moment knows is looked at.
+    assert counts[1:] == [reads(log, unknown, monkeypatch)] * 2
+
+
+def test_stored_objects_that_are_torn_are_not_read(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = log.moment("end")
+    window = FoldWindow(branch="main", cluster="default", known=moment.known)
+    found = log.store.nearest_checkpoint(window, _version_of_objects())
+    assert found is not None
+    torn = bytearray(found.data)
+    torn[len(torn) // 2] ^= 1
+    log.store.put_checkpoint(msgspec.structs.replace(found, data=bytes(torn)))
+    assert reads(log, moment, monkeypatch) > 10
     assert same(log.store, moment)
 
 

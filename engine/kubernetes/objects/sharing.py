@@ -9,14 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from sys import intern
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from .metadata import Metadata, Object, OwnerReference, ResourceList
-from .nodes import Node, NodeCondition
-from .pods import Container, ContainerStatus, Pod, PodCondition, PodStatus, Toleration, Volume
-from .volcano import PodGroup
+from .nodes import Node, NodeCondition, NodeStatus
+from .pods import (
+    Container,
+    ContainerStatus,
+    Pod,
+    PodCondition,
+    PodSpec,
+    PodStatus,
+    Toleration,
+    Volume,
+)
+from .volcano import PodGroup, PodGroupSpec, PodGroupStatus
+
+P = TypeVar("P")
 
 _KEPT = 4096
 """Encoded parts of each sort whose decoded form is kept."""
@@ -44,17 +55,27 @@ def forget_shared() -> None:
 def share(item: Object) -> None:
     """Replace parts of an object that was just decoded by equal ones of others."""
     _share_metadata(item.metadata)
-    if isinstance(item, Pod):
-        _share_pod(item)
-    elif isinstance(item, Node):
-        status = item.status
-        _set(status, "allocatable", _amounts(_encoded(status.allocatable)))
-        _set(status, "capacity", _amounts(_encoded(status.capacity)))
-        _set(status, "conditions", _node_conditions(_encoded(status.conditions)))
-    elif isinstance(item, PodGroup):
-        if item.spec.min_resources is not None:
-            _set(item.spec, "min_resources", _amounts(_encoded(item.spec.min_resources)))
-        _intern(item.status.conditions, _OF_CONDITIONS)
+    if isinstance(item, Pod | Node | PodGroup):
+        shared(item.spec)
+        _set(item, "status", shared(item.status))
+
+
+def shared(part: P) -> P:
+    """Return the spec or the status of an object, with parts that equal those of others."""
+    if isinstance(part, PodSpec):
+        _share_pod_spec(part)
+    elif isinstance(part, PodStatus):
+        return cast("P", _status(_encoded(part)))
+    elif isinstance(part, NodeStatus):
+        _set(part, "allocatable", _amounts(_encoded(part.allocatable)))
+        _set(part, "capacity", _amounts(_encoded(part.capacity)))
+        _set(part, "conditions", _node_conditions(_encoded(part.conditions)))
+    elif isinstance(part, PodGroupSpec):
+        if part.min_resources is not None:
+            _set(part, "min_resources", _amounts(_encoded(part.min_resources)))
+    elif isinstance(part, PodGroupStatus):
+        _intern(part.conditions, _OF_CONDITIONS)
+    return part
 
 
 def _share_metadata(metadata: Metadata) -> None:
@@ -66,8 +87,7 @@ def _share_metadata(metadata: Metadata) -> None:
         _set(metadata, "owner_references", _owners(_encoded(metadata.owner_references)))
 
 
-def _share_pod(pod: Pod) -> None:
-    spec = pod.spec
+def _share_pod_spec(spec: PodSpec) -> None:
     _intern((spec,), _OF_PODS)
     _set(spec, "containers", _containers(_encoded(spec.containers)))
     if spec.init_containers:
@@ -78,7 +98,6 @@ def _share_pod(pod: Pod) -> None:
         _set(spec, "volumes", _volumes(_encoded(spec.volumes)))
     _set(spec, "overhead", _amounts(_encoded(spec.overhead)))
     _set(spec, "node_selector", _texts(_encoded(spec.node_selector)))
-    _set(pod, "status", _status(_encoded(pod.status)))
 
 
 def _intern(parts: Iterable[msgspec.Struct], fields: Sequence[str]) -> None:
