@@ -198,6 +198,16 @@ def conf_in_force(text: str, behaviours: Behaviours) -> SchedulerConf:
         return replace(default, errors=(f"Scheduler config {text.strip()} is invalid: {fault}",))
 
 
+def names_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the actions and the plugins that a text names, in order, whatever a release knows.
+
+    :raises ConfInvalid: no release can read it.
+    """
+    read = _read(text)
+    plugins = tuple(plugin["name"] for tier in read["tiers"] for plugin in tier["plugins"])
+    return tuple(name.strip() for name in read["actions"].split(",")), plugins
+
+
 def known_actions(behaviours: Behaviours) -> frozenset[str]:
     """Return the names of the actions that a release has."""
     return _ACTIONS | _GANG_ACTIONS if behaviours.gang_eviction_actions else _ACTIONS

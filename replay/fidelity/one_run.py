@@ -9,7 +9,13 @@ from typing import NamedTuple
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.snapshot import Snapshot
 from ...engine.model.panic import Panic
-from ...engine.session.framework.map_orders import Ascending, MapWalk, RecordedOrders, SeededOrders
+from ...engine.session.framework.map_orders import (
+    Ascending,
+    MapWalk,
+    RecordedOrders,
+    SeededOrders,
+    tasks_on,
+)
 from ...engine.session.framework.process_parts import ProcessState
 from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.session.session_run import SessionInput, run_session
@@ -17,24 +23,23 @@ from ...engine.volcano.conf import SchedulerConf
 from ..recorded.recorded_sessions import RecordedSession
 from .attempts import Attempt, Following, compared
 
-_PREEMPT = "preempt"
-
 
 def recorded_walks(
     session: RecordedSession, cache: SchedulerCache
 ) -> Mapping[MapWalk, tuple[str, ...]]:
-    """Return the nodes on which a session tried to preempt for each pod, in order.
+    """Return what a session came to first: nodes to evict on for each pod, and pods of nodes.
 
     The scheduler logs every pod that it tries as a victim, and for which pod.
     """
     jobs = cache.jobs.values()
     node_of = {task.key: task.node_name for job in jobs for task in job.tasks.values()}
-    nodes_by_walk: dict[MapWalk, dict[str, None]] = {}
-    for preemptor, victim in session.victims.get(_PREEMPT, ()):
-        node = node_of.get(victim)
-        if node:
-            nodes_by_walk.setdefault(MapWalk(_PREEMPT, preemptor), {})[node] = None
-    return {walk: tuple(names) for walk, names in nodes_by_walk.items()}
+    walks: dict[MapWalk, dict[str, None]] = {}
+    for action, tried in session.victims.items():
+        for evictor, victim in tried:
+            if node := node_of.get(victim):
+                walks.setdefault(MapWalk(action, tasks_on(node)), {})[victim] = None
+                walks.setdefault(MapWalk(action, evictor), {})[node] = None
+    return {walk: tuple(names) for walk, names in walks.items()}
 
 
 _ALLOCATE, _BACKFILL = "allocate", "backfill"

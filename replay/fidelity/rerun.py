@@ -283,9 +283,9 @@ class _Confs:
         self._applied = [AppliedConf(None, given)] if given else applied_confs(store, moment)
         self._known: dict[tuple[ConfText, ...], SchedulerConf] = {}
 
-    def at(self, revision: int) -> SchedulerConf:
-        """Return the last configuration by a revision that the release accepts."""
-        confs = tuple(conf.conf for conf in self._applied if conf.is_known(revision))
+    def at(self, revision: int, time: int) -> SchedulerConf:
+        """Return the last configuration by a revision, and its time, that the release accepts."""
+        confs = tuple(conf.conf for conf in self._applied if conf.is_known(revision, time))
         if confs not in self._known:
             self._known[confs] = conf_of(confs, self._behaviours).conf
         return self._known[confs]
@@ -437,7 +437,7 @@ class _Rerun:
         """Run the session on one state after another, until nothing differs."""
         deliveries, session = self._deliveries, plan.recorded
         assert deliveries is not None, "they are kept before a session is run"
-        conf = self._confs.at(plan.nominal)
+        conf = self._confs.at(plan.nominal, session.opened)
         run = OneRun(session, self._cache, conf, self._process, writes_known=plan.writes_known)
         start = deliveries.with_nodes(deliveries.at_revision(plan.nominal), self._handled)
         nearest_run = SessionSearch(deliveries, start, run, self._limits).nearest()

@@ -231,6 +231,69 @@ def test_a_node_that_the_audit_log_leaves_out_is_not_compared(tmp_path: Path) ->
     assert found.bindings.different == 1, "the scheduler's log names the node"
 
 
+NAMES = "priority gang predicates nodeorder"
+LOADED = f"Successfully loaded Scheduler conf, actions: [{{}}], plugins: [{NAMES}]"
+FINISHED = f"Finished loading scheduler config. Final state: actions=[{{}}], plugins=[{NAMES}]"
+
+
+@pytest.mark.parametrize("logged", [LOADED, FINISHED, ""])
+def test_a_configuration_counts_from_when_the_scheduler_read_it(
+    tmp_path: Path, logged: str
+) -> None:
+    """The kubelet writes a changed ConfigMap into the pod up to a minute later."""
+    _, _, tiers = CONF.partition("tiers:")
+    texts = [f'actions: "{actions}"\ntiers:{tiers}' for actions in ("enqueue", "enqueue, allocate")]
+    made = cluster(node("n1"))
+    made.configured(texts[0], 1)
+    made.configured(texts[1], OPENED - 1)
+    made.saw(OPENED - 0.9, WAITING)
+    if logged:
+        made.said(logged.format("enqueue"), OPENED - 0.5)
+        made.said(logged.format("enqueue allocate"), OPENED + 20)
+    made.opened(SESSION, OPENED)
+    made.closed(SESSION, OPENED + 0.1)
+    made.opened("next", OPENED + 30)
+    made.decided("next", "allocate", OPENED + 30, task="ns/p", node="n1")
+    made.bound(WAITING, "n1", OPENED + 30.1)
+    with made.log(tmp_path / "log.db") as log:
+        found = log.fidelity()
+        decided = [log.session(at=f"session:{number}").result.binds for number in (1, 2)]
+    assert found.bindings == Counts(1, 1, 0, 0, 0, 0)
+    assert [len(binds) for binds in decided] == [0 if logged else 1, 1]
+
+
+RECLAIM = """
+actions: "enqueue, allocate, reclaim"
+tiers:
+- plugins:
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: proportion
+"""
+
+
+@pytest.mark.parametrize("on", ["n1", "n2"])
+@pytest.mark.parametrize("victim", ["x", "y"])
+def test_a_victim_may_be_any_that_a_map_has_first(tmp_path: Path, victim: str, on: str) -> None:
+    """`reclaim` goes through maps of nodes and of their pods; the scheduler logs what it tried."""
+    made = RecordedCluster()
+    nodes = [node(name, cpu=4) for name in ("n1", "n2")]
+    made.saw(1, queue("default"), queue("b", weight=1), *nodes)
+    for at in ("n1", "n2"):
+        for name in ("x", "y"):
+            group_name = f"{name}-{at}"
+            made.saw(1, group(group_name, phase="Running", queue="b"))
+            made.saw(1, pod(group_name, group_name, cpu=2, on=at))
+    made.saw(2, group("g"), pod("p", "g", cpu=2))
+    made.opened(SESSION, OPENED)
+    chosen = f"ns/{victim}-{on}"
+    made.decided(SESSION, "reclaim", OPENED + 0.02, task=chosen, reason="ns/p")
+    made.decided(SESSION, "evict", OPENED + 0.02, task=chosen, reason="reclaim")
+    found = run(made, tmp_path, conf=RECLAIM)
+    assert found.evictions == Counts(1, 1, 0, 0, 0, 0)
+
+
 def gang_that_fits_nowhere(of: str) -> tuple[RecordedCluster, dict[str, Any]]:
     """Return a cluster with such a gang, and its PodGroup when a session wrote a pod's reason."""
     made = RecordedCluster()
@@ -268,7 +331,7 @@ def test_a_gang_may_have_the_reason_of_any_of_its_pods(tmp_path: Path, of: str) 
 def test_a_write_that_the_scheduler_says_it_could_not_make_is_not_missed(tmp_path: Path) -> None:
     made, _ = gang_that_fits_nowhere("a")
     made.opened(SESSION, OPENED)
-    made.failed("Failed to update job <ns/g>: connection refused", SESSION, OPENED + 0.1)
+    made.said("Failed to update job <ns/g>: connection refused", OPENED + 0.1, SESSION)
     made.closed(SESSION, OPENED + 0.2)
     assert run(made, tmp_path).differences == ()
 

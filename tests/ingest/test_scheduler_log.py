@@ -276,6 +276,28 @@ class TestTimes:
         events, _ = read(stamped, year=None)
         assert format_time(events[0].observed_at or 0) == "2026-11-21T02:05:14.935324Z"
 
+    @pytest.mark.parametrize(
+        ("stamp", "header", "time"),
+        [
+            # The runtime reads a line some time after it is written.
+            ("2026-11-21T02:05:14.978Z", "1121 02:05:14.935324", "2026-11-21T02:05:14.935324Z"),
+            ("2026-11-21T03:05:14.978+01:00", "1121 07:50:14.93", "2026-11-21T02:05:14.930000Z"),
+            # The process is in a zone of its own, or the year ends in between.
+            ("2026-12-31T20:00:01Z", "0101 01:30:00.5", "2026-12-31T20:00:00.500000Z"),
+            ("2027-01-01T00:00:00.2Z", "1231 23:59:59.9", "2026-12-31T23:59:59.900000Z"),
+            # Two clocks, or a line that was read much later: only when it was read is known.
+            ("2026-11-21T02:05:14.9Z", "1121 02:05:14.95", "2026-11-21T02:05:14.900000Z"),
+            ("2026-11-21T02:12:14.9Z", "1121 02:05:14.95", "2026-11-21T02:12:14.900000Z"),
+            ("2027-01-01T00:00:00.2Z", "0229 23:59:59.9", "2027-01-01T00:00:00.200000Z"),
+        ],
+    )
+    def test_a_line_was_written_when_its_header_says(
+        self, stamp: str, header: str, time: str
+    ) -> None:
+        line = f"{stamp} stderr F I{header.ljust(20, '0')} 1 ".encode() + OPEN
+        events, _ = read(line, year=None)
+        assert format_time(events[0].observed_at or 0) == time
+
     def test_a_day_that_the_year_does_not_have_is_malformed(self) -> None:
         line = b"I0229 00:00:00.100000       1 " + OPEN
         with pytest.raises(EventMalformed, match="no such time"):

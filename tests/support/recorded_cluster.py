@@ -91,10 +91,17 @@ class RecordedCluster:
         said = DecisionLogged(component="scheduler", verb=verb, session=uid, **about)
         self._logged("decision.logged", said, second)
 
-    def failed(self, message: str, uid: str, second: float) -> None:
-        """Add an error that the scheduler logged in a session."""
+    def said(self, message: str, second: float, uid: str = "") -> None:
+        """Add a message that the scheduler logged, in a session or beside one."""
         said = MessageLogged(component="scheduler", severity="E", message=message, session=uid)
         self._logged("message.logged", said, second)
+
+    def configured(self, text: str, second: float) -> None:
+        """Add that the scheduler's ConfigMap got a text."""
+        self.revision += 1
+        applied = canonical_json(ConfigApplied(text=text, configmap="c"))
+        about = Reference("", "ConfigMap", "volcano-system", "c", "c")
+        self._add("config.applied", applied, second, about, revision=self.revision)
 
     def bound(self, pod: Document, node: str, second: float, *, actor: str = SCHEDULER) -> None:
         """Add that a pod was bound, and the version of the pod that shows it.

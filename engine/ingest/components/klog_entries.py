@@ -3,7 +3,8 @@
 A header is ``Lmmdd hh:mm:ss.uuuuuu  pid file.go:line] message``: it has neither year nor zone. The
 year comes from a line of Go's standard logger (``2026/11/21 02:16:16 maxprocs: …`` when a process
 starts), from the time that ``kubectl logs --timestamps`` or a CRI file puts before each line, or
-from an option. The zone is assumed to be UTC, as it is in containers.
+from an option. The zone is assumed to be UTC, as it is in containers; a time before the line tells
+it. That time is when the line was read from the process, which on a busy node is later.
 
 Source: k8s.io/klog/v2 klog.go, formatHeader.
 """
@@ -31,6 +32,12 @@ MAX_TEXT = 2**20
 
 _GO_LOG = re.compile(rb"(\d{4})/(\d\d)/\d\d \d\d:\d\d:\d\d ")
 _HALF_YEAR = 6
+_ZONES = 900 * SECOND_US
+"""What all zones differ by is a multiple of it."""
+
+_READ_LATE = 300 * SECOND_US
+"""The longest time between a line's header and when it was read from the process."""
+
 _PIECE = 2**16
 
 
@@ -112,6 +119,23 @@ class Calendar:
             self._second = self._begin_second(header, line)
             self._written = written
         return self._second + int(header[7])
+
+    def time_before(self, stamp: bytes, header: re.Match[bytes]) -> int:
+        """Return a header's time, if a line has when it was read, with its year, before it.
+
+        :raises ValueError: there is no such time.
+        """
+        read = parse_time(stamp.decode())
+        month = int(header[2])
+        year = int(stamp[:4]) + turn_of_year(int(stamp[5:7]), month)
+        if year != self._year:
+            self.learn(year, month)
+        try:
+            late = (read - self.time(header, 0)) % _ZONES
+        except ValueError:
+            return read
+        # A line is not read before it is written: then the two have different clocks.
+        return read - late if late <= _READ_LATE else read
 
     def _begin_second(self, header: re.Match[bytes], line: int) -> int:
         month = int(header[2])
@@ -250,7 +274,7 @@ def _observed_at(
     try:
         # The time before the line is complete, so no year has to be found for the header.
         if stamp is not None:
-            return parse_time(stamp[1].decode())
+            return calendar.time_before(stamp[1], header)
         return calendar.time(header, line)
     except ValueError as fault:
         context.reject(

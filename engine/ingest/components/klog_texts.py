@@ -104,7 +104,8 @@ ACTION_STARTS: Mapping[bytes, tuple[str, re.Pattern[str]]] = MappingProxyType(
 FLAG = re.compile(r'FLAG: --(?P<name>[^=]+)="(?P<value>.*)"$')
 
 WORTH_KEEPING = re.compile(
-    r"Successfully loaded [Ss]cheduler conf|(?:Starting to|Successfully) dump info in scheduler"
+    r"Successfully loaded [Ss]cheduler conf|Finished loading scheduler config"
+    r"|(?:Starting to|Successfully) dump info in scheduler"
 )
 """Messages of severity I that are stored as ``message.logged``."""
 

@@ -31,6 +31,22 @@ def resolvable_nodes(ssn: Session, task: int) -> Rows:
     return rows if errors is None else rows[~errors.unresolvable_nodes()]
 
 
+def in_walk(ssn: Session, task: int, rows: Rows) -> Rows:
+    """Return nodes in the order in which `reclaim` comes to them for a task.
+
+    They are a map if the session left any out, or were found by several workers at once. Else they
+    are the cache's list, to which several workers add the nodes when the scheduler starts.
+    """
+    if ssn.map_orders.ascending:
+        return rows
+    names = ssn.nodes.names
+
+    def named() -> list[str]:
+        return [names[row] for row in rows.tolist()]
+
+    return rows[ssn.map_order(ssn.task_name(task), len(rows), named)]
+
+
 def would_help(ssn: Session, task: int, node: int, victims: list[int], place: str = "") -> bool:
     """Return whether a task fits a node when the victims are gone; victims may be empty.
 

@@ -23,7 +23,7 @@ from ..nodes.node_selection import NodeSelection, Purpose
 from ..nodes.node_views import NodeViews
 from .eligibility import never_preempts
 from .eviction_details import keep_gate, keep_not_starving, keep_search, keep_votes
-from .eviction_victims import resolvable_nodes, starving_jobs, would_help
+from .eviction_victims import in_walk, resolvable_nodes, starving_jobs, would_help
 
 _EXECUTE = "actions/reclaim.(*Action).Execute"
 
@@ -105,7 +105,8 @@ def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
         begin_trials(ssn, task)
         keep_search(ssn, task, (len(resolvable_nodes(ssn, task)), int(who.sum()), 0))
         keep_votes(ssn, task, "Reclaimable", who)
-    for node in candidates.reclaimed_on(task, resolvable_nodes(ssn, task), who):
+    rows = in_walk(ssn, task, resolvable_nodes(ssn, task))
+    for node in candidates.reclaimed_on(task, rows, who):
         victims = _victims(ssn, views.selection, task, node, candidates.on(node, who))
         if victims is not None and _evict_for(ssn, task, node, victims):
             return True

@@ -18,7 +18,7 @@ from ..nodes.node_selection import Purpose
 from ..nodes.node_views import NodeViews
 from .eligibility import never_preempts
 from .eviction_details import keep_gate, keep_search, keep_votes
-from .eviction_victims import resolvable_nodes, starving_jobs, would_help
+from .eviction_victims import in_walk, resolvable_nodes, starving_jobs, would_help
 
 
 def execute(ssn: Session, views: NodeViews) -> None:
@@ -79,7 +79,7 @@ def _reclaim(ssn: Session, views: NodeViews, statement: Statement, queue: str, t
         begin_trials(ssn, task)
         keep_search(ssn, task, (len(rows), int(who.sum()), 0))
         keep_votes(ssn, task, "Reclaimable", who)
-    for node in candidates.reclaimed_on(task, rows, who):
+    for node in candidates.reclaimed_on(task, in_walk(ssn, task, rows), who):
         victims = voting.reclaimable(ssn, task, candidates.on(node, who))
         if not would_help(ssn, task, node, victims):
             continue

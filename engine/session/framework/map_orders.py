@@ -17,8 +17,15 @@ from ...model.session_tables import Rows
 JOBS, QUEUES, DESERVED = "jobs", "queues", "deserved"
 """What is walked through: starving jobs, their queues, and the queues that divide the cluster.
 
-Else it is the pod, ``ns/name``, for which nodes of equal score are tried.
+Else it is :func:`tasks_on` a node, or the pod, ``ns/name``, for which nodes of equal score are
+tried.
 """
+
+
+def tasks_on(node: str) -> str:
+    """Return what is walked through: the pods of a node, ``ns/name``, as victims."""
+    return f"tasks on {node}"
+
 
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 

@@ -22,6 +22,7 @@ from ...model.session_tables import (
     Rows,
     TaskStatus,
 )
+from ..framework.map_orders import tasks_on
 from ..framework.plugin_registry import EvictableEntry
 from .eviction_trials import keep_short
 
@@ -107,10 +108,17 @@ class EvictionCandidates:
         return who
 
     def on(self, node: int, who: Mask) -> list[int]:
-        """Return the tasks of a node that are selected, in order of name."""
-        placed = self._ssn.nodes.tasks(node)
-        # `node.Tasks` is a map: Volcano offers its tasks to the plugins in random order.
-        return [placed[key][0] for key in sorted(placed) if who.item(placed[key][0])]
+        """Return the tasks of a node that are selected, in order of name.
+
+        `node.Tasks` is a map: Volcano offers its tasks to the plugins in random order, and some of
+        them allow the first ones only.
+        """
+        ssn, placed = self._ssn, self._ssn.nodes.tasks(node)
+        keys = [key for key in sorted(placed) if who.item(placed[key][0])]
+        if len(keys) > 1 and not ssn.map_orders.ascending:
+            walk = ssn.map_order(tasks_on(ssn.nodes.names[node]), len(keys), lambda: keys)
+            keys = [keys[place] for place in walk.tolist()]
+        return [placed[key][0] for key in keys]
 
     def nodes_of(self, who: Mask) -> Mask:
         """Return, by node, whether it has any of these tasks."""
