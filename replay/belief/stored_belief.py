@@ -29,7 +29,7 @@ from ...engine.log.store import NO_REVISION, Checkpoint, FoldWindow, LogStore
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
-from ..moments.later_events import has_later_event
+from ..moments.later_events import has_earlier_event, has_later_event
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering
@@ -287,14 +287,12 @@ def _came_back(
                 continue
             item = stores.get(reference.kind, key_of(reference))
             if item is None or item.uid != reference.uid:
-                then = msgspec.structs.replace(moment, known=until)
-                if _was_deleted_or_changed(store, then, reference):
+                then = msgspec.structs.replace(
+                    moment, known=until, revision=checkpoint.revision, time=None
+                )
+                if has_earlier_event(store, then, reference):
                     return True
     return False
-
-
-def _was_deleted_or_changed(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    return has_later_event(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
 
 
 def _looked_for(store: LogStore, moment: Moment, checkpoint: Checkpoint) -> tuple[int, int]:

@@ -40,7 +40,9 @@ def build_log_index(place: str, branch: str, cluster: str, *, release: str) -> i
 
 def _is_worth_storing(store: LogStore, moment: Moment, running: Behaviours) -> bool:
     """Return whether answers would play many events after the last cache that is stored."""
-    from ..belief.stored_belief import LAST_AFTER, last_stored  # noqa: PLC0415
+    from ..belief.stored_belief import last_stored  # noqa: PLC0415
+    from ..moments.ordered_events import STRETCH  # noqa: PLC0415
 
+    # Half a second of playing. A stored cache of a large cluster takes a fifth of what these do.
     window = moment.window(last_stored(store, moment, running))
-    return store.revision_after(window, LAST_AFTER) is not None
+    return store.revision_after(window, STRETCH) is not None

@@ -1,4 +1,4 @@
-"""Whether something happened to an object after a moment."""
+"""Whether something happened to an object after a moment, or by then."""
 
 from __future__ import annotations
 
@@ -18,6 +18,20 @@ def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bo
     # Such a moment has all that is known by its position, and nothing is later.
     if moment.revision is None:
         return False
+    return _is_shown(store, moment, reference, (moment.revision + 1, None))
+
+
+def has_earlier_event(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    """Return whether there is a version or deletion of an object up to a moment's revision.
+
+    Only events up to the moment's position count.
+    """
+    return _is_shown(store, moment, reference, (None, moment.revision))
+
+
+def _is_shown(
+    store: LogStore, moment: Moment, reference: Reference, revisions: tuple[int | None, int | None]
+) -> bool:
     query = Query(
         branch=moment.branch,
         cluster=moment.cluster,
@@ -26,6 +40,6 @@ def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bo
         namespace=reference.namespace,
         name=reference.name,
         uid=reference.uid,
-        revisions=(moment.revision + 1, None),
+        revisions=revisions,
     )
     return any(KINDS[recorded.event.kind].effect in SHOWING for recorded in store.read(query))

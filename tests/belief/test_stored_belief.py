@@ -341,6 +341,24 @@ def test_what_a_list_took_away_and_came_back_is_not_believed_gone(tmp_path: Path
         assert sorted(cache.nodes) == ["x1", "x2"]
 
 
+def test_an_object_that_came_after_what_is_stored_makes_nothing_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came too late to be in the stored belief, and before the last look for such objects."""
+    names = [*[f"x{number}" for number in range(30)], "late", "late"]
+    events = events_of([("updated", about) for about in _nodes(*names)])
+    with open_log(tmp_path / "log.db", create=True) as store:
+        store.append(events[:30])
+        build(store)
+        stored = rows(store)
+        monkeypatch.setattr(stored_belief, "LAST_AFTER", 1000)
+        store.append(events[30:31])
+        build(store)
+        assert rows(store) == stored, "one event is not worth another belief"
+        store.append(events[31:])
+        assert same(store, moment_at(store, None))
+
+
 def _nodes(*names: str) -> list[dict[str, Any]]:
     return [node(name) for name in names]
 

@@ -16,10 +16,11 @@ from clusters import initial_end, pod, watched
 from plinian.engine.errors import UsageError
 from plinian.engine.log import open_log
 from plinian.engine.state.facts import VERSION
-from plinian.replay.belief.stored_belief import LAST_AFTER, what_of
+from plinian.replay.belief.stored_belief import what_of
 from plinian.replay.capture.index_builder import Build, IndexBuilder, indexed
 from plinian.replay.ingest.ingest_run import ingest_at
 from plinian.replay.logs.log_index import build_log_index
+from plinian.replay.moments.ordered_events import STRETCH
 
 PATIENCE = 300.0
 
@@ -85,7 +86,7 @@ def test_a_cache_is_stored_once_there_is_much_to_play(tmp_path: Path) -> None:
     appended(place, 10, pods=5)
     assert kept(place)("default") == last(place)
     assert "belief" not in stored()
-    appended(place, 1000, pods=LAST_AFTER)
+    appended(place, 1000, pods=STRETCH)
     kept(place)("default")
     assert "belief" in stored()
 
