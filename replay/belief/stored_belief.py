@@ -24,7 +24,7 @@ from ...engine.cache.rules import contents_of
 from ...engine.cache.stored import encode_belief
 from ...engine.cache.stored_objects import KeptObjects, encode_objects
 from ...engine.errors import LogCorrupt
-from ...engine.events import Effect, Reference
+from ...engine.events import Effect
 from ...engine.log.store import NO_REVISION, Checkpoint, FoldWindow, LogStore
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Clock
