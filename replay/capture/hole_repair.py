@@ -93,6 +93,8 @@ class _HoleRepair:
         self._after, self._most = after, most
         self._requests = 0
         self._lines: dict[tuple[int, str], bytes] = {}
+        # Versions as the server showed them, so that none is asked for twice.
+        self._shown: dict[ObjectVersion, bytes] = {}
 
     def result(self) -> Repair:
         """Return what was found."""
@@ -178,31 +180,36 @@ class _HoleRepair:
 
     def _version(self, about: ObjectVersion, revision: int) -> ObjectVersion | None:
         """Return which version of an object there was at a revision; None if there was none."""
-        line = self._line(about, revision)
+        if self._requests >= self._most:
+            raise _Spent
+        self._requests += 1
+        namespace = about.namespace or self._namespace
+        line = object_at(self._access, self._served, namespace, about.name, revision)
         if line is None:
             return None
         metadata = _metadata(line)
         if metadata.get("uid") != about.uid:  # Another object of its name.
             return None
-        return about._replace(revision=int(metadata["resourceVersion"]))
+        version = about._replace(revision=int(metadata["resourceVersion"]))
+        self._shown[version] = line
+        return version
 
-    def _line(self, about: ObjectVersion, revision: int) -> bytes | None:
-        if self._requests >= self._most:
-            raise _Spent
-        self._requests += 1
-        namespace = about.namespace or self._namespace
-        return object_at(self._access, self._served, namespace, about.name, revision)
+    def _line(self, version: ObjectVersion) -> bytes | None:
+        """Return the line of a version; it is asked for unless it was shown before."""
+        if version not in self._shown:
+            self._version(version, version.revision)
+        return self._shown.get(version)
 
     def _see(self, version: ObjectVersion, change: str) -> None:
-        line = self._line(version, version.revision)
-        if line is not None and _metadata(line).get("uid") == version.uid:
+        line = self._line(version)
+        if line is not None:
             watched = msgspec.json.decode(line, type=_Watched)
             watched.type = change
             self._lines[version.revision, version.uid] = msgspec.json.encode(watched) + b"\n"
 
     def _delete(self, last: ObjectVersion, revision: int) -> None:
         """See a deletion: the last version of an object, with the revision at which it went."""
-        line = self._line(last, last.revision)
+        line = self._line(last)
         if line is None:
             return
         document = msgspec.json.decode(line)["object"]

@@ -166,6 +166,22 @@ def test_a_repair_stops_at_its_bound() -> None:
     assert found.run.coverage.gap(PAIR, found.begin + 1) is not None
 
 
+def test_each_version_is_asked_for_once() -> None:
+    def many(store: ApiStore) -> None:
+        for _ in range(480):
+            store.change(POD, "a")
+        store.elsewhere(1000)
+        store.delete(POD, "b")
+
+    found = holed(many)
+    assert found.report is not None
+    assert found.report.unseen == Unseen.SHORT_LIVED
+    assert [change for change in found.changes if not found.is_known(change)] == []
+    bisection = (1480).bit_length()
+    # Two lists, one request a version, and where b went with its last version.
+    assert found.report.requests <= 2 + 480 + bisection + 1
+
+
 @pytest.mark.parametrize("length", [240, 260, 400, 497])
 def test_a_hole_of_middle_length_is_followed_back_as_a_longer_one_is(length: int) -> None:
     """Each revision takes a list, and each change one more request."""
