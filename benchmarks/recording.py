@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from time import time_ns
 
 import msgspec
 
 from plinian.engine.log import open_log
+from plinian.engine.log.wall_clock import micros_now
 from plinian.replay.capture.outbox import Room
 from plinian.replay.capture.recorded_cluster import RecordOptions, cluster_streams
 from plinian.replay.capture.recorded_kinds import recorded_kinds
@@ -80,9 +80,7 @@ def run(folder: Path, *, scale: float) -> list[Result]:
     options, room = RecordOptions(kinds=("pods",)), Room(ROOM)
     with open_log(str(folder / "recorded.db"), create=True) as store:
         streams: list[RecordedStream] = [
-            *cluster_streams(
-                store, _Server(lines, made), options, room, now=lambda: time_ns() // 1000
-            )
+            *cluster_streams(store, _Server(lines, made), options, room, now=micros_now)
         ]
         made.append(StreamRecorder(store, streams, room))
         with clock() as recorded:

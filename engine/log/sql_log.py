@@ -37,17 +37,13 @@ from .store import (
     SourceInfo,
     VerifyReport,
 )
+from .wall_clock import micros_now
 
 if TYPE_CHECKING:
     from .verify import Progress
 
 _LONG = 60.0
 """Seconds after which a follower looks for new events without a notification."""
-
-
-def wall_clock() -> int:
-    """Return the time in microseconds since 1970 UTC."""
-    return time.time_ns() // 1000
 
 
 def _silent(_: str) -> None:
@@ -66,7 +62,7 @@ class SqlLog:
         self,
         database: Database,
         *,
-        clock: Callable[[], int] = wall_clock,
+        clock: Callable[[], int] = micros_now,
         lift: Upcast = upcast,
         remark: Callable[[str], None] | None = None,
     ) -> None:

@@ -32,9 +32,8 @@ def follow_files(
     place: str, paths: Sequence[str], *, cluster: str, branch: str, redact: bool, output: str
 ) -> None:
     """Append what files have, and what is written to them from now on."""
-    from time import time_ns
-
     from ...engine.log import open_log
+    from ...engine.log.wall_clock import micros_now
     from ..capture.followed_file import FollowedFile
     from ..capture.index_builder import indexed
     from ..capture.outbox import Outbox, Room
@@ -47,9 +46,7 @@ def follow_files(
     room = Room(ROOM)
     build = partial(build_log_index, place, branch, release=DEFAULT_RELEASE)
     streams = [
-        FollowedFile(
-            path, Outbox(room), cluster=cluster, now=lambda: time_ns() // 1000, redact=redact
-        )
+        FollowedFile(path, Outbox(room), cluster=cluster, now=micros_now, redact=redact)
         for path in dict.fromkeys(paths)
     ]
     with open_log(place, create=True) as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic, time_ns
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from .shell import shown_zone, shows_progress
@@ -42,6 +42,7 @@ def moving_table() -> Iterator[Callable[[Recording], None]]:
     from rich.live import Live
     from rich.text import Text
 
+    from ...engine.log.wall_clock import micros_now
     from ..render.recording import recording_lines
     from ..render.tables import Style
 
@@ -56,7 +57,7 @@ def moving_table() -> Iterator[Callable[[Recording], None]]:
             style = Style(width=console.width, zone=shown_zone())
             lines = recording_lines(
                 recording,
-                now=time_ns() // 1000,
+                now=micros_now(),
                 rates=rates.of(recording),
                 style=style,
                 height=console.height,

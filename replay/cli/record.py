@@ -200,9 +200,8 @@ def record_until_stopped(
 
     :param settings: they name the log.
     """
-    from time import time_ns
-
     from ...engine.log import open_log
+    from ...engine.log.wall_clock import micros_now
     from ..capture.index_builder import indexed
     from ..capture.outbox import Room
     from ..capture.recorded_cluster import ClusterEpochs
@@ -213,11 +212,8 @@ def record_until_stopped(
     logger = serving.logger_of(settings, manner.form, manner.level)
     room, place, branch = Room(ROOM), settings.place, chosen.branch
 
-    def now() -> int:
-        return time_ns() // 1000
-
     with open_log(place, create=True) as store, ExitStack() as ends:
-        made = partial(_streams, store, access, chosen, room, also, now)
+        made = partial(_streams, store, access, chosen, room, also, micros_now)
         epochs = ClusterEpochs(store.clusters(), chosen.cluster, made)
         recorder = StreamRecorder(
             store, epochs.streams(), room, branch=branch, renewed=epochs.renewed

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from time import time_ns
 from typing import Protocol
 
 from starlette.applications import Starlette
@@ -17,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ...engine.log.wall_clock import micros_now
 from ..capture.readiness import unready
 from ..capture.recorder import Recording
 from .guard import Guard
@@ -37,7 +37,7 @@ class Server(Protocol):
 
 
 def recorder_routes(
-    look: Callable[[], Recording], now: Callable[[], int] = lambda: time_ns() // 1000
+    look: Callable[[], Recording], now: Callable[[], int] = micros_now
 ) -> Sequence[BaseRoute]:
     """Return the routes of a recorder.
 

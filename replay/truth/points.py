@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from time import time_ns
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -30,6 +29,7 @@ from ...engine.errors import PointMalformed, PointTooEarly, PointUnknown, UsageE
 from ...engine.events.epochs import only_epochs
 from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
 from ...engine.log.store import MAIN, LogStore
+from ...engine.log.wall_clock import micros_now
 from ..moments.log_clock import clock_of, span_of_end, span_of_read
 from ..moments.moment import Moment
 from ..moments.slices import refuse_earlier
@@ -207,7 +207,8 @@ def _time_named(text: str, first: int, last: int, zone: Zone) -> tuple[int, str]
     """
     try:
         if text == "now":
-            return time_ns() // 1000, f"now is {format_time(time_ns() // 1000)}"
+            now = micros_now()
+            return now, f"now is {format_time(now)}"
         if text.startswith("-"):
             return _before(last, parse_duration(text[1:])), ""
         if (ago := _AGO.fullmatch(text)) is not None:

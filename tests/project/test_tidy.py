@@ -142,6 +142,11 @@ def test_the_root_holds_what_is_listed_and_nothing_else() -> None:
     assert {path.partition("/")[0] for path in files()} == ROOT_HOLDS
 
 
+def test_one_module_reads_the_clock_of_the_machine_in_microseconds() -> None:
+    reading = {str(source.path) for source in sources() if "time_ns() // 1000" in source.text}
+    assert reading - {"tests/project/test_tidy.py"} == {"engine/log/wall_clock.py"}
+
+
 def test_the_law_reads_a_tree_that_is_there() -> None:
     """A check of no files would pass for ever."""
     modules = {source.module for source in sources()}

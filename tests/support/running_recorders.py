@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from plinian.engine.log import LogStore
+from plinian.engine.log.wall_clock import micros_now
 from plinian.replay.capture.cluster_access import Access
 from plinian.replay.capture.commit_writer import CommitPace
 from plinian.replay.capture.outbox import Room
@@ -34,9 +35,7 @@ class RunningRecorder:
         self, store: LogStore, access: Access, options: RecordOptions, *, room: int = 2**26
     ) -> None:
         shared = Room(room)
-        streams = cluster_streams(
-            store, access, options, shared, now=lambda: time.time_ns() // 1000, pace=QUICK
-        )
+        streams = cluster_streams(store, access, options, shared, now=micros_now, pace=QUICK)
         self.recorder = StreamRecorder(
             store, streams, shared, branch=options.branch, commits=AT_ONCE
         )

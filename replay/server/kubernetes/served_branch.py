@@ -8,7 +8,6 @@ that no write changes.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from secrets import choice
@@ -19,6 +18,7 @@ from starlette.responses import Response
 
 from ....engine.errors import LogError, PositionConflict
 from ....engine.kubernetes.resources import GroupKind
+from ....engine.log.wall_clock import micros_now
 from ..fault_answers import report
 from ..settings import ServerSettings
 from .read.cluster_state import ClusterState, KeptStates, View
@@ -45,11 +45,6 @@ _SUFFIX_LENGTH = 5
 _CHANGED = "the branch was read again: list again"
 
 
-def wall_clock() -> int:
-    """Return the time in microseconds since 1970 UTC."""
-    return time.time_ns() // 1000
-
-
 class Branch(Watching):
     """The objects of a branch; start it in the event loop, and stop it at the end.
 
@@ -57,7 +52,7 @@ class Branch(Watching):
     :param clock: returns the time, in microseconds since 1970.
     """
 
-    def __init__(self, settings: ServerSettings, clock: Callable[[], int] = wall_clock) -> None:
+    def __init__(self, settings: ServerSettings, clock: Callable[[], int] = micros_now) -> None:
         super().__init__("branch", settings, read_only=False)
         self._clock = clock
         self._kept = KeptStates()

@@ -1,0 +1,10 @@
+"""The clock of the machine, in the unit of a log. The core reads none: it is told what is now."""
+
+from __future__ import annotations
+
+from time import time_ns
+
+
+def micros_now() -> int:
+    """Return the time in microseconds since 1970 UTC."""
+    return time_ns() // 1000
