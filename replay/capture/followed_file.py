@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import BinaryIO, cast
@@ -19,7 +19,7 @@ from ...engine.kubernetes.units import month_of, year_of
 from .event_taker import EventTaker
 from .growing_file import GrowingFile
 from .hole_repair import EpochFell
-from .outbox import Outbox
+from .outbox import Outbox, Room
 from .stream_state import StreamPhase, StreamState
 
 FOLLOWED = ("audit-log", "klog", "watch-stream")
@@ -143,10 +143,37 @@ def _opened(path: str) -> BinaryIO:
     return cast("BinaryIO", io.FileIO(path))
 
 
+def followed_files(
+    paths: Mapping[str, Sequence[str]],
+    room: Room,
+    *,
+    cluster: str,
+    now: Callable[[], int],
+    redact: bool = False,
+) -> list[FollowedFile]:
+    """Return what follows files; one that is named twice is read once.
+
+    :param paths: by component, ``scheduler`` or ``controllers``; by ``""`` where the name of a
+        file says enough. :param room: what may wait to be stored.
+    """
+    return [
+        FollowedFile(
+            path,
+            Outbox(room),
+            cluster=cluster,
+            now=now,
+            redact=redact,
+            source=component_source(path, component),
+        )
+        for component, of_component in paths.items()
+        for path in dict.fromkeys(of_component)
+    ]
+
+
 def component_source(path: str, component: str) -> str:
     """Return the name of a component's log in events; readers know the component by it.
 
-    :param component: ``scheduler`` or ``controllers``.
+    :param component: ``scheduler`` or ``controllers``; empty if the name of the file says enough.
     """
     name = "standard input" if path == STDIN else printable(path)
     known = component[:5] in name.rpartition("/")[2].lower()

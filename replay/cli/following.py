@@ -34,9 +34,9 @@ def follow_files(
     """Append what files have, and what is written to them from now on."""
     from ...engine.log import open_log
     from ...engine.log.wall_clock import micros_now
-    from ..capture.followed_file import FollowedFile
+    from ..capture.followed_file import followed_files
     from ..capture.index_builder import indexed
-    from ..capture.outbox import Outbox, Room
+    from ..capture.outbox import Room
     from ..capture.recorder import ROOM, StreamRecorder
     from ..capture.recording_summary import summary_of
     from ..logs.log_index import build_log_index
@@ -45,10 +45,7 @@ def follow_files(
 
     room = Room(ROOM)
     build = partial(build_log_index, place, branch, release=DEFAULT_RELEASE)
-    streams = [
-        FollowedFile(path, Outbox(room), cluster=cluster, now=micros_now, redact=redact)
-        for path in dict.fromkeys(paths)
-    ]
+    streams = followed_files({"": paths}, room, cluster=cluster, now=micros_now, redact=redact)
     with open_log(place, create=True) as store:
         recorder = StreamRecorder(store, streams, room, branch=branch)
         with (

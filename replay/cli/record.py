@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ...engine.log import LogStore
     from ..capture.cluster_access import ClusterAccess
-    from ..capture.followed_file import FollowedFile
     from ..capture.outbox import Room
     from ..capture.recorded_cluster import RecordOptions
     from ..capture.recorder import RecordedStream, Recording
@@ -253,6 +252,7 @@ def _streams(
 
     from ..capture.audit_inbox import SOURCE as AUDIT
     from ..capture.audit_losses import AuditLosses
+    from ..capture.followed_file import followed_files
     from ..capture.recorded_cluster import cluster_streams
 
     chosen = msgspec.structs.replace(chosen, cluster=cluster)
@@ -260,34 +260,11 @@ def _streams(
     seen = None if also.audit is None else losses.watched
     streams: list[RecordedStream] = [
         *cluster_streams(store, access, chosen, room, now=now, seen=seen),
-        *_followed(also.logs, room, chosen, now),
+        *followed_files(also.logs, room, cluster=cluster, now=now, redact=chosen.redact),
     ]
     if also.audit is not None:
         streams.append(also.audit.inbox(room, chosen, losses, now))
     return streams
-
-
-def _followed(
-    followed: Mapping[str, Sequence[str]],
-    room: Room,
-    chosen: RecordOptions,
-    now: Callable[[], int],
-) -> list[FollowedFile]:
-    from ..capture.followed_file import FollowedFile, component_source
-    from ..capture.outbox import Outbox
-
-    return [
-        FollowedFile(
-            path,
-            Outbox(room),
-            cluster=chosen.cluster,
-            now=now,
-            redact=chosen.redact,
-            source=component_source(path, component),
-        )
-        for component, paths in followed.items()
-        for path in paths
-    ]
 
 
 def _seconds(text: str) -> float:

@@ -14,8 +14,8 @@ from plinian.engine.errors import FormatUnknown
 from plinian.engine.log import MAIN, open_log
 from plinian.engine.log.store import Query
 from plinian.replay.capture.commit_writer import CommitPace
-from plinian.replay.capture.followed_file import FollowedFile, component_source
-from plinian.replay.capture.outbox import Outbox, Room
+from plinian.replay.capture.followed_file import component_source, followed_files
+from plinian.replay.capture.outbox import Room
 from plinian.replay.capture.recorder import ROOM, StreamRecorder
 from plinian.replay.demo import copy_inputs
 from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
@@ -40,10 +40,8 @@ class Following:
 
     def __init__(self, place: Path, paths: list[Path]) -> None:
         self._place, room = place, Room(ROOM)
-        self.files = [
-            FollowedFile(str(path), Outbox(room), cluster="default", now=lambda: NOW)
-            for path in paths
-        ]
+        named = {"": list(map(str, paths))}
+        self.files = followed_files(named, room, cluster="default", now=lambda: NOW)
         self.fault: BaseException | None = None
         self._recorder: StreamRecorder | None = None
         self._room = room
@@ -211,3 +209,9 @@ def test_the_name_of_an_input_says_which_component_wrote_it(
     path: str, component: str, source: str
 ) -> None:
     assert component_source(path, component) == source
+
+
+def test_a_file_that_is_named_twice_is_followed_once() -> None:
+    named = {"scheduler": ["a.log", "a.log"], "": ["b.log"]}
+    made = followed_files(named, Room(ROOM), cluster="default", now=lambda: NOW)
+    assert [each.source for each in made] == ["a.log (scheduler)", "b.log"]
