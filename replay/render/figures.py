@@ -156,28 +156,33 @@ def _remarks(summary: IngestSummary) -> Iterator[str]:
 
 def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield what a log holds: range, times, inputs, coverage by kind, and what it lacks."""
-    pairs = [
+    pairs = Section(list(_pairs(status_pairs(status), style)))
+    return block_lines([pairs, *status_sections(status)], style=style)
+
+
+def status_pairs(status: Status) -> list[tuple[str, str]]:
+    """Return the names and values that stand above all of a log's status."""
+    return [
         ("cluster", status.cluster),
         ("events", f"{status.events}, the log ends at @{status.last}"),
         ("revisions", _reach("rv:", status.first_revision, status.last_revision)),
         ("releases", ", ".join(f"{r.component} {r.version}" for r in status.releases) or NONE),
         ("configurations", ", ".join(status.configurations) or NONE),
     ]
-    known = _coverage(status)
-    whole = "A scenario is complete: all kinds are known at all revisions."
-    parts: list[list[Block]] = [
-        [*_pairs(pairs, style)],
-        [TerminalLine("TIMES"), *_times(status)],
-        [table_of(_INPUTS, status.inputs)],
-        [whole if status.whole else known],
-    ]
+
+
+def status_sections(status: Status) -> Iterator[Section]:
+    """Yield times, inputs, coverage by kind, the streams of recorders, and what would help."""
+    yield Section([TerminalLine("TIMES"), *map(Sentence, _times(status))], "Times")
+    yield Section([table_of(_INPUTS, status.inputs)], "Inputs")
+    whole = Sentence("A scenario is complete: all kinds are known at all revisions.")
+    yield Section([whole if status.whole else _coverage(status)], "Known completely")
     if status.streams:
-        parts.append(
-            [TerminalLine("STREAMS"), table_of(_STREAMS, status.streams), *_stream_holes(status)]
-        )
+        streams = table_of(_STREAMS, status.streams)
+        yield Section([TerminalLine("STREAMS"), streams, *_stream_holes(status)], "Streams")
     if status.advice:
-        parts.append([TerminalLine("WHAT WOULD HELP"), *map(Sentence, status.advice)])
-    return block_lines(map(Section, parts), style=style)
+        advice: list[Block] = [TerminalLine("WHAT WOULD HELP"), *map(Sentence, status.advice)]
+        yield Section(advice, "What would help")
 
 
 def _times(status: Status) -> Iterator[str]:

@@ -31,6 +31,7 @@ PATHS = (
     "check",
     "behaviours",
     "races",
+    "status",
     "help",
 )
 """The pages that every log has, beside the timeline."""

@@ -23,6 +23,7 @@ from .races import races
 from .session import session
 from .sessions import sessions
 from .shares import shares
+from .status import status
 from .timeline import timeline
 from .what_if import what_if
 from .why import why
@@ -30,7 +31,7 @@ from .why import why
 _NAMED: Sequence[Page] = (
     *(overview, timeline, jobs, queues, shares, nodes, *over_time.PAGES),
     *(why, path, blame, sessions, session, compare),
-    *(difference, what_if, check, behaviours, races, help_page),
+    *(difference, what_if, check, behaviours, races, status, help_page),
 )
 
 PAGES: Sequence[Page] = (*_NAMED, find_among(_NAMED), one_object)
