@@ -22,7 +22,7 @@ from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
 from .event_columns import Int64s, distinct, pack_table, unpack_table
 
-CLOCK_VERSION = 8
+CLOCK_VERSION = 9
 """Version of the rules for building clocks; stored clocks of another version are not read."""
 
 BLOCK_ROWS = 32_768

@@ -72,7 +72,8 @@ def floors_of(
     """Return lower bounds of revisions from decisions.
 
     For a version whose time is known to within a minute, the first decision in its bounds counts.
-    An input is not used if one of its decisions is later than its effect: its clock is ahead.
+    An input is not used if one of its decisions is later than its effect: its clock is ahead. If a
+    later pod of the name has that effect as well, the decision may be about that one.
 
     :param shown: by mark, the versions that are the first of their pod to show it, and the indices
         of their revisions.
@@ -84,6 +85,7 @@ def floors_of(
     within: dict[int, tuple[int, str]] = {}
     ahead: dict[str, list[int]] = {}
     for mark, versions in shown.items():
+        last = _last_of_names(versions, bounds)
         for pod, place in versions:
             low, high = int(bounds.earliest[place]), int(bounds.latest[place])
             if low == NO_TIME or high == EVER or high - low > _WIDEST_US:
@@ -93,9 +95,9 @@ def floors_of(
             # be of it.
             near = [line for line in about if low - _WIDEST_US <= line[0] <= high + _WIDEST_US]
             at, source = min(near, default=(low, ""))
-            if at > high:
+            if at > high and at > last[pod.namespace, pod.name]:
                 ahead.setdefault(source, []).append(at - high)
-            elif at > low:
+            elif low < at <= high:
                 within[place] = at, source
     used = sorted((place, at) for place, (at, source) in within.items() if source not in ahead)
     return DecisionFloors(
@@ -106,3 +108,14 @@ def floors_of(
             for name, amounts in sorted(ahead.items())
         ),
     )
+
+
+def _last_of_names(
+    versions: Iterable[tuple[Reference, int]], bounds: Bounds
+) -> Mapping[tuple[str, str], int]:
+    """Return by namespace and name the latest time that one of its versions may have."""
+    last: dict[tuple[str, str], int] = {}
+    for pod, place in versions:
+        name = (pod.namespace, pod.name)
+        last[name] = max(last.get(name, NO_TIME), int(bounds.latest[place]))
+    return last

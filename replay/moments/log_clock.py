@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 
 from ...engine.errors import DerivedDamaged
@@ -164,7 +165,10 @@ def clock_remarks(store: LogStore, *, branch: str, cluster: str) -> list[str]:
     sources = [source for remark in remarks for source in (remark.source, remark.other)]
     names = store.symbols([source for source in sources if source >= 0])
     shown = {symbol: without_folders(name) for symbol, name in names.items()}
-    return [remark.text(shown) for remark in remarks]
+    named = (
+        msgspec.structs.replace(remark, name=without_folders(remark.name)) for remark in remarks
+    )
+    return [remark.text(shown) for remark in named]
 
 
 def _build(

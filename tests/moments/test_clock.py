@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 import pytest
 
 import plinian
+from clusters import initial_end, pod, watched
+from plinian.engine.events import Event, Reference, canonical_json
+from plinian.engine.events.payloads import DecisionLogged
 from plinian.engine.kubernetes.units import format_time, parse_time
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.ingest.ingest_run import ingest_at
-from plinian.replay.moments.log_clock import clock_of, store_clock
+from plinian.replay.moments.log_clock import clock_of, clock_remarks, store_clock
 from plinian.replay.truth.truth import build_index
 
 RECORDING = files("plinian.replay") / "recordings" / "quickstart"
@@ -191,3 +194,26 @@ def test_a_deletion_is_one_line_of_history_with_its_actor(whole: str) -> None:
         assert all(one.actor and one.time is not None for one in gone)
         node = [o for o in log.history("node/node-4").happenings if o.kind == "node.deleted"]
         assert [one.actor for one in node] == ["kubernetes-admin"]
+
+
+def test_a_remark_names_an_input_without_its_folders(tmp_path: Path) -> None:
+    """A log of a scheduler whose clock is ahead by half a minute, under a folder of a person."""
+    created = {"creationTimestamp": "2026-05-28T20:26:40Z"}
+    bound = pod("a", 12, **created)
+    bound["spec"]["nodeName"] = "n1"
+    lines = watched(("ADDED", pod("a", 10, **created)), initial_end(11), ("MODIFIED", bound))
+    (tmp_path / "watch.jsonl").write_bytes(lines)
+    (tmp_path / "watch.recv").write_text("1780000000\n1780000001\n1780000002\n", "utf-8")
+    told = Event(
+        kind="decision.logged",
+        reference=Reference("", "Pod", "default", "a"),
+        payload=canonical_json(DecisionLogged(component="scheduler", verb="allocate", task="a")),
+        earliest=1_780_000_032_000_000,
+        latest=1_780_000_032_000_000,
+        source="/home/alice/scheduler.log (scheduler)",
+    )
+    ingest_at(tmp_path / "log.db", [str(tmp_path / "watch.jsonl")])
+    with open_log(tmp_path / "log.db") as store:
+        store.append([told])
+        (remark,) = clock_remarks(store, branch="main", cluster="default")
+    assert remark.startswith("scheduler.log (scheduler): 1 time contradicts")

@@ -67,6 +67,22 @@ def test_a_log_whose_clock_is_ahead_is_reported_and_not_used() -> None:
     ]
 
 
+def test_a_line_about_a_later_pod_of_the_name_contradicts_nothing() -> None:
+    """The first pod was bound by a line that is lost, or marked by a controller without one."""
+    later = Reference("", "Pod", "ml", "bert-0", "later")
+    versions = {VersionMark.BOUND: [(POD, 0), (later, 1)]}
+    found = floors_of([line(50.5)], versions, bounds((10, 11), (50, 51)))
+    assert found.remarks == ()
+    assert found.places.tolist() == [1]
+
+
+def test_a_line_after_all_pods_of_the_name_contradicts() -> None:
+    later = Reference("", "Pod", "ml", "bert-0", "later")
+    versions = {VersionMark.BOUND: [(POD, 0), (later, 1)]}
+    found = floors_of([line(52.5)], versions, bounds((10, 11), (50, 51)))
+    assert [remark.count for remark in found.remarks] == [2]
+
+
 @pytest.mark.parametrize(
     ("verb", "mark"),
     [
