@@ -110,10 +110,12 @@ def checked(settings: ServerSettings) -> ServerSettings:
     """Return settings that are safe to serve with.
 
     :raises UsageError: other machines reach the address, and neither a token nor certificates of
-        clients protect it; or what is to be written is no branch, or its past.
+        clients protect it; or the address has a port; or what is to be written is no branch, or
+        its past.
     """
     if settings.writable:
         _check_writable(settings)
+    _check_address(settings.address)
     # Without a token any program on this machine may ask, but none of another.
     if is_loopback(settings.address) or settings.is_protected:
         return settings
@@ -122,6 +124,16 @@ def checked(settings: ServerSettings) -> ServerSettings:
         now="give a token with --token-file FILE, or accept only clients with a certificate by "
         "--tls-client-ca FILE, or listen on 127.0.0.1",
     )
+
+
+def _check_address(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    # An address of IPv6 has colons itself, and brackets where a port follows.
+    if port.isdecimal() and (host.endswith("]") or (host and ":" not in host)):
+        raise UsageError(
+            f"{address} is an address with a port",
+            now=f"give the port apart: --listen {host.strip('[]')} --port {port}",
+        )
 
 
 def _check_writable(settings: ServerSettings) -> None:

@@ -163,3 +163,12 @@ def test_other_machines_read_a_log_only_with_a_token(tmp_path: Path) -> None:
         done = run(*words, "--kubeconfig", str(cluster.kubeconfig(tmp_path)))
     assert done.returncode == 2
     assert "no token protects the log" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "host"), [("127.0.0.1:9", "127.0.0.1"), ("a:9", "a"), ("[::1]:9", "::1")]
+)
+def test_an_address_with_a_port_is_refused_as_that(tmp_path: Path, address: str, host: str) -> None:
+    done = run("serve", "--listen", address, "--log", str(tmp_path / "log.db"))
+    assert done.returncode == 2
+    assert f"--listen {host} --port 9" in done.stderr
