@@ -227,14 +227,14 @@ _INPUTS: Sequence[TextColumn[Input]] = (
 
 _STREAMS: Sequence[TextColumn[FollowedStream]] = (
     TextColumn("STREAM", lambda one: one.stream, shorten=True),
-    TextColumn("UP TO", lambda one: NONE if one.revision is None else f"rv:{one.revision}"),
-    TextColumn("HEARD", lambda one: NONE if one.heard is None else format_time(one.heard)),
+    TextColumn("HOLES", lambda one: str(len(one.holes)) if one.holes else "-", keep=True),
     TextColumn(
         "BEFORE THE END",
         lambda one: NONE if one.silent_us is None else format_age(one.silent_us),
         keep=True,
     ),
-    TextColumn("HOLES", lambda one: str(len(one.holes)) if one.holes else "-", keep=True),
+    TextColumn("UP TO", lambda one: NONE if one.revision is None else f"rv:{one.revision}"),
+    TextColumn("HEARD", lambda one: NONE if one.heard is None else format_time(one.heard)),
 )
 
 

@@ -22,7 +22,7 @@ from plinian.replay.ingest.ingest_run import ingest_at
 from plinian.replay.logs.log_index import build_log_index
 from plinian.replay.moments.ordered_events import STRETCH
 
-PATIENCE = 300.0
+PATIENCE = 900.0
 
 
 def appended(place: Path, revision: int, pods: int = 1) -> None:
