@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from ...engine.errors import InputError
 from ...engine.ingest.audit.audit_log import FORMAT
@@ -36,7 +37,8 @@ _LOOK = 5.0
 class AuditInbox(threading.Thread):
     """Takes batches from the threads of a server, and stores those that were kept on disk.
 
-    :param spool: the folder of batches that are not in the log yet; another run stores them.
+    :param spool: the folder of batches that are not in the log yet; another run stores them, as of
+        the epoch in which they came.
     :param now: microseconds since 1970. :param losses: what watches show is compared there.
     """
 
@@ -107,17 +109,17 @@ class AuditInbox(threading.Thread):
             self._keep(body)
             self._wake.set()
             return
-        stored = self._take(body)
+        stored = self._take(body, self._cluster)
         if not stored.wait(ANSWER_SECONDS):
             # It will be committed. If not, because this process ends, the next run does it.
             self._underway[self._place_of(body)] = stored
             self._keep(body)
             self._wake.set()
 
-    def _take(self, body: bytes) -> threading.Event:
+    def _take(self, body: bytes, cluster: str) -> threading.Event:
         """Put the events of a batch into the outbox; return what is set when they are stored."""
         with self._lock:
-            context = Context(source=SOURCE, cluster=self._cluster, skip_malformed=True)
+            context = Context(source=SOURCE, cluster=cluster, skip_malformed=True)
             for event in FORMAT.events(io.BytesIO(body), context):
                 self._taker.take(event, context)
             context.spans = []  # Nothing shows that no record is missing.
@@ -136,7 +138,9 @@ class AuditInbox(threading.Thread):
         partial.replace(path)
 
     def _place_of(self, body: bytes) -> Path:
-        return self._spool / f"{hashlib.blake2b(body, digest_size=16).hexdigest()}{_SUFFIX}"
+        """Return where a batch is kept; the name of the file says of which cluster it is."""
+        digest = hashlib.blake2b(body, digest_size=16).hexdigest()
+        return self._spool / f"{digest}-{_in_file_name(self._cluster)}{_SUFFIX}"
 
     def _kept(self) -> Iterator[Path]:
         if self._spool.is_dir():
@@ -144,8 +148,17 @@ class AuditInbox(threading.Thread):
 
     def _store_kept(self, path: Path) -> None:
         """Store a batch from disk, unless that is underway; remove it once it is in the log."""
-        stored = self._underway.pop(path, None) or self._take(path.read_bytes())
+        stored = self._underway.pop(path, None)
+        if stored is None:
+            # Version 0.1.0 kept batches without a cluster.
+            cluster = unquote(path.stem.partition("-")[2]) or self._cluster
+            stored = self._take(path.read_bytes(), cluster)
         while not stored.wait(0.2):
             if self._halt.is_set():
                 return
         path.unlink(missing_ok=True)
+
+
+def _in_file_name(cluster: str) -> str:
+    """Return a name of a cluster without what no file may have; letters of all scripts stay."""
+    return "".join(quote(each, safe="") if each.isascii() else each for each in cluster)

@@ -94,7 +94,8 @@ class AuditLosses:
 
     def _change(self, event: Event) -> _Change | None:
         kind = event.kind
-        if event.revision is None or kind.endswith(_READ):
+        # A batch that was kept on disk may be of an epoch that ended.
+        if event.cluster != self._cluster or event.revision is None or kind.endswith(_READ):
             return None
         if KINDS[kind].effect not in _COMPARED:
             return None

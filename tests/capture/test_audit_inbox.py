@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 
 from plinian.engine.errors import InputError
+from plinian.engine.events.epochs import next_epoch
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
 from plinian.replay.capture import audit_inbox
@@ -29,9 +31,9 @@ PACE = CommitPace(held=0.0, soon=0.0, late=0.0)
 class Receiving:
     """An inbox with the recorder that stores what it takes."""
 
-    def __init__(self, place: Path, spool: Path, size: int = ROOM) -> None:
-        room = Room(size)
-        self.inbox = AuditInbox(Outbox(room), room, spool, cluster="default", now=lambda: 1)
+    def __init__(self, place: Path, spool: Path, cluster: str = "default") -> None:
+        room = Room(ROOM)
+        self.inbox = AuditInbox(Outbox(room), room, spool, cluster=cluster, now=lambda: 1)
         self._begun = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(place, room))
         self._thread.start()
@@ -146,6 +148,40 @@ def test_a_batch_that_has_no_room_waits_on_disk(batches: list[bytes], tmp_path: 
     inbox.accept(batches[0])
     (kept,) = spool.iterdir()
     assert kept.read_bytes() == batches[0]
+
+
+@pytest.mark.parametrize("cluster", ["prod", "a/b:c-d", "..", "100%2F", "生产集群" * 10])
+def test_a_batch_on_disk_belongs_to_the_epoch_in_which_it_came(
+    batches: list[bytes], cluster: str, tmp_path: Path
+) -> None:
+    place, spool, room = tmp_path / "log.db", tmp_path / "spool", Room(ROOM)
+    ended = AuditInbox(Outbox(room), room, spool, cluster=cluster, now=lambda: 1)
+    ended.stop()
+    ended.accept(batches[0])
+    receiving = Receiving(place, spool, cluster=next_epoch(cluster))
+    while list(spool.iterdir()):
+        assert receiving.inbox.crash is None
+    receiving.inbox.accept(batches[0])
+    receiving.end()
+    with open_log(place) as store:
+        found = Counter(recorded.event.cluster for recorded in store.read(Query()))
+    assert set(found) == {cluster, next_epoch(cluster)}
+    assert len(set(found.values())) == 1
+
+
+def test_a_batch_on_disk_without_a_cluster_belongs_to_the_one_that_is_recorded(
+    batches: list[bytes], tmp_path: Path
+) -> None:
+    """Version 0.1.0 kept them so."""
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    (spool / "0123.json").write_bytes(batches[0])
+    receiving = Receiving(tmp_path / "log.db", spool, cluster="prod")
+    while list(spool.iterdir()):
+        assert receiving.inbox.crash is None
+    receiving.end()
+    with open_log(tmp_path / "log.db") as store:
+        assert {recorded.event.cluster for recorded in store.read(Query())} == {"prod"}
 
 
 def test_a_batch_after_the_end_is_on_disk(batches: list[bytes], tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ from plinian.engine.events.payloads import AuditLacked
 from plinian.replay.capture.audit_losses import AuditLosses
 
 
-def change(revision: int | None, kind: str = "pod.updated") -> Event:
+def change(revision: int | None, kind: str = "pod.updated", cluster: str = "c") -> Event:
     noun = "Pod" if kind.startswith("pod") else "Queue"
-    return Event(kind=kind, reference=Reference("", noun), payload=b"{}", revision=revision)
+    return Event(
+        kind=kind, reference=Reference("", noun), payload=b"{}", revision=revision, cluster=cluster
+    )
 
 
 class Compared:
@@ -62,6 +64,14 @@ def test_kinds_that_are_not_recorded_and_what_was_before_are_no_losses() -> None
     compared.losses.watched(change(12, "pod.observed"))
     compared.losses.watched(change(None, "watch.followed"))
     assert compared.found(100) == []
+
+
+def test_a_record_of_an_epoch_that_ended_says_nothing_of_this_one() -> None:
+    compared = Compared()
+    compared.losses.recorded(change(10))
+    compared.losses.watched(change(11))
+    compared.losses.recorded(change(11, cluster="before"))
+    assert compared.found(100) == [("Pod", 1, 11, 11)]
 
 
 @given(
