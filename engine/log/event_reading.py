@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
 
 import msgspec
 
@@ -80,7 +81,7 @@ class EventReader:
         for part in reversed(parts) if query.newest_first else parts:
             for rows in self._pages(part, query, filters):
                 taken = rows if left is None else rows[:left]
-                yield from self._recorded(taken, part)
+                yield from self._recorded(taken, part, bare=query.bare)
                 if left is not None:
                     left -= len(taken)
                     if left <= 0:
@@ -292,7 +293,7 @@ class EventReader:
             terms.add(f"({either})", *(number for pair in pairs for number in pair))
         return terms.sql(), terms.parameters
 
-    def _recorded(self, rows: Sequence[Row], part: Segment) -> Iterator[Recorded]:
+    def _recorded(self, rows: Sequence[Row], part: Segment, *, bare: bool) -> Iterator[Recorded]:
         if not rows:
             return
         objects = self._names.objects(row[5] for row in rows)
@@ -300,7 +301,9 @@ class EventReader:
             number for row in rows for number in (row[6], row[7], row[9]) if number is not None
         )
         times = self._times(part, min(rows[0][0], rows[-1][0]), max(rows[0][0], rows[-1][0]))
-        payloads = self._stored.at(part.branch_id, [row[0] for row in rows])
+        payloads: Iterable[bytes] = repeat(b"", len(rows))
+        if not bare:
+            payloads = self._stored.at(part.branch_id, [row[0] for row in rows])
         for row, payload in zip(rows, payloads, strict=True):
             position = row[0]
             try:
@@ -330,7 +333,7 @@ class EventReader:
                 position=position,
                 branch=part.branch,
                 recorded_at=times(position),
-                event=self._upcast(event),
+                event=event if bare else self._upcast(event),
             )
 
     def _times(self, part: Segment, low: int, high: int) -> Callable[[int], int]:

@@ -79,6 +79,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     :param about_kinds: only events about a whole kind (a list, a watch), not about an object.
     :param newest_first: in falling order of position.
     :param positions: only these; the other fields are then ignored.
+    :param bare: events without their payloads, which are left empty: much quicker to read.
     """
 
     branch: str = MAIN
@@ -98,6 +99,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     newest_first: bool = False
     positions: tuple[int, ...] = ()
     limit: int | None = None
+    bare: bool = False
 
 
 class FoldWindow(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from ...engine.model.job import JobInfo
 from ...engine.model.node import NodeInfo
 from ...engine.model.resource import Resource
 from ...engine.model.task_status import TaskStatus
-from ...engine.session.framework.trace import Trace, TraceStep
+from ...engine.session.framework.trace import StepOutcome, Trace, TraceStep
 from ...engine.state.log_coverage import Pair
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
@@ -135,6 +135,16 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         return by_node
 
     @cached_property
+    def placings(self) -> Sequence[TraceStep]:
+        """Return the steps that place pods, and those that take back what was placed."""
+        return [
+            step
+            for step in self.trace.steps
+            if step.action in PLACING
+            and (step.what in _TAKING or step.outcome is StepOutcome.TAKEN_BACK)
+        ]
+
+    @cached_property
     def last_placing(self) -> Mapping[tuple[str, tuple[str, ...]], TraceStep]:
         """Return the last step of an action that places, by what was done and about what."""
         return {
@@ -165,6 +175,11 @@ class Run(msgspec.Struct, frozen=True, dict=True):
             places[job_of(pod)].append(place)
         places.pop("", None)  # Of pods without a node, or without a PodGroup.
         return places
+
+    @cached_property
+    def _job_specs(self) -> dict[str, Mapping[str, Any]]:
+        """Return the specs of jobs that were read: several sentences ask of one."""
+        return {}
 
     @cached_property
     def _pods(self) -> Sequence[Pod]:
@@ -231,7 +246,10 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         owner = None if group is None else group.metadata.controller
         if group is None or owner is None or not owner.api_version.startswith(JOB[0]):
             return {}
-        return {} if self.job_specs is None else self.job_specs(f"{group.namespace}/{owner.name}")
+        name, specs = f"{group.namespace}/{owner.name}", self._job_specs
+        if name not in specs:
+            specs[name] = {} if self.job_specs is None else self.job_specs(name)
+        return specs[name]
 
     def title(self, key: str) -> str:
         """Return what people call a PodGroup: the job that it belongs to, or itself."""

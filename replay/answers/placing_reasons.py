@@ -41,7 +41,6 @@ REASONS = 2
 NO_NODE = "no-node"
 PIPELINE, DISCARD = "pipeline", "discard"
 """Steps of a trace: a node is kept for a pod, and what was planned is taken back."""
-_PLACED = ("allocate", PIPELINE)
 
 
 def placed(run: Run, pod: str) -> Placement | None:
@@ -166,13 +165,13 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
 def overused(run: Run, queue: str, own: str) -> Blocked | None:
     """Return why a queue's jobs are passed over: it is over its share."""
     # allocate asks again before each job of the queue: the last vote kept the rest waiting.
-    steps = [step for step in run.steps(queue, OVERUSED) if step.action in PLACING]
-    if not steps or steps[-1].outcome is not StepOutcome.OVERUSED or not run.has_nodes:
+    last = run.last_placing.get((OVERUSED, (queue,)))
+    if last is None or last.outcome is not StepOutcome.OVERUSED or not run.has_nodes:
         return None
-    check = run.detail(QueueCheck, OVERUSED, queue, steps[-1].action)
+    check = run.detail(QueueCheck, OVERUSED, queue, last.action)
     if check is None:
-        return refusal(run, steps[-1], queue)
-    return full_queue(run, check, steps[-1].action, OVERUSED, own)
+        return refusal(run, last, queue)
+    return full_queue(run, check, last.action, OVERUSED, own)
 
 
 def places(run: Run, key: str) -> list[dict[str, str]]:
@@ -184,12 +183,10 @@ def places(run: Run, key: str) -> list[dict[str, str]]:
     waiting = set(run.waiting_pods(key))
     planned: list[tuple[str, str]] = []
     tries = []
-    for step in run.trace.steps:
-        if step.action not in PLACING:
-            continue
-        if step.what in _PLACED:
+    for step in run.placings:
+        if step.outcome is not StepOutcome.TAKEN_BACK:
             planned += [(pod, step.named) for pod in step.about]
-        elif step.outcome is StepOutcome.TAKEN_BACK:
+        else:
             tries.append({pod: node for pod, node in planned if pod in waiting})
             del planned[max(0, len(planned) - step.many) :]
     tries.append({pod: node for pod, node in planned if pod in waiting})

@@ -196,6 +196,8 @@ class _Check:
     def _walked(self, progress: Progress | None) -> LogWalk:
         """Walk to the end: from a stored cache if that gives the same, else from the begin."""
         task, actors = self._task, self._actors()
+        if task.single and not self._checked:
+            return self._begun(actors, None)  # There is nothing to look at on the way.
         if task.single:
             for begin in begins(self._log, task.end, task.behaviours, self._known, self._checked):
                 walk = self._walk(actors, progress, begin)
@@ -219,16 +221,7 @@ class _Check:
     def _walk(
         self, actors: dict[int, str], progress: Progress | None, begin: CheckBegin | None
     ) -> LogWalk:
-        task, end = self._task, self._task.end
-        walk = LogWalk(
-            task.behaviours,
-            self._checked,
-            self._known,
-            self._clock,
-            actors=actors,
-            settle=task.settle,
-            begin=begin,
-        )
+        end, walk = self._task.end, self._begun(actors, begin)
         after = NO_REVISION if begin is None else begin.revision
         # No scheduler watches Jobs, but invariants look at the owners of PodGroups.
         events = OrderedEvents(self._log.store, end, after, more=(JOB,))
@@ -236,6 +229,18 @@ class _Check:
             events, end, SessionsOnTheWay(self._session_revisions(), self._session), progress
         )
         return walk
+
+    def _begun(self, actors: dict[int, str], begin: CheckBegin | None) -> LogWalk:
+        """Return a walk that has not yet followed any event."""
+        return LogWalk(
+            self._task.behaviours,
+            self._checked,
+            self._known,
+            self._clock,
+            actors=actors,
+            settle=self._task.settle,
+            begin=begin,
+        )
 
     def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
         if not self._task.single:

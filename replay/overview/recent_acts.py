@@ -223,24 +223,27 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _query(log: Log, before: Moment, after: Moment, kinds: tuple[str, ...]) -> Query:
+def _query(
+    log: Log, before: Moment, after: Moment, kinds: tuple[str, ...], *, bare: bool = False
+) -> Query:
     return Query(
         branch=after.branch,
         cluster=after.cluster,
         kinds=kinds,
+        bare=bare,
         **bounds(log, before, after, None),
     )
 
 
 def _of_events(log: Log, before: Moment, after: Moment) -> Iterator[Deed]:
-    query = _query(log, before, after, (*_VERBS, *_PROCESSES))
+    # What was done to an object does not depend on what the object is like.
+    query = _query(log, before, after, (*_VERBS,), bare=True)
     for event in attributed_events(log.store, after, query):
-        if event.event.kind in _VERBS:
-            verb = _VERBS[event.event.kind]
-            sort = DeedSort.EVICTION if event.event.kind == "pod.evicted" else DeedSort.OTHER
-            yield Deed(event.actor, verb, event.event.reference, event.span, event.position, sort)
-        else:
-            yield _of_process(event)
+        verb = _VERBS[event.event.kind]
+        sort = DeedSort.EVICTION if event.event.kind == "pod.evicted" else DeedSort.OTHER
+        yield Deed(event.actor, verb, event.event.reference, event.span, event.position, sort)
+    query = _query(log, before, after, (*_PROCESSES,))
+    yield from map(_of_process, attributed_events(log.store, after, query))
 
 
 def _of_process(event: AttributedEvent) -> Deed:

@@ -44,6 +44,17 @@ class TestAppending:
         log.append(events)
         assert [recorded.event for recorded in log.read(Query())] == events
 
+    def test_bare_events_lack_their_payloads_alone(self, log: LogStore) -> None:
+        log.append([*pods(5, 6), bound("web-0", "node-1", at=9), message("no number")])
+        for query in (Query(), Query(kinds=("pod.*",), newest_first=True), Query(positions=(1, 4))):
+            without = [
+                msgspec.structs.replace(
+                    recorded, event=msgspec.structs.replace(recorded.event, payload=b"")
+                )
+                for recorded in log.read(query)
+            ]
+            assert [*log.read(msgspec.structs.replace(query, bare=True))] == without
+
     def test_positions_are_one_two_three_over_batches(self, log: LogStore) -> None:
         first = log.append(pods(1, 2, 3))
         second = log.append(pods(4, 5))

@@ -102,3 +102,17 @@ def _jobs_at_the_begin(log: Log) -> dict[str, Any]:
     view = ClusterView(begin.projector)
     begin.fill(view, {})
     return dict(view.owners.jobs)
+
+
+def test_where_nothing_can_be_checked_no_event_is_looked_at(
+    recorded: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Iterator[Any]:
+        raise AssertionError("a cache is opened, or the log is walked through")
+
+    monkeypatch.setattr(task, "begins", fail)
+    monkeypatch.setattr(task, "OrderedEvents", fail)
+    asked = CheckTask(end=recorded.moment("end"), behaviours=HOW, single=True, ids=("I-19",))
+    report = check(recorded, asked)
+    assert [left_out.invariant.id for left_out in report.not_checked] == ["I-19"]
+    assert (report.violations, report.sessions) == ((), 0)
