@@ -18,6 +18,7 @@ from ...engine.invariants.view import ClusterView, SessionView
 from ...engine.invariants.violation_timeline import SETTLE_US, Breach, HappeningPlace, has_settled
 from ...engine.kubernetes.units import parse_duration
 from ...engine.log.store import NO_REVISION, Query
+from ...engine.session.framework.session_outcome import SessionResult
 from ...engine.state.clock import TimeSpan
 from ...engine.volcano.session.behaviours import Behaviours
 from ..lint.findings import FindingSubject
@@ -71,6 +72,7 @@ class CheckTask(NamedTuple):
     :param conf: a configuration of the scheduler instead of the log's.
     :param dated: at a single moment: find since when each violation holds; without it, since when
         is the last change of its objects at the latest, and less of the log is read.
+    :param session: what the session of a single moment decides, with its steps, if it was run.
     """
 
     end: Moment
@@ -81,6 +83,7 @@ class CheckTask(NamedTuple):
     settle: int = SETTLE_US
     conf: ConfText | None = None
     dated: bool = True
+    session: SessionResult | None = None
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
@@ -350,7 +353,8 @@ class _Check:
     def _session(self, revision: int, view: ClusterView) -> SessionView:
         task = self._task
         moment = task.end if task.single else at_revision(task.end, revision)
-        return session_view(self._log, moment, task.behaviours, view.cache, task.conf)
+        ran = task.session if task.single else None
+        return session_view(self._log, moment, task.behaviours, view.cache, conf=task.conf, ran=ran)
 
     def _actors(self) -> dict[int, str]:
         """Return who deleted PodGroups, by position of the deletion."""

@@ -34,8 +34,13 @@ class _ShortTrace(Trace):
 
     def keep(self, step: TraceStep) -> None:
         """Keep a step that an invariant reads."""
-        if step.action == "enqueue" or step.what in _PLANS:
+        if _is_read(step):
             super().keep(step)
+
+
+def _is_read(step: TraceStep) -> bool:
+    """Return whether an invariant reads a step."""
+    return step.action == "enqueue" or step.what in _PLANS
 
 
 class _FirstName:
@@ -61,16 +66,31 @@ class _LastName:
 
 
 class CheckedSession:
-    """The session of a moment; it can be run once more, with one thing changed."""
+    """The session of a moment; it can be run once more, with one thing changed.
 
-    def __init__(self, scene: SessionInputs, behaviours: Behaviours, cache: SchedulerCache) -> None:
+    :param ran: what it decided, with its steps, if it was run already.
+    """
+
+    def __init__(
+        self,
+        scene: SessionInputs,
+        behaviours: Behaviours,
+        cache: SchedulerCache,
+        ran: SessionResult | None = None,
+    ) -> None:
         self._scene, self._behaviours, self._cache = scene, behaviours, cache
-        self._first = _FirstName()
+        self._ran, self._first = ran, _FirstName()
         self._last: SessionResult | None = None
         self._without: dict[str, SessionResult] = {}
 
     def result(self) -> SessionResult:
-        """Run the session."""
+        """Return what the session decides, with the steps that invariants read."""
+        if self._ran is None:
+            return self._run()
+        steps = [step for step in self._ran.trace if _is_read(step)]
+        return msgspec.structs.replace(self._ran, trace=steps)
+
+    def _run(self) -> SessionResult:
         chance = TieBreaking(self._first)
         return session_in(
             self._scene, self._behaviours, self._cache, into=_ShortTrace(), chance=chance
@@ -78,6 +98,8 @@ class CheckedSession:
 
     def with_last_names(self) -> SessionResult | None:
         """Take the last of equal nodes instead of the first; None if there was no choice."""
+        if self._ran is not None:  # Nobody noted then whether there was a choice.
+            self._ran = self._run()
         if self._first.asked and self._last is None:
             self._last = self._again(TieBreaking(_LastName()))
         return self._last
@@ -113,14 +135,17 @@ def session_view(
     moment: Moment,
     behaviours: Behaviours,
     cache: SchedulerCache,
+    *,
     conf: ConfText | None = None,
+    ran: SessionResult | None = None,
 ) -> SessionView:
     """Run a session at a moment, and return what invariants look at.
 
     :param conf: a configuration instead of the log's.
+    :param ran: what the session decided, with its steps, if it was run already.
     """
     scene = scene_at(log, moment, conf)
-    run = CheckedSession(scene, behaviours, cache)
+    run = CheckedSession(scene, behaviours, cache, ran)
     result = run.result()
     in_force = conf_of(scene.confs, behaviours).conf
     names = frozenset(option.name for tier in in_force.tiers for option in tier)

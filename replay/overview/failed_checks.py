@@ -8,6 +8,7 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.drift.drift import CacheComparison
 from ...engine.errors import PlinianError
 from ...engine.volcano.session.history import resolve
+from ..answers.answering_session import Run
 from ..invariants.check_task import CheckTask, check
 from ..lint.findings import FindingSeverity
 from ..lint.known_background import background_at
@@ -26,15 +27,13 @@ FailedChecks = tuple[list[Problem], tuple[str, ...]]
 """Problems, and what was not checked, as sentences."""
 
 
-def failed_checks(
-    log: Log, task: OverviewTask, cache: SchedulerCache, commands: MomentCommands
-) -> FailedChecks:
+def failed_checks(log: Log, task: OverviewTask, run: Run, commands: MomentCommands) -> FailedChecks:
     """Return what checks find at a moment, and what they could not look at.
 
-    :param cache: the scheduler's at the moment.
+    :param run: the session of the moment.
     """
-    violations, not_checked = _violations(log, task, commands)
-    problems = [*violations, *_drift(cache, task, commands)]
+    violations, not_checked = _violations(log, task, run, commands)
+    problems = [*violations, *_drift(run.cache, task, commands)]
     count = sum(len(log.truth(task.moment).names(*kind)) for kind in TYPES)
     if count > MOST_LINTED:
         not_checked.append(f"lint of {count:,} objects: ask {_lint_command(task, commands)}")
@@ -48,12 +47,18 @@ def failed_checks(
 
 
 def _violations(
-    log: Log, task: OverviewTask, commands: MomentCommands
+    log: Log, task: OverviewTask, run: Run, commands: MomentCommands
 ) -> tuple[list[Problem], list[str]]:
-    behaviours = resolve(task.release)
     report = check(
         log,
-        CheckTask(end=task.moment, behaviours=behaviours, single=True, conf=task.conf, dated=False),
+        CheckTask(
+            end=task.moment,
+            behaviours=resolve(task.release),
+            single=True,
+            conf=task.conf,
+            dated=False,
+            session=run.answer.result,
+        ),
     )
     problems = []
     for breach in report.violations:

@@ -50,7 +50,7 @@ def overview_at(log: Log, task: OverviewTask, progress: Progress | None = None) 
         *queue_problems(log, run, truth, commands),
     ]
     tell(2, _PARTS)
-    found, not_checked = failed_checks(log, task, run.cache, commands)
+    found, not_checked = failed_checks(log, task, run, commands)
     problems += found
     tell(3, _PARTS)
     before = shortly_before(log, moment, task.recent)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import msgspec
 import pytest
 from answer_worlds import Document, log_of
 
 from plinian.engine.session.actions import ACTIONS
+from plinian.engine.session.framework.session_outcome import SessionResult
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.answers.why import why_at
+from plinian.replay.belief.belief import belief_at
+from plinian.replay.invariants.check_task import CheckTask, check
+from plinian.replay.invariants.checked_sessions import CheckedSession
 from plinian.replay.overview.overview import overview_at
 from plinian.replay.overview.overview_task import OverviewTask
+from plinian.replay.overview.waiting_jobs import waiting_at
+from plinian.replay.sessions.session_answer import scene_at
 from sessions import document, group, node, pod, queue
 
 RELEASES = ("v1.8.0", "v1.12.1", "v1.13.0", "v1.15.1")
@@ -113,3 +122,32 @@ def test_every_object_has_an_answer_whatever_the_cluster(seed: int, tmp_path: Pa
         overview = overview_at(log, OverviewTask(moment=log.moment("end"), release=release))
     assert asked
     assert overview.sentence
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_check_finds_in_the_session_of_an_overview_what_it_finds_in_its_own(
+    seed: int, tmp_path: Path
+) -> None:
+    random = Random(seed)
+    conf, documents = conf_of(random), cluster_of(random)
+    behaviours = resolve(random.choice(RELEASES))
+    with log_of(tmp_path, conf, *documents) as log:
+        moment = log.moment("end")
+        ran = waiting_at(log, moment, behaviours.release).run.answer.result
+        scene, cache = scene_at(log, moment), belief_at(log.store, moment, behaviours)
+        given, own = (CheckedSession(scene, behaviours, cache, each) for each in (ran, None))
+        seen = [_seen(each.result()) for each in (given, own)]
+        assert seen[0] == seen[1]
+        lasts = [each.with_last_names() for each in (given, own)]
+        assert [last and last.binds for last in lasts] == [lasts[1] and lasts[1].binds] * 2
+        asked = CheckTask(end=moment, behaviours=behaviours, single=True)
+        assert check(log, asked._replace(session=ran)).document == check(log, asked).document
+
+
+def _seen(result: SessionResult) -> dict[str, Any]:
+    """Return all of a result but what the process keeps: its caches never change a decision."""
+    seen = msgspec.structs.asdict(result)
+    panic = result.panic
+    seen["panic"] = panic and (panic.message, panic.place, panic.fatal, panic.during)
+    del seen["process"]
+    return seen
