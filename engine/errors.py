@@ -104,7 +104,13 @@ class LogError(PlinianError):
 
 
 class LogUnavailable(LogError):
-    """The database does not answer, went away, is locked, read-only or full."""
+    """The database does not answer, went away, is locked, read-only or full.
+
+    :ivar may_pass: whether the next attempt may do, as when another writer is done, the disk has
+        room again, or the database is back.
+    """
+
+    may_pass = False
 
 
 class ConnectionLost(LogUnavailable):
@@ -113,6 +119,7 @@ class ConnectionLost(LogUnavailable):
     :ivar committing: whether it was lost in a commit, so that it is unclear if that was done.
     """
 
+    may_pass = True
     committing = False
 
 

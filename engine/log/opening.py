@@ -13,8 +13,11 @@ from .database import Database
 from .location import Location, parse_location
 from .schema_revision import REVISION, REVISIONS
 from .sql_log import SqlLog
-from .sqlite import SqliteDatabase
+from .sqlite import BUSY_SECONDS, SqliteDatabase
 from .store import LogStore
+
+_MOMENT = 2.0
+"""Seconds that a log waits for another writer if it is opened not to wait."""
 
 
 def open_log(
@@ -23,6 +26,7 @@ def open_log(
     create: bool = False,
     read_only: bool = False,
     remark: Callable[[str], None] | None = None,
+    waits: bool = True,
 ) -> LogStore:
     """Open the log at a path, an ``sqlite:///`` or a ``postgresql://`` URL.
 
@@ -30,21 +34,28 @@ def open_log(
     :param read_only: write nothing; works on a log that this user may not write.
     :param remark: called with a sentence for each damage to derived rows, which does not
         change answers.
+    :param waits: wait half a minute for another writer, and for a database that restarts; without
+        it only for a moment, as the caller tries again by itself.
     :raises LogNotFound: there is no log.
     :raises LogOlder: its tables must be upgraded first.
     :raises LogNewer: a newer Plinian made it.
     :raises LogUnavailable: the database does not answer, or it is not a log.
     """
     location = parse_location(str(place))
+
+    def opened() -> LogStore:
+        database = _open(location, read_only=read_only, waits=waits)
+        return SqlLog(database, remark=remark, waits=waits)
+
     try:
-        return SqlLog(_open(location, read_only=read_only), remark=remark)
+        return opened()
     except LogNotFound:
         if not create or read_only:
             raise
     from .creation import create_log  # noqa: PLC0415 -- most commands create no log
 
     create_log(location)
-    return SqlLog(_open(location, read_only=read_only), remark=remark)
+    return opened()
 
 
 def check_place(place: str | Path) -> None:
@@ -69,8 +80,8 @@ def check_place(place: str | Path) -> None:
     raise LogUnavailable(f"a log cannot be created here: {what}", where=location.shown, now=now)
 
 
-def _open(location: Location, *, read_only: bool) -> Database:
-    database = _connect(location, read_only=read_only)
+def _open(location: Location, *, read_only: bool, waits: bool) -> Database:
+    database = _connect(location, read_only=read_only, waits=waits)
     try:
         _check_age(database)
     except BaseException:
@@ -79,12 +90,13 @@ def _open(location: Location, *, read_only: bool) -> Database:
     return database
 
 
-def _connect(location: Location, *, read_only: bool) -> Database:
+def _connect(location: Location, *, read_only: bool, waits: bool) -> Database:
+    busy_seconds = BUSY_SECONDS if waits else _MOMENT
     if location.database == "sqlite":
-        return SqliteDatabase(location, read_only=read_only)
+        return SqliteDatabase(location, read_only=read_only, busy_seconds=busy_seconds)
     from .postgres import PostgresDatabase  # noqa: PLC0415 -- needs libpq, which SQLite does not
 
-    return PostgresDatabase(location, read_only=read_only)
+    return PostgresDatabase(location, read_only=read_only, busy_seconds=busy_seconds)
 
 
 def _check_age(database: Database) -> None:

@@ -338,6 +338,9 @@ def _translated(sql: str) -> str:
     return sql.replace("?", "%s")
 
 
+_MAY_PASS = (errors.LockNotAvailable, errors.DiskFull, errors.OutOfMemory)
+
+
 def _lost(fault: LogError) -> ConnectionLost:
     return ConnectionLost(fault.what, where=fault.where, now=fault.now)
 
@@ -368,4 +371,6 @@ def _explained(fault: psycopg.Error, location: Location) -> LogError:
         now = "check the URL: postgresql://user@host:port/database?schema=name"  # libpq refused it.
     else:
         now = "run: plinian verify"
-    return LogUnavailable(what or type(fault).__name__, where=where, now=now)
+    unavailable = LogUnavailable(what or type(fault).__name__, where=where, now=now)
+    unavailable.may_pass = isinstance(fault, _MAY_PASS)
+    return unavailable

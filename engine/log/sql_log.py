@@ -56,6 +56,7 @@ class SqlLog:
     :param clock: gives ``recorded_at`` in microseconds.
     :param lift: upcasts events of older schemas.
     :param remark: called with a sentence for each damage that changes no answer.
+    :param waits: append once more while a database that went away comes back.
     """
 
     def __init__(
@@ -65,8 +66,9 @@ class SqlLog:
         clock: Callable[[], int] = micros_now,
         lift: Upcast = upcast,
         remark: Callable[[str], None] | None = None,
+        waits: bool = True,
     ) -> None:
-        self._database = database
+        self._database, self._waits = database, waits
         self._clock = clock
         self._names = Names(database)
         self._derived = derived.Derived(database, self._names, remark or _silent)
@@ -104,7 +106,7 @@ class SqlLog:
                     clock=self._clock,
                 )
 
-        return patiently(once, may_be_done=expected is None)
+        return patiently(once, may_be_done=expected is None) if self._waits else once()
 
     def last(self, branch: str = MAIN) -> int:
         """Return the branch's last position, 0 when it is empty."""

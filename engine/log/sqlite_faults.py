@@ -20,6 +20,8 @@ _ADVICE = MappingProxyType(
 )
 """Families of errors that say nothing of the file's content, and what helps."""
 
+_MAY_PASS = frozenset({"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR"})
+
 
 def family_of(fault: sqlite3.Error) -> str:
     """Return the name of SQLite's primary code, such as ``SQLITE_BUSY``, or ``""``."""
@@ -44,7 +46,9 @@ def explained(fault: sqlite3.Error, where: str) -> LogError:
     if family == "SQLITE_CORRUPT":
         return damage_of(fault, where)
     if family in _ADVICE:
-        return LogUnavailable(str(fault), where=where, now=_ADVICE[family])
+        unavailable = LogUnavailable(str(fault), where=where, now=_ADVICE[family])
+        unavailable.may_pass = family in _MAY_PASS
+        return unavailable
     return LogUnavailable(
         f"SQLite refuses: {fault}",
         where=where,

@@ -58,8 +58,10 @@ class ClusterEpochs:
 
     def renewed(self) -> Sequence[RecordedStream]:
         """Begin the next epoch, and return its streams."""
-        self.cluster = next_epoch(self.cluster)
-        return self.streams()
+        following = next_epoch(self.cluster)
+        streams = self._made(following)
+        self.cluster = following  # Not before: where the log cannot be read, this is done again.
+        return streams
 
 
 def planned(options: RecordOptions) -> Iterator[StreamPlan]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from time import monotonic
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import Protocol
 
 import msgspec
 
-from ...engine.errors import ConnectionLost, PlinianError
+from ...engine.errors import LogUnavailable, PlinianError
 from ...engine.log import MAIN, LogStore
 from .commit_writer import CommitPace, Committed, CommitWriter
 from .hole_repair import EpochFell
@@ -19,6 +20,9 @@ from .stream_state import StreamState
 _TICK = 0.25
 ROOM = 16 * 2**20
 """Bytes that may wait to be stored: a third of a second of the busiest cluster."""
+
+_AGAIN = 1.0
+"""Seconds between two tries to write a log that cannot be written."""
 
 _PATIENCE = 2.0
 """Seconds that streams get to end; with all that follows, a recorder ends within five."""
@@ -89,7 +93,7 @@ class StreamRecorder:
     ) -> None:
         self._room, self._stop = room, threading.Event()
         self._renewed, self._epochs = renewed, 0
-        self._fault: ConnectionLost | None = None
+        self._fault: LogUnavailable | None = None
         self._streams = streams
         self._writer = CommitWriter(store, branch, room, monotonic, commits)
 
@@ -120,32 +124,35 @@ class StreamRecorder:
 
         :param noticed: called several times a second.
         :raises RecordingFailed: it cannot go on; what was read before is stored.
-        :raises LogUnavailable: the log cannot be written.
+        :raises LogUnavailable: the log cannot be written, and that does not pass, or not before
+            the end.
         """
         self._start()
         try:
-            while not self._stop.wait(_TICK):
-                if self._is_over() and not self._begin_next_epoch():
+            while not self._stop.wait(_TICK if self._fault is None else _AGAIN):
+                if not self._is_over():
+                    self._step()
+                elif self._end_epoch():
                     break
-                self._step()
                 noticed(self.recording())
         finally:
-            try:
-                self._end_streams()
-            finally:
-                self._end()
+            self._end()
         self._raise()
         return self.recording()
 
-    def _begin_next_epoch(self) -> bool:
-        """Begin the next epoch of the cluster if one ended; return whether it did."""
-        if self._renewed is None or not any(stream.fell for stream in self._streams):
-            return False
-        self._end_streams()
-        self._streams = self._renewed()
-        self._epochs += 1
-        self._start()
-        return True
+    def _end_epoch(self) -> bool:
+        """Store all that was read, and begin the next epoch of the cluster if this one fell.
+
+        Return whether none begins. While the log cannot be written, this is done again.
+        """
+        with self._told():
+            self._end_streams(monotonic() + _PATIENCE)
+            if self._renewed is None or not any(stream.fell for stream in self._streams):
+                return True
+            self._streams = self._renewed()
+            self._epochs += 1
+            self._start()
+        return False
 
     def _start(self) -> None:
         for stream in self._streams:
@@ -157,19 +164,29 @@ class StreamRecorder:
 
     def _step(self) -> None:
         self._writer.collect([stream.outbox for stream in self._streams])
-        try:
+        with self._told():
             while self._writer.commit():
                 pass
-        except ConnectionLost as fault:
-            self._fault = fault  # What was to be committed still waits for the next step.
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell a fault of the log that may pass: what was to be committed still waits."""
+        try:
+            yield
+        except LogUnavailable as fault:
+            if not fault.may_pass:
+                raise
+            self._fault = fault
         else:
             self._fault = None
 
-    def _end_streams(self) -> None:
-        """Stop all streams, and commit what they read."""
+    def _end_streams(self, end: float) -> None:
+        """Stop all streams, and commit what they read until they have ended, or it is time.
+
+        :raises LogUnavailable: the log cannot be written; the same can be done again.
+        """
         for stream in self._streams:
             stream.stop()
-        end = monotonic() + _PATIENCE
         outboxes = [stream.outbox for stream in self._streams]
         while any(stream.is_alive() for stream in self._streams) and monotonic() < end:
             # A stream that waits for room ends when there is some.
@@ -181,14 +198,29 @@ class StreamRecorder:
         self._writer.commit(all_of_it=True)
 
     def _end(self) -> None:
-        """Let streams that are still alive go on without room, and store their last words."""
-        self._room.close()
+        """Store all that was read, and let no stream wait for room any more.
+
+        :raises LogUnavailable: the log could not be written as long as patience lasted.
+        """
+        end = monotonic() + _PATIENCE
+        try:
+            while True:
+                with self._told():
+                    self._end_streams(end)
+                if self._fault is None:
+                    break
+                if monotonic() >= end:
+                    raise self._fault
+                sleep(_TICK)
+        finally:
+            self._room.close()
+        # The last words of streams that are still alive.
         self._writer.collect([stream.outbox for stream in self._streams])
         self._writer.commit(all_of_it=True)
 
     def _raise(self) -> None:
         for stream in self._streams:
-            if stream.fell is not None:
+            if stream.fell is not None and self._renewed is None:
                 fell = stream.fell
                 raise RecordingFailed(
                     f"the revisions of the cluster fell: {fell}",

@@ -46,7 +46,7 @@ def follow_files(
     room = Room(ROOM)
     build = partial(build_log_index, place, branch, release=DEFAULT_RELEASE)
     streams = followed_files({"": paths}, room, cluster=cluster, now=micros_now, redact=redact)
-    with open_log(place, create=True) as store:
+    with open_log(place, create=True, waits=False) as store:
         recorder = StreamRecorder(store, streams, room, branch=branch)
         with (
             stopped_by_signals(recorder),

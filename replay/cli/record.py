@@ -211,7 +211,7 @@ def record_until_stopped(
     logger = serving.logger_of(settings, manner.form, manner.level)
     room, place, branch = Room(ROOM), settings.place, chosen.branch
 
-    with open_log(place, create=True) as store, ExitStack() as ends:
+    with open_log(place, create=True, waits=False) as store, ExitStack() as ends:
         made = partial(_streams, store, access, chosen, room, also, micros_now)
         epochs = ClusterEpochs(store.clusters(), chosen.cluster, made)
         recorder = StreamRecorder(

@@ -5,16 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from running_recorders import Gate
 
+from plinian.engine.errors import ConnectionLost, LogUnavailable
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
+from plinian.replay.capture import recorder as recorder_module
 from plinian.replay.capture.commit_writer import Committed
 from plinian.replay.capture.hole_repair import EpochFell
 from plinian.replay.capture.outbox import Outbox, Room
+from plinian.replay.capture.recorded_cluster import ClusterEpochs
 from plinian.replay.capture.recorder import ROOM, Recording, RecordingFailed, StreamRecorder
 from plinian.replay.capture.stream_changes import StreamChanges
 from plinian.replay.capture.stream_state import StreamState
@@ -50,6 +55,12 @@ class Brief(threading.Thread):
         self.fell = EpochFell(10, 7) if self._falls else None
 
 
+def passing(what: str) -> LogUnavailable:
+    fault = LogUnavailable(what)
+    fault.may_pass = True
+    return fault
+
+
 def recorded(place: Path, clusters: Sequence[str]) -> Recording:
     room = Room(ROOM)
     streams = [[Brief(room, name, falls=name != clusters[-1])] for name in clusters]
@@ -65,6 +76,98 @@ def test_each_epoch_is_recorded_under_another_name(tmp_path: Path) -> None:
         assert [(each.event.cluster, each.event.revision) for each in store.read(Query())] == [
             *(("prod", 10), ("prod~2", 10), ("prod~3", 10)),
         ]
+
+
+@pytest.mark.parametrize("fault", [ConnectionLost("away"), passing("database or disk is full")])
+@pytest.mark.parametrize("where", ["append", "read"])
+def test_an_epoch_may_end_while_the_log_is_away(
+    where: str, fault: LogUnavailable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clusters, room = ["prod", "prod~2"], Room(ROOM)
+    with open_log(tmp_path / "log.db", create=True) as store:
+        gate = Gate(store, monkeypatch)
+        gate.opened.set()
+        away = True
+
+        def made(cluster: str) -> list[Brief]:
+            if where == "read" and away and cluster != "prod":
+                raise fault
+            return [Brief(room, cluster, falls=cluster == "prod")]
+
+        epochs = ClusterEpochs([], "prod", made)
+        recorder = StreamRecorder(store, epochs.streams(), room, renewed=epochs.renewed)
+        gate.fault = fault if where == "append" else None
+        seen: list[Recording] = []
+
+        def noticed(now: Recording) -> None:
+            nonlocal away
+            seen.append(now)
+            if len(seen) == 3:
+                gate.fault, away = None, False
+
+        done = recorder.run(noticed)
+        assert [(now.fault, now.epochs) for now in seen[:3]] == [(fault, 0)] * 3
+        assert (done.fault, done.epochs) == (None, 1)
+        stored = [(each.event.cluster, each.event.revision) for each in store.read(Query())]
+    assert stored == [(cluster, 10) for cluster in clusters]
+
+
+def test_it_can_be_stopped_while_an_epoch_cannot_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, fault = Room(ROOM), ConnectionLost("away", where="db", now="start it")
+    with open_log(tmp_path / "log.db", create=True) as store:
+        gate = Gate(store, monkeypatch)
+        gate.opened.set()
+        gate.fault = fault
+        recorder = StreamRecorder(store, [Brief(room, "prod", falls=True)], room, renewed=list)
+        with pytest.raises(ConnectionLost) as caught:
+            recorder.run(lambda _recording: recorder.stop())
+        assert caught.value is fault
+
+
+def test_what_comes_back_before_the_end_is_over_gets_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Room(ROOM)
+    with open_log(tmp_path / "log.db", create=True) as store:
+        real, tries = store.append, 0
+
+        def append(batch: Sequence[Event], **options: Any) -> object:
+            nonlocal tries
+            tries += 1
+            if tries < 3:
+                recorder.stop()
+                raise ConnectionLost("away")
+            return real(batch, **options)
+
+        monkeypatch.setattr(store, "append", append)
+        monkeypatch.setattr(recorder_module, "_PATIENCE", 120.0)
+        recorder = StreamRecorder(store, [Brief(room, "prod", falls=True)], room, renewed=list)
+        done = recorder.run(lambda _recording: None)
+        assert (done.fault, done.waiting, store.last()) == (None, 0, 1)
+
+
+def test_what_has_ended_by_itself_waits_for_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard input cannot be read a second time."""
+    room = Room(ROOM)
+    with open_log(tmp_path / "log.db", create=True) as store:
+        gate = Gate(store, monkeypatch)
+        gate.opened.set()
+        gate.fault = ConnectionLost("away")
+        recorder = StreamRecorder(store, [Brief(room, "prod", falls=False)], room)
+        seen: list[Recording] = []
+
+        def noticed(now: Recording) -> None:
+            seen.append(now)
+            if len(seen) == 3:
+                gate.fault = None
+
+        recorder.run(noticed)
+        assert [now.fault is not None for now in seen] == [True] * 3
+        assert store.last() == 1
 
 
 def test_without_a_next_epoch_the_recording_ends_with_what_to_do(tmp_path: Path) -> None:

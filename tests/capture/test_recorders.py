@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,11 @@ from api_store import POD, QUEUE, ApiStore
 from branches import BRANCH, with_branch
 from credential_server import kubeconfig
 from model_api_server import ModelApiServer
-from running_recorders import LIMIT, RunningRecorder, recording
+from running_recorders import LIMIT, Gate, RunningRecorder, recording
 from serving import Running, serving_here
 
 import plinian
 from plinian.engine.errors import ConnectionLost, LogUnavailable
-from plinian.engine.events import Event
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.engine.state.coverage_events import coverage_of
 from plinian.engine.state.log_coverage import COVERING
@@ -54,25 +54,6 @@ def store() -> ApiStore:
 def log(tmp_path: Path) -> Iterator[LogStore]:
     with open_log(str(tmp_path / "log.db"), create=True) as opened:
         yield opened
-
-
-class Gate:
-    """What stands before ``append`` of a log.
-
-    :ivar opened: lets it through. :ivar fault: what it raises instead, if anything.
-    """
-
-    def __init__(self, log: LogStore, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.opened = threading.Event()
-        self.fault: Exception | None = None
-        self._real = log.append
-        monkeypatch.setattr(log, "append", self._append)
-
-    def _append(self, batch: Sequence[Event], **options: object) -> object:
-        assert self.opened.wait(LIMIT)
-        if self.fault is not None:
-            raise self.fault
-        return self._real(batch, **options)  # type: ignore[arg-type] -- of the real method
 
 
 def reached(now: Recording, revision: int) -> bool:
@@ -125,7 +106,7 @@ def test_it_can_be_stopped_while_its_streams_wait_for_room(
     assert known.spans(("", "Pod")) == () or len(pods(log)) == MANY
 
 
-@pytest.mark.parametrize("fault", [LogUnavailable("full"), ConnectionLost("away", where="x")])
+@pytest.mark.parametrize("fault", [LogUnavailable("read-only"), ConnectionLost("away")])
 def test_its_threads_end_also_if_the_log_cannot_be_written(
     store: ApiStore, log: LogStore, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
@@ -157,6 +138,39 @@ def test_a_log_that_was_away_gets_everything_once_it_is_back(
         }
         running.waits_for(lambda now: now.fault is None and real <= set(pods(log)))
     assert max(Counter(pods(log)).values()) == 1
+
+
+def test_a_full_disk_is_told_and_everything_is_stored_once_it_has_room(
+    store: ApiStore, log: LogStore
+) -> None:
+    file = log._database._connection  # type: ignore[attr-defined]
+    pages = file.execute("PRAGMA page_count").fetchone()[0]
+    file.execute(f"PRAGMA max_page_count = {pages}")
+    with recording(log, ModelApiServer(store, idle=idles), OPTIONS, room=ROOM) as running:
+        running.waits_for(lambda now: now.fault is not None and now.bytes_waiting > ROOM - 3000)
+        fault = running.recorder.recording().fault
+        assert fault is not None
+        assert (fault.what, fault.where) == ("database or disk is full", str(log.info().url))
+        assert "make room on the disk" in fault.now
+        assert running.recorder.recording().bytes_waiting <= ROOM, "reading stops"
+        with log._database.alone():  # type: ignore[attr-defined]
+            file.execute("PRAGMA max_page_count = 1000000")
+        running.waits_for(lambda now: now.fault is None and reached(now, store.revision))
+    assert len(pods(log)) == MANY
+    assert max(Counter(pods(log)).values()) == 1
+
+
+def test_another_writer_of_the_file_is_told_and_waited_for(store: ApiStore, tmp_path: Path) -> None:
+    place = tmp_path / "log.db"
+    with open_log(place, create=True, waits=False) as log:
+        other = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        with recording(log, ModelApiServer(store, idle=idles), OPTIONS, room=ROOM) as running:
+            running.waits_for(lambda now: now.fault is not None)
+            other.execute("ROLLBACK")
+            running.waits_for(lambda now: now.fault is None and reached(now, store.revision))
+        other.close()
+        assert len(pods(log)) == MANY
 
 
 class Children:

@@ -137,6 +137,25 @@ def test_tries_are_bounded_and_begin_again_when_something_comes(
     assert (calls, tuple(slept)) == (len(PAUSES) + 1, PAUSES)
 
 
+def test_a_log_that_is_opened_not_to_wait_says_at_once_that_it_is_away(
+    monkeypatch: pytest.MonkeyPatch, sqlite_log_path: str
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise ConnectionLost("away")
+
+    slept: list[float] = []
+    monkeypatch.setattr("plinian.engine.log.patience.time.sleep", slept.append)
+    monkeypatch.setattr("plinian.engine.log.append.append", away)
+    for waits in (False, True):
+        with (
+            open_log(sqlite_log_path, create=True, waits=waits) as log,
+            pytest.raises(ConnectionLost) as caught,
+        ):
+            log.append([version_event(pod("a", 5), verb="created", source="b", line=1)])
+        assert caught.value.may_pass
+        assert tuple(slept) == (PAUSES if waits else ())
+
+
 def test_a_commit_without_an_answer_is_not_repeated_if_that_could_be_seen() -> None:
     calls = 0
 

@@ -99,6 +99,7 @@ def test_a_writer_that_waits_too_long_is_told_to_wait(sqlite_log_path: str) -> N
     ):
         pass
     assert "wait" in caught.value.now
+    assert caught.value.may_pass
     with waiter.writing():
         pass
 
@@ -114,5 +115,6 @@ def test_a_writer_that_waits_too_long_on_postgres_is_told_to_wait(postgres_log_u
     with holder.writing(), pytest.raises(LogUnavailable, match="lock") as caught, waiter.writing():
         pass
     assert "wait" in caught.value.now
+    assert caught.value.may_pass
     holder.close()
     waiter.close()

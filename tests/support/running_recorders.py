@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import pytest
+
+from plinian.engine.events import Event
 from plinian.engine.log import LogStore
 from plinian.engine.log.wall_clock import micros_now
 from plinian.replay.capture.cluster_access import Access
@@ -23,6 +26,25 @@ LIMIT = 120
 """Seconds that a test waits for something that takes a few."""
 
 _SETTLED = (StreamPhase.WATCHING, StreamPhase.ABSENT)
+
+
+class Gate:
+    """What stands before ``append`` of a log.
+
+    :ivar opened: lets it through. :ivar fault: what it raises instead, if anything.
+    """
+
+    def __init__(self, log: LogStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.opened = threading.Event()
+        self.fault: Exception | None = None
+        self._real = log.append
+        monkeypatch.setattr(log, "append", self._append)
+
+    def _append(self, batch: Sequence[Event], **options: object) -> object:
+        assert self.opened.wait(LIMIT)
+        if self.fault is not None:
+            raise self.fault
+        return self._real(batch, **options)  # type: ignore[arg-type] -- of the real method
 
 
 class RunningRecorder:
