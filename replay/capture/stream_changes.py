@@ -35,6 +35,9 @@ class StreamChanges:
     def __init__(self) -> None:
         self._epochs = 0
         self._before: dict[str, StreamState] = {}
+        # By stream, what was said last of what it does, and how many records it could not read.
+        self._doing: dict[str, tuple[StreamPhase, str]] = {}
+        self._lost: Counter[str] = Counter()
         self._unwritten = ""
         self._has_begun = False
 
@@ -46,19 +49,54 @@ class StreamChanges:
         """
         if recording.epochs > self._epochs:
             self._epochs = recording.epochs
+            self._lost.clear()
             yield StreamChange("warning", _FELL, {"epochs": recording.epochs, "now": _RESTORED})
         for state in recording.streams:
             now = msgspec.structs.replace(state)
             first = StreamState(resource=now.resource, namespace=now.namespace)
             before = self._before.get(now.name, first)
             self._before[now.name] = now
-            for change in _changes(before, now):
+            for change in self._changes(before, now):
                 is_first = not self._has_begun and change.weight == "info"
                 yield change._replace(weight="debug") if is_first else change
         if not self._has_begun and all(now.phase in _SETTLED for now in self._before.values()):
             self._has_begun = True
             yield _begun(list(self._before.values()))
         yield from self._written(recording)
+
+    def _changes(self, before: StreamState, now: StreamState) -> Iterator[StreamChange]:
+        about = {"stream": now.name}
+        said = _doing(now)
+        if said is not None and self._is_news(now):
+            yield said
+        if now.repaired > before.repaired:
+            yield StreamChange("info", "a hole was filled: nothing is missing", about)
+        if now.holes > before.holes:
+            yield StreamChange(
+                "warning",
+                "a hole remains: changes were missed that the server no longer shows",
+                {**about, "now": "plinian status shows the hole; an audit log can fill it"},
+            )
+        if (lost := now.malformed - now.repeated) > self._lost[now.name]:
+            self._lost[now.name] = lost
+            yield StreamChange(
+                "warning",
+                "an object could not be read, and was left out",
+                about | {"objects": lost},
+            )
+
+    def _is_news(self, now: StreamState) -> bool:
+        """Return whether what a stream does was not said last.
+
+        A stream that waits tries again all the time, and only how that ends is news.
+        """
+        doing = now.phase, now.fault if now.phase is StreamPhase.WAITING else ""
+        last = self._doing.get(now.name, (StreamPhase.STARTING, ""))
+        tries = now.phase is StreamPhase.REPAIRING and last[0] is StreamPhase.WAITING
+        if tries or doing == last:
+            return False
+        self._doing[now.name] = doing
+        return True
 
     def _written(self, recording: Recording) -> Iterator[StreamChange]:
         """Say when the log cannot be written, and when it can again."""
@@ -90,29 +128,8 @@ def _begun(states: Collection[StreamState]) -> StreamChange:
     return StreamChange("info", said, fields)
 
 
-def _changes(before: StreamState, now: StreamState) -> Iterator[StreamChange]:
-    about = {"stream": now.name}
-    if now.phase is not before.phase and (said := _phase(now)) is not None:
-        yield said
-    elif now.phase is StreamPhase.WAITING and now.fault != before.fault:
-        yield _waits(now)
-    if now.repaired > before.repaired:
-        yield StreamChange("info", "a hole was filled: nothing is missing", about)
-    if now.holes > before.holes:
-        yield StreamChange(
-            "warning",
-            "a hole remains: changes were missed that the server no longer shows",
-            {**about, "now": "plinian status shows the hole; an audit log can fill it"},
-        )
-    if now.malformed > before.malformed:
-        yield StreamChange(
-            "warning",
-            "an object could not be read, and was left out",
-            {**about, "objects": now.malformed},
-        )
-
-
-def _phase(now: StreamState) -> StreamChange | None:
+def _doing(now: StreamState) -> StreamChange | None:
+    """Return what to say of what a stream does; None where that is nothing yet."""
     about: dict[str, str | int] = {"stream": now.name}
     if now.revision is not None:
         about["revision"] = now.revision

@@ -33,7 +33,8 @@ class StreamState(msgspec.Struct, kw_only=True):
     :param reconnects: watches that ended, by any cause. :param expired: those that ended with 410.
     :param repaired: holes that were filled whole. :param holes: those that were not.
     :param may_be_silent: a file, or a webhook: it may have nothing to say for hours.
-    :param malformed: records that could not be read.
+    :param malformed: records that could not be read. :param repeated: of these, those that were
+        counted before, as a list that is read again shows them again.
     """
 
     resource: str
@@ -50,6 +51,7 @@ class StreamState(msgspec.Struct, kw_only=True):
     repaired: int = 0
     holes: int = 0
     malformed: int = 0
+    repeated: int = 0
     may_be_silent: bool = False
 
     @property

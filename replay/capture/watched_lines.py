@@ -119,7 +119,7 @@ class WatchedLines:
         self._silent = self._tried = False
         self._wait = pace.first_wait
         # Records that could not be read when the list was read again for their sake, and when.
-        self._malformed = 0
+        self._malformed = self._expected = 0
         self._again_at: float | None = None
 
     def stop(self) -> None:
@@ -166,7 +166,7 @@ class WatchedLines:
     def _connected(self) -> Iterator[bytes]:
         """List if nothing is known yet, and follow one watch until it ends."""
         if self._must_list_again():
-            self._malformed, self._again_at = self._state.malformed, monotonic()
+            self._expect_again()
             yield error_line(0, "Unreadable", "a record could not be read: the list begins again")
             self._revision = self._list_at = None
         if self._revision is None:
@@ -192,6 +192,13 @@ class WatchedLines:
         if self._revision is None or self._state.malformed == self._malformed:
             return False
         return self._again_at is None or monotonic() - self._again_at >= self._pace.again
+
+    def _expect_again(self) -> None:
+        """Begin the list again: it is expected to show again what could not be read."""
+        state = self._state
+        self._expected = state.malformed - self._malformed
+        state.repeated += self._expected
+        self._malformed, self._again_at = state.malformed, monotonic()
 
     def _listed(self, query: Mapping[str, str]) -> Iterator[bytes]:
         """Yield a list in pages, and its end."""
@@ -270,7 +277,11 @@ class WatchedLines:
         reached = self._hearing.between(pauses=pauses)
         if reached is None:
             return
-        self._revision = self._state.revision = reached
+        state = self._state
+        self._revision = state.revision = reached
+        # What the list did not show again was not repeated.
+        state.repeated -= max(self._expected - (state.malformed - self._malformed), 0)
+        self._expected = 0
         self._in_list = False
         if self._state.phase is StreamPhase.LISTING:
             self._state.phase = StreamPhase.WATCHING

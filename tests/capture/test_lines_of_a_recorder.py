@@ -151,6 +151,67 @@ def test_a_log_that_cannot_be_written_is_said_once_and_when_it_can_again() -> No
     ]
 
 
+def _kept_from_a_list() -> Iterator[Recording]:
+    """One kind is forbidden, and another has an object that no list shows whole."""
+    streams = _streams()
+    pods, nodes, queues = streams
+    pods.phase = queues.phase = StreamPhase.WATCHING
+    for turn in range(5):
+        nodes.phase = StreamPhase.LISTING
+        yield _recording(streams)
+        nodes.phase, nodes.fault, nodes.fault_at = StreamPhase.WAITING, "forbidden", "GET /nodes"
+        yield _recording(streams)
+        pods.phase = StreamPhase.LISTING
+        yield _recording(streams)
+        pods.malformed += 1
+        yield _recording(streams)
+        pods.phase = StreamPhase.WATCHING
+        yield _recording(streams)
+        pods.repeated = turn + 1
+    pods.malformed += 2
+    yield _recording(streams)
+
+
+def test_what_no_list_shows_is_said_once_however_often_it_is_read_again() -> None:
+    assert _text(_kept_from_a_list) == [
+        (
+            "warning a stream waits before it tries again (stream nodes): GET /nodes: forbidden; "
+            "it tries again by itself"
+        ),
+        "streams are watched, and some wait (watched 2, waiting 1)",
+        "warning an object could not be read, and was left out (stream pods, objects 1)",
+        "warning an object could not be read, and was left out (stream pods, objects 2)",
+    ]
+
+
+def _refused_repairs() -> Iterator[Recording]:
+    streams = _streams()
+    for stream in streams:
+        stream.phase = StreamPhase.WATCHING
+    yield _recording(streams)
+    pods = streams[0]
+    for _ in range(3):
+        pods.phase = StreamPhase.REPAIRING
+        yield _recording(streams)
+        pods.phase, pods.fault = StreamPhase.WAITING, "forbidden"
+        yield _recording(streams)
+    pods.phase = StreamPhase.WATCHING
+    yield _recording(streams)
+    pods.phase = StreamPhase.WAITING
+    yield _recording(streams)
+
+
+def test_a_repair_that_is_refused_is_said_once_until_the_stream_is_watched_again() -> None:
+    waits = "warning a stream waits before it tries again (stream pods): forbidden; it tries again"
+    assert _text(_refused_repairs) == [
+        "all streams are watched (watched 3)",
+        "a watch expired: what it missed is read now (stream pods)",
+        f"{waits} by itself",
+        "a stream is watched (stream pods)",
+        f"{waits} by itself",
+    ]
+
+
 @pytest.mark.parametrize("recordings", [_faulty, _lost])
 def test_no_line_has_a_secret(recordings: Callable[[], Iterator[Recording]], form: str) -> None:
     said = _said(recordings, form)

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -24,8 +24,13 @@ from plinian.engine.errors import ConnectionLost, LogUnavailable
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.engine.state.coverage_events import coverage_of
 from plinian.engine.state.log_coverage import COVERING
+from plinian.replay.capture.cluster_access import Body, ServerRefusal
 from plinian.replay.capture.recorded_cluster import RecordOptions
 from plinian.replay.capture.recorder import Recording
+from plinian.replay.capture.stream_changes import StreamChange, StreamChanges
+from plinian.replay.logs.log import opened
+from plinian.replay.logs.log_status import status_of
+from plinian.replay.render.figures import status_lines
 from plinian.replay.server.settings import ServerSettings
 
 OPTIONS = RecordOptions(kinds=("pods", "queues"))
@@ -171,6 +176,42 @@ def test_another_writer_of_the_file_is_told_and_waited_for(store: ApiStore, tmp_
             running.waits_for(lambda now: now.fault is None and reached(now, store.revision))
         other.close()
         assert len(pods(log)) == MANY
+
+
+class Forbidding:
+    """An API server that lets this user read no pods."""
+
+    def __init__(self, server: ModelApiServer) -> None:
+        self._server = server
+        self.refused = 0
+
+    def open(self, path: str, query: Mapping[str, str], *, quiet: float, accept: str = "") -> Body:
+        """Answer, or refuse."""
+        if path.endswith("/pods"):
+            self.refused += 1
+            raise ServerRefusal(403, "pods is forbidden", retry_after=None)
+        return self._server.open(path, query, quiet=quiet, accept=accept)
+
+
+def test_a_kind_that_is_forbidden_is_said_once_and_shows_in_status(
+    store: ApiStore, tmp_path: Path
+) -> None:
+    server, changes = Forbidding(ModelApiServer(store, idle=idles)), StreamChanges()
+    said: list[StreamChange] = []
+
+    def looks(now: Recording) -> bool:
+        said.extend(changes.since_last(now))
+        return server.refused > 5 and now.committed.commits > 0
+
+    with open_log(tmp_path / "log.db", create=True) as log, recording(log, server, OPTIONS) as run:
+        run.waits_for(looks)
+    waits = [each for each in said if each.event == "a stream waits before it tries again"]
+    assert [each.fields["what"] for each in waits] == ["pods is forbidden"]
+    with opened(tmp_path / "log.db") as read:
+        status = status_of(read)
+    assert ("", "Pod") in [each.pair for each in status.missing]
+    assert [each.stream for each in status.streams] == ["queues.scheduling.volcano.sh"]
+    assert any(line.split()[:2] == ["pods", "never"] for line in status_lines(status))
 
 
 class Children:

@@ -358,6 +358,23 @@ def test_a_record_that_stays_bad_lets_the_rest_be_recorded() -> None:
     assert run.versions[-1] == ("pod.created", "c", 12)
 
 
+@pytest.mark.parametrize(
+    ("lists", "lost"),
+    [([1, 0], 1), ([1, 1, 1, 0], 1), ([1, 2, 2, 0], 2), ([2, 1, 1, 0], 2), ([2, 1, 2, 0], 3)],
+)
+def test_a_record_that_another_list_shows_again_counts_as_repeated(
+    lists: list[int], lost: int
+) -> None:
+    access = ScriptedAccess(*([BAD["no name"]] * bad + LIST for bad in lists))
+    stream = stream_of(access, PODS, pace=Pace(first_wait=0, longest_wait=0, absent=0, again=0))
+    access.over = stream.stop
+    stream.run()
+    assert stream.crash is None
+    told = stream.state.malformed - stream.state.repeated
+    read = [asked for asked in access.asked if "sendInitialEvents" in asked.query]
+    assert (told, len(read)) == (lost, len(lists)), [asked.query for asked in access.asked]
+
+
 @pytest.mark.parametrize("item", [b"null", b"3", b'"x"', b"{}", b'{"kind":7}', b'{"metadata":[]}'])
 def test_an_item_of_a_list_that_is_no_object_is_left_out(item: bytes) -> None:
     bad = b'{"metadata":{"resourceVersion":"10"},"items":[' + item + b"]}"
