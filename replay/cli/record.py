@@ -113,7 +113,7 @@ def record(
         str,
         Field(
             "The address to listen on; with --serve, one that other machines reach needs "
-            "--token-file.",
+            "--token-file or --tls-client-ca.",
             "ADDRESS",
         ),
     ] = serving.DEFAULT_ADDRESS,
@@ -122,6 +122,9 @@ def record(
         Field("Also serve the log while it grows, as plinian serve does: at 8001, or --port."),
     ] = False,
     token_file: serving.TokenFile = None,
+    tls_cert: serving.TlsCert = None,
+    tls_key: serving.TlsKey = None,
+    tls_client_ca: serving.TlsClientCa = None,
     names: serving.AllowHost = (),
     form: serving.LogFormat = None,
     level: serving.LogLevel = "info",
@@ -140,6 +143,7 @@ def record(
     from ..render.recording import recorded_lines
     from ..server.access_token import token_in
     from ..server.settings import ServerSettings
+    from ..server.tls import tls_of
     from .recording_site import AskedSite
 
     seconds = None if duration is None else _seconds(duration)
@@ -150,6 +154,7 @@ def record(
         address=listen,
         port=serving.DEFAULT_PORT if port is None else port,
         token="" if token_file is None else token_in(token_file),
+        tls=tls_of(tls_cert, tls_key, tls_client_ca),
     )
     chosen = RecordOptions(
         namespaces=namespaces,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from certificates import pair_in
 from serving import run
 from small_cluster import TOKEN, SmallCluster, small_cluster
 
@@ -163,6 +165,24 @@ def test_other_machines_read_a_log_only_with_a_token(tmp_path: Path) -> None:
         done = run(*words, "--kubeconfig", str(cluster.kubeconfig(tmp_path)))
     assert done.returncode == 2
     assert "no token protects the log" in done.stderr
+
+
+@pytest.mark.parametrize("serves", [False, True])
+def test_what_it_answers_can_be_encrypted(tmp_path: Path, *, serves: bool) -> None:
+    own = pair_in(tmp_path, "server")
+    options = ["--port", "0", "--tls-cert", str(own.certificate), "--tls-key", str(own.key)]
+    with small_cluster() as cluster:
+        process = _recorder(cluster, tmp_path, *options, *["--serve"] * serves)
+        address = _said(process, r"https://[^\s/]+:\d+")
+        context = ssl.create_default_context(cafile=str(own.certificate))
+        with httpx.Client(base_url=address, verify=context, timeout=60) as client:
+            assert client.get("/livez").status_code == 200
+            assert client.get("/@last").status_code == (200 if serves else 404)
+        with pytest.raises(httpx.HTTPError):
+            httpx.get(f"{address}/livez".replace("https", "http"))
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
 
 
 @pytest.mark.parametrize(
