@@ -1,4 +1,4 @@
-"""The clock of the machine, in the unit of a log. The core reads none: it is told what is now."""
+"""The clock of the machine, in the unit of a log. The core reads none: it takes the time."""
 
 from __future__ import annotations
 

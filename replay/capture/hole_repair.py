@@ -93,7 +93,7 @@ class _HoleRepair:
         self._after, self._most = after, most
         self._requests = 0
         self._lines: dict[tuple[int, str], bytes] = {}
-        # Versions as the server showed them, so that none is asked for twice.
+        # Versions as the server showed them, so that each takes one request.
         self._shown: dict[ObjectVersion, bytes] = {}
 
     def result(self) -> Repair:
@@ -195,7 +195,7 @@ class _HoleRepair:
         return version
 
     def _line(self, version: ObjectVersion) -> bytes | None:
-        """Return the line of a version; it is asked for unless it was shown before."""
+        """Return the line of a version; one that was shown before takes no request."""
         if version not in self._shown:
             self._version(version, version.revision)
         return self._shown.get(version)
