@@ -60,6 +60,12 @@ def span_at(time: int) -> TimeSpan:
     return TimeSpan(time, time, time)
 
 
+def span_of_read(time: int) -> TimeSpan:
+    """Return when an input was read or answered: the end of a second stands for the second."""
+    whole = time % SECOND_US == SECOND_US - 1
+    return TimeSpan(time + 1 - SECOND_US if whole else time, time, time)
+
+
 class Figures(msgspec.Struct, frozen=True):
     """How exactly times are known.
 

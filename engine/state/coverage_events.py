@@ -28,33 +28,109 @@ _EXPIRING = frozenset({("", "Event"), ("events.k8s.io", "Event")})
 _SECOND = 1_000_000
 
 
-def coverage_of(events: Iterable[Event]) -> LogCoverage:
-    """Return the coverage by events of kinds :data:`COVERING`; others are ignored."""
+class Covering(msgspec.Struct):
+    """What events say of coverage, one after the other; it can be stored, and continued.
+
+    A recorder leaves a span of each watch every few seconds. Those that continue each other are
+    joined, so this grows with the holes of a log and not with its age.
+    """
+
     covered: list[Covered] = []
     audits: list[AuditCovered] = []
     broken: list[ListBroken] = []
-    whole, proof = False, -1
-    for event in events:
+    whole: bool = False
+    proof: int = -1
+
+    def coverage(self) -> LogCoverage:
+        """Return the coverage by the events so far."""
+        covered = [*self.covered, *_audited(self.audits)]
+        return LogCoverage(covered, whole=self.whole, proof=self.proof, broken=self.broken)
+
+
+class CoverageFold:
+    """Takes the events of kinds :data:`COVERING`, in the order of the log; others are ignored.
+
+    :param covering: what those before said.
+    """
+
+    def __init__(self, covering: Covering) -> None:
+        self.covering = covering
+        self._ends = {
+            _end_of(record): place
+            for place, record in enumerate(covering.covered)
+            if record.how is Shower.WATCH
+        }
+
+    def take(self, event: Event) -> None:
+        """Take the next event."""
+        covering = self.covering
         match event.kind:
             case "list.observed" if event.revision is not None:
                 listing = msgspec.json.decode(event.payload, type=ListObserved)
-                covered.append(_listed(event, listing))
+                covering.covered.append(_listed(event, listing))
             case "list.broken":
-                broken.append(msgspec.json.decode(event.payload, type=ListBroken))
+                covering.broken.append(msgspec.json.decode(event.payload, type=ListBroken))
             case "lists.joined":
-                covered += _joined_lists(msgspec.json.decode(event.payload, type=ListsJoined))
+                joined = msgspec.json.decode(event.payload, type=ListsJoined)
+                covering.covered += _joined_lists(joined)
             case "watch.followed":
-                covered.append(_watched(msgspec.json.decode(event.payload, type=WatchFollowed)))
+                watch = msgspec.json.decode(event.payload, type=WatchFollowed)
+                self._take_watch(_watched(watch))
             case "audit.covered":
-                audits.append(msgspec.json.decode(event.payload, type=AuditCovered))
+                covering.audits.append(msgspec.json.decode(event.payload, type=AuditCovered))
             case "scenario.declared":
                 msgspec.json.decode(event.payload, type=ScenarioDeclared)
-                whole = True
+                covering.whole = True
             case "slice.began":
                 began = msgspec.json.decode(event.payload, type=SliceBegan)
-                covered += (record for known in began.known for record in _sliced(known))
-                whole, proof = whole or began.whole, max(proof, began.proof)
-    return LogCoverage([*covered, *_audited(audits)], whole=whole, proof=proof, broken=broken)
+                covering.covered += (record for known in began.known for record in _sliced(known))
+                covering.whole = covering.whole or began.whole
+                covering.proof = max(covering.proof, began.proof)
+
+    def _take_watch(self, record: Covered) -> None:
+        covered = self.covering.covered
+        place = self._ends.get(_begin_of(record)) if record.resumed else None
+        if place is None or not _can_go_on(covered[place]):
+            place = len(covered)
+            covered.append(record)
+        else:
+            del self._ends[_end_of(covered[place])]
+            covered[place] = _continued(covered[place], record)
+        self._ends[_end_of(covered[place])] = place
+
+
+_Scope = tuple[Pair, tuple[str, ...], int]
+
+
+def _begin_of(record: Covered) -> _Scope:
+    return record.pair, record.namespaces, record.since
+
+
+def _end_of(record: Covered) -> _Scope:
+    return record.pair, record.namespaces, record.until
+
+
+def _can_go_on(record: Covered) -> bool:
+    """Return whether a span says the same together with what continues it."""
+    return (record.complete or record.resumed) and not record.interrupted
+
+
+def _continued(before: Covered, record: Covered) -> Covered:
+    """Return a span of a watch with what continues it."""
+    at = record.at
+    if record.until == before.until:  # Both showed the state at this revision.
+        at = max((time for time in (before.at, record.at) if time is not None), default=None)
+    return msgspec.structs.replace(
+        before, until=record.until, at=at, interrupted=record.interrupted
+    )
+
+
+def coverage_of(events: Iterable[Event]) -> LogCoverage:
+    """Return the coverage by events of kinds :data:`COVERING`; others are ignored."""
+    fold = CoverageFold(Covering())
+    for event in events:
+        fold.take(event)
+    return fold.covering.coverage()
 
 
 def _sliced(known: KnownSpan) -> Iterator[Covered]:

@@ -54,7 +54,7 @@ class KnownRevisions(msgspec.Struct, frozen=True, kw_only=True):
 
     :param by: the inputs that show it, in their order.
     :param exact: False if ``last`` is a lower bound: a list without a revision.
-    :param interrupted: the last input in it is a watch that ended with an error.
+    :param interrupted: only watches that ended with an error reach ``last``.
     :param listed_at: when lists showed the state at ``last``, microseconds, in order.
     :param followed_to: until when a watch or an audit log showed that nothing followed ``last``.
     """
@@ -127,10 +127,10 @@ class Covered(msgspec.Struct, frozen=True, kw_only=True):
     at: int | None = None
 
     @property
-    def order(self) -> tuple[int, int, str, tuple[bool, ...], tuple[str, ...]]:
-        """The order of inputs; of two equal ones that with an exact revision is last."""
-        sure = (self.resumed, self.exact, self.interrupted, self.complete, self.changes)
-        return self.since, self.until, self.how, sure, self.namespaces
+    def order(self) -> tuple[int, str, tuple[bool, ...], int, bool, tuple[str, ...]]:
+        """The order of inputs: by how each begins, then by how far it goes."""
+        begins = (self.resumed, self.exact, self.complete, self.changes)
+        return self.since, self.how, begins, self.until, self.interrupted, self.namespaces
 
 
 class LogCoverage:
@@ -184,15 +184,15 @@ class LogCoverage:
                 names = (name,) if name else ()
                 for span in self.spans(pair, name):
                     yield from _clipped(pair, names, span, first, last)
-            for record in records:
-                if record.changes and record.since <= last and record.until >= first:
+            for namespaces, how, since, until in _stretches(records):
+                if since <= last and until >= first:
                     yield KnownSpan(
                         group=pair[0],
                         listed=pair[1],
-                        namespaces=record.namespaces,
-                        since=max(record.since, first),
-                        until=min(record.until, last),
-                        by=(record.how,),
+                        namespaces=namespaces,
+                        since=max(since, first),
+                        until=min(until, last),
+                        by=(how,),
                         complete=False,
                     )
 
@@ -319,6 +319,30 @@ class LogCoverage:
         ]
 
 
+def _stretches(
+    records: Iterable[Covered],
+) -> Iterator[tuple[tuple[str, ...], Shower, int, int]]:
+    """Yield of which namespaces which input has all changes, from one revision to another.
+
+    However many inputs of that sort show a stretch, one after the other, it is one.
+    """
+    changing = sorted(
+        (record.namespaces, record.how, record.since, record.until)
+        for record in records
+        if record.changes
+    )
+    held: tuple[tuple[str, ...], Shower, int, int] | None = None
+    for namespaces, how, since, until in changing:
+        if held is not None and held[:2] == (namespaces, how) and since <= held[3]:
+            held = (namespaces, how, held[2], max(held[3], until))
+            continue
+        if held is not None:
+            yield held
+        held = (namespaces, how, since, until)
+    if held is not None:
+        yield held
+
+
 def _clipped(
     pair: Pair, namespaces: tuple[str, ...], span: KnownRevisions, first: int, last: int
 ) -> Iterator[KnownSpan]:
@@ -372,20 +396,21 @@ def _with_times_of_lists(
 
 
 class _Growing:
-    """A span that is being joined from inputs."""
+    """A span that is being joined from inputs.
+
+    Of several inputs that reach its end, one that is exact or did not break off is enough.
+    """
 
     def __init__(self, begin: Covered) -> None:
         self.first, self.last = begin.since, begin.until
         self._by = [begin.how]
-        self._latest = begin
         self._ends = [begin]
 
     def reaches(self, record: Covered) -> bool:
         """Say whether an input continues where the span ends."""
         if record.since <= self.last + 1:
             return True
-        latest = self._latest
-        return record.resumed and latest.exact and not latest.interrupted
+        return record.resumed and self._is_exact() and not self._is_interrupted()
 
     def take(self, record: Covered) -> None:
         """Continue the span with an input."""
@@ -393,9 +418,8 @@ class _Growing:
             self._by.append(record.how)
         # What showed the state at the old end says nothing of the new one.
         if record.until > self.last:
-            self._ends = []
-        if record.until >= self.last:
-            self.last, self._latest = record.until, record
+            self.last, self._ends = record.until, []
+        if record.until == self.last:
             self._ends.append(record)
 
     def span(self) -> KnownRevisions:
@@ -404,11 +428,17 @@ class _Growing:
             first=self.first,
             last=self.last,
             by=tuple(self._by),
-            exact=self._latest.exact,
-            interrupted=self._latest.interrupted,
+            exact=self._is_exact(),
+            interrupted=self._is_interrupted(),
             listed_at=tuple(sorted(self._times(Shower.LIST))),
             followed_to=max(self._times(Shower.WATCH, Shower.AUDIT), default=None),
         )
+
+    def _is_exact(self) -> bool:
+        return any(record.exact for record in self._ends)
+
+    def _is_interrupted(self) -> bool:
+        return all(record.interrupted for record in self._ends)
 
     def _times(self, *how: Shower) -> list[int]:
         return [record.at for record in self._ends if record.how in how and record.at is not None]

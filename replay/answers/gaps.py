@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ...engine.state.clock import span_of_read
 from ...engine.state.log_coverage import UnknownCause
 from ..coverage.coverage import SCHEDULING, unknown_between
 from ..logs.log import Log
-from ..moments.log_clock import span_of_read
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 

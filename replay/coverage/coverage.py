@@ -15,10 +15,9 @@ import msgspec
 from ...engine.errors import NotKnown
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US
-from ...engine.state.clock import TimeSpan
+from ...engine.state.clock import TimeSpan, span_of_read
 from ...engine.state.log_coverage import KnownGap, Pair, UnknownCause
 from ..moments.contradicting_versions import contradictions
-from ..moments.log_clock import span_of_read
 from ..moments.moment import Moment
 from ..moments.stream_holes import repaired_holes, unseen_in
 from ..moments.unknown import Unknown

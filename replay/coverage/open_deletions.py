@@ -10,10 +10,9 @@ import msgspec
 from ...engine.events import Recorded
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import Query
-from ...engine.state.clock import UNDATED, TimeSpan
+from ...engine.state.clock import UNDATED, TimeSpan, span_of_read
 from ...engine.state.fold import FoldRecord
 from ...engine.state.log_coverage import KnownGap, Pair, UnknownCause
-from ..moments.log_clock import span_of_read
 from ..moments.moment import Moment
 from ..moments.times import own_span
 from ..moments.unknown import Unknown

@@ -22,8 +22,9 @@ from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import UNDATED, Clock, TimeSpan
 from ...engine.volcano.conf import names_in
 from ...engine.volcano.conf_yaml import ConfInvalid
-from ..moments.log_clock import StoreKey, clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
+from ..moments.store_key import StoreKey
 from .log import Log
 
 _CONFIG, _MESSAGE = "config.applied", "message.logged"

@@ -17,8 +17,8 @@ from ...engine.log.store import LogStore, Query
 from ...engine.state.event_columns import NO_ORIGIN
 from ...engine.state.fold import FoldRecord
 from ..objects.kind_names import plain_name
-from .log_clock import StoreKey
 from .moment import Moment
+from .store_key import StoreKey
 
 Version = tuple[Reference, int]
 """An object and its revision."""

@@ -12,7 +12,6 @@ import numpy as np
 from ...engine.errors import DerivedDamaged
 from ...engine.events import NO_TIME, Effect
 from ...engine.events.input_names import without_folders
-from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import Chunk, ClockBlock, FoldWindow, LogStore, Query
 from ...engine.state import VERSION
 from ...engine.state.asked_lists import asked_list
@@ -24,6 +23,7 @@ from ...engine.state.clock import (
     TimeSpan,
     encode_clock,
     span_at,
+    span_of_read,
 )
 from ...engine.state.clock_build import build_clock
 from ...engine.state.decision_evidence import LoggedDecision, decision_of
@@ -38,10 +38,11 @@ from ...engine.state.event_columns import (
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
 from ...engine.state.fold import PlacedEvents
-from ...engine.state.log_coverage import COVERING
-from ...engine.state.log_end import reached_at, vouched_by
+from ...engine.state.log_end import reached_at
 from ...engine.state.marks import marks_of
 from .moment import Moment
+from .read_coverage import vouched_until
+from .store_key import StoreKey
 
 Asked = TypeVar("Asked")
 
@@ -96,31 +97,12 @@ def span_of_end(clock: Clock) -> TimeSpan:
     return span_of_read(last)
 
 
-def span_of_read(time: int) -> TimeSpan:
-    """Return when an input was read or answered: the end of a second stands for the second."""
-    whole = time % SECOND_US == SECOND_US - 1
-    return TimeSpan(time + 1 - SECOND_US if whole else time, time, time)
-
-
 def last_revision(store: LogStore, moment: Moment) -> int | None:
     """Return the last revision that had happened at a moment; None if there was none."""
     if moment.revision is not None:
         return moment.revision
     extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     return extent.last_revision
-
-
-class StoreKey:
-    """A store as a key of a cache: equal only if it is the same object."""
-
-    def __init__(self, store: LogStore) -> None:
-        self.store = store
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, StoreKey) and other.store is self.store
-
-    def __hash__(self) -> int:
-        return id(self.store)
 
 
 @lru_cache(maxsize=2)
@@ -176,13 +158,15 @@ def _build(
 ) -> Sequence[tuple[int, int, bytes]]:
     columns, times = _evidence(store, branch, cluster, last)
     decisions = _decisions(store, branch, cluster, last)
-    query = Query(branch=branch, cluster=cluster, until=last, kinds=COVERING, about_kinds=True)
-    streams = list(store.read(query))
-    lists = [listed for stream in streams if (listed := asked_list(stream)) is not None]
+    # Lists of a watch have a revision: only those of files are read.
+    query = Query(
+        branch=branch, cluster=cluster, until=last, kinds=("list.observed",), about_kinds=True
+    )
+    lists = [listed for told in store.read(query) if (listed := asked_list(told)) is not None]
     tables = build_clock(columns, times, store.references, decisions, lists)
     noted = store.last_noted(known=last, cluster=cluster, branch=branch)
-    ends = [reached_at(columns, times), *map(vouched_by, streams), noted or NO_TIME]
-    return encode_clock(tables, last, max(ends))
+    vouched = vouched_until(store, branch=branch, cluster=cluster, known=last)
+    return encode_clock(tables, last, max(reached_at(columns, times), vouched, noted or NO_TIME))
 
 
 def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[LoggedDecision]:

@@ -22,8 +22,9 @@ from ...engine.state.fold import PlacedEvents, in_order, with_lists_in_order
 from .contradicting_versions import contradictions
 from .later_events import SHOWING, has_later_event
 from .later_lists import later_lists
-from .log_clock import StoreKey, clock_of, columns_of, placed
+from .log_clock import clock_of, columns_of, placed
 from .moment import Moment
+from .store_key import StoreKey
 
 Pair = tuple[str, str]
 """API group and kind."""

@@ -13,7 +13,7 @@ import msgspec
 from ...engine.errors import PointTooEarly
 from ...engine.events.payloads import SliceBegan
 from ...engine.log.store import MAIN, LogStore, Query
-from .log_clock import StoreKey
+from .store_key import StoreKey
 
 BEGAN = "slice.began"
 

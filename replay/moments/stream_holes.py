@@ -11,7 +11,7 @@ import msgspec
 from ...engine.events.payloads import WatchRepaired
 from ...engine.log.store import LogStore, Query
 from ...engine.state.log_coverage import KnownGap, Pair
-from .log_clock import StoreKey
+from .store_key import StoreKey
 
 REPAIRED = "watch.repaired"
 

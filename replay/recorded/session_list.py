@@ -12,8 +12,9 @@ from ...engine.errors import PointMalformed, PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import UNDATED, Clock, TimeSpan
-from ..moments.log_clock import StoreKey, clock_of
+from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
+from ..moments.store_key import StoreKey
 from ..tabular.record_columns import Time
 from .recorded_sessions import HowKnown, RecordedSession, last_known, recorded_sessions
 

@@ -15,8 +15,8 @@ from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, TimeSpan
 from ..moments.later_events import SHOWING
 from ..moments.later_lists import later_lists
-from ..moments.log_clock import StoreKey
 from ..moments.moment import Moment
+from ..moments.store_key import StoreKey
 from ..objects.kind_names import ObjectName
 
 _INEXACT = b'"exact":false'

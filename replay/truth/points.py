@@ -30,7 +30,8 @@ from ...engine.events.epochs import only_epochs
 from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
 from ...engine.log.store import MAIN, LogStore
 from ...engine.log.wall_clock import micros_now
-from ..moments.log_clock import clock_of, span_of_end, span_of_read
+from ...engine.state.clock import span_of_read
+from ..moments.log_clock import clock_of, span_of_end
 from ..moments.moment import Moment
 from ..moments.slices import refuse_earlier
 from ..moments.times import span_words

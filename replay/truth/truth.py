@@ -40,6 +40,7 @@ from ..moments.log_clock import (
     without_damage,
 )
 from ..moments.moment import Moment
+from ..moments.read_coverage import store_coverage
 from .settled_writes import settled
 
 BLOCK_ROWS = 1024
@@ -265,7 +266,7 @@ def build_index(
     block_rows: int = BLOCK_ROWS,
     checkpoint_events: int = CHECKPOINT_EVENTS,
 ) -> None:
-    """Bring the fact sidecar, the clock and the checkpoints up to the end of the log.
+    """Bring the fact sidecar, coverage, clock and checkpoints up to the end of the log.
 
     They only save time: without them every answer is the same.
 
@@ -273,6 +274,7 @@ def build_index(
     :param checkpoint_events: events between two checkpoints, about.
     """
     _build_facts(store, branch=branch, cluster=cluster, progress=progress, rows=block_rows)
+    store_coverage(store, branch=branch, cluster=cluster)
     store_clock(store, branch=branch, cluster=cluster)
     _build_checkpoints(store, branch=branch, cluster=cluster, every=checkpoint_events)
 

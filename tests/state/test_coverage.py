@@ -20,8 +20,14 @@ from plinian.engine.events.payloads import (
     ScenarioDeclared,
     WatchFollowed,
 )
-from plinian.engine.state.coverage_events import coverage_of
-from plinian.engine.state.log_coverage import KnownGap, LogCoverage, Shower, UnknownCause
+from plinian.engine.state.coverage_events import CoverageFold, Covering, coverage_of
+from plinian.engine.state.log_coverage import (
+    Covered,
+    KnownGap,
+    LogCoverage,
+    Shower,
+    UnknownCause,
+)
 
 POD = ("", "Pod")
 SECOND = 1_000_000
@@ -234,3 +240,63 @@ def test_more_evidence_never_makes_less_known(told: list[Event], more: list[Even
         held = any(s.first <= revision <= s.last for s in before.spans(POD))
         still = any(s.first <= revision <= s.last for s in after.spans(POD))
         assert still or not held
+
+
+def apart(events: list[Event]) -> LogCoverage:
+    """Return the coverage by events of which none is joined with another."""
+    covered: list[Covered] = []
+    for one in events:
+        fold = CoverageFold(Covering())
+        fold.take(one)
+        covered += fold.covering.covered
+    return LogCoverage(covered)
+
+
+SOME = st.integers(0, 12)
+
+
+@st.composite
+def inputs(draw: st.DrawFn) -> Event:
+    since = draw(SOME)
+    if draw(st.booleans()) and draw(st.booleans()):
+        return a_list(since, *draw(NAMESPACES), exact=draw(st.booleans()))
+    return a_watch(
+        since,
+        since + draw(st.integers(0, 4)),
+        *draw(NAMESPACES),
+        begin=draw(st.sampled_from(["marked", "unmarked", "resumed", "resumed", "changes"])),
+        interrupted=draw(st.sampled_from([False, False, True])),
+        until_at=draw(st.sampled_from([None, 1, 2, 3])),
+    )
+
+
+NAMESPACES = st.sampled_from([(), (), ("a",), ("b",)])
+
+
+@given(st.lists(inputs(), max_size=14), st.integers(0, 14))
+def test_spans_that_are_joined_say_what_they_say_apart(events: list[Event], cut: int) -> None:
+    fold = CoverageFold(Covering())
+    for one in events[:cut]:
+        fold.take(one)
+    stored = msgspec.msgpack.encode(fold.covering)
+    fold = CoverageFold(msgspec.msgpack.decode(stored, type=Covering))
+    for one in events[cut:]:
+        fold.take(one)
+    joined, whole = fold.covering.coverage(), apart(events)
+    assert joined.proof == whole.proof
+    assert [*joined.between(2, 9)] == [*whole.between(2, 9)]
+    for namespace in (None, "a", "b"):
+        assert joined.spans(POD, namespace) == whole.spans(POD, namespace)
+        for revision in range(18):
+            asked = POD, revision, namespace
+            assert joined.gap(*asked) == whole.gap(*asked)
+            assert joined.has_changes(*asked) == whole.has_changes(*asked)
+
+
+def test_a_recorder_that_never_ends_leaves_one_span() -> None:
+    fold = CoverageFold(Covering())
+    fold.take(a_watch(1, 2))
+    for until in range(3, 100):
+        fold.take(a_watch(until - 1, until, begin="resumed", until_at=until))
+    (one,) = fold.covering.covered
+    assert (one.since, one.until, one.complete, one.at) == (1, 99, True, 99)

@@ -19,7 +19,8 @@ import numpy as np
 
 from ....engine.log import Query
 from ...facade.log import Log
-from ...moments.log_clock import StoreKey, clock_of
+from ...moments.log_clock import clock_of
+from ...moments.store_key import StoreKey
 from ...moments.times import last_time, with_spans
 from .positions import version_by
 

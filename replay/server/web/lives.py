@@ -11,8 +11,8 @@ from ...facade.log import Log
 from ...histories.history import History
 from ...histories.name_life import Life, NameState
 from ...logs.given_names import name_of
-from ...moments.log_clock import StoreKey
 from ...moments.moment import Moment
+from ...moments.store_key import StoreKey
 from ...objects.kind_names import ObjectName
 from ...truth.truth import bound_document
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ...facade.log import Log
 from ...logs.log import Log as AnyLog
-from ...moments.log_clock import StoreKey
+from ...moments.store_key import StoreKey
 
 T = TypeVar("T")
 
