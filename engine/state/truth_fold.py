@@ -19,6 +19,10 @@ from .shared_parts import share
 FetchPayloads = Callable[[Sequence[int]], Mapping[int, bytes]]
 
 
+_FEW = 8
+"""Objects of a kind that are looked for one by one; for more, the facts of all are decoded."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One object at the moment.
 
@@ -72,6 +76,7 @@ class Truth:
             self._records.setdefault((reference.group, reference.kind), []).append(record)
         self._entries: dict[tuple[str, str], list[Entry]] = {}
         self._by_name: dict[tuple[str, str], dict[tuple[str, str], Entry]] = {}
+        self._found: dict[tuple[str, str], int] = {}
         self._owns_records = False
         self._like: weakref.ref[Truth] | None = None
 
@@ -167,12 +172,27 @@ class Truth:
     def find(self, group: str, kind: str, namespace: str, name: str) -> Entry | None:
         """Return the one object of this name, or None."""
         by_name = self._by_name.get((group, kind))
+        if by_name is None and (group, kind) not in self._entries:
+            found = self._found[group, kind] = self._found.get((group, kind), 0) + 1
+            if found <= _FEW:
+                return self._sought(group, kind, namespace, name)
         if by_name is None:
             by_name = {}
             for entry in self.of(group, kind):
                 by_name.setdefault((entry.reference.namespace, entry.reference.name), entry)
             self._by_name[group, kind] = by_name
         return by_name.get((namespace, name))
+
+    def _sought(self, group: str, kind: str, namespace: str, name: str) -> Entry | None:
+        """Return the first object of this name; no fact of another object is decoded."""
+        records = self._records.get((group, kind), ())
+        named = [
+            record
+            for record in records
+            if record.reference.name == name and record.reference.namespace == namespace
+        ]
+        entries = self.entries_of(sorted(named, key=_reference_of)[:1])
+        return entries[0] if entries else None
 
     def names(self, group: str, kind: str) -> frozenset[tuple[str, str]]:
         """Return namespace and name of the objects of a kind, without decoding a fact."""

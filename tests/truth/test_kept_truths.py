@@ -156,3 +156,14 @@ def test_threads_may_share_a_log(demo: Path) -> None:
         for thread in threads:
             thread.join()
     assert found == dict.fromkeys(range(4), expected)
+
+
+def test_objects_looked_for_by_name_are_those_of_the_list(demo: Path) -> None:
+    with plinian.open(demo, read_only=True) as log:
+        listed = log.truth(log.moment("end")).of("", "Pod")
+        assert len(listed) > 20
+        fresh = truth_at(log.store, log.moment("end"))
+        assert fresh.find("", "Pod", "default", "none") is None
+        for entry in listed:
+            reference = entry.reference
+            assert fresh.find("", "Pod", reference.namespace, reference.name) == entry
