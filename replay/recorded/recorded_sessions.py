@@ -32,7 +32,7 @@ from ...engine.events.payloads import (
     SessionOpened,
 )
 from ...engine.log.store import LogStore, Query
-from ...engine.state.clock import Clock
+from ...engine.state.clock import Clock, TimeSpan
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.verbs import with_verbs
@@ -325,14 +325,14 @@ class _Reader:
                 self._writes.append(_group_write(time, uid, version))
         if not ordered:
             return
-        opened = [session.opened for session in ordered]
         others = list(without_session(groups))
-        times = self._clock.times_of([version.revision for version in others])
-        for version, time in zip(others, times, strict=True):
-            place = -1 if time is None else bisect_right(opened, time) - 1
-            if place >= 0 and time is not None and time <= (ordered[place].closed or 0):
-                ordered[place].groups.setdefault(version.name, version.status)
-                ordered[place].places.setdefault(version.name, version.position)
+        revisions = [version.revision for version in others]
+        spans, times = self._clock.spans(revisions), self._clock.times_of(revisions)
+        for version, span, time in zip(others, spans, times, strict=True):
+            session = None if time is None else _running(ordered, time, span)
+            if session is not None:
+                session.groups.setdefault(version.name, version.status)
+                session.places.setdefault(version.name, version.position)
 
     def _note_refused(self, sessions: Sequence[RecordedSession]) -> None:
         """Note PodGroups that were deleted, or whose update was refused, while a session ran."""
@@ -415,6 +415,21 @@ class _PodVersion(msgspec.Struct):
     """A version of a pod, as far as it is read here."""
 
     spec: _PodSpec = msgspec.field(default_factory=_PodSpec)
+
+
+def _running(
+    sessions: Sequence[RecordedSession], time: int, span: TimeSpan
+) -> RecordedSession | None:
+    """Return the session that ran at a time, or else may have been running within its bounds.
+
+    A watch shows what a session writes at its end a little later.
+    """
+    for earliest, latest in ((time, time), (span.earliest, span.latest)):
+        if earliest is not None and latest is not None:
+            place = bisect_right(sessions, latest, key=lambda session: session.opened) - 1
+            if place >= 0 and earliest <= (sessions[place].closed or 0):
+                return sessions[place]
+    return None
 
 
 def _that_tried(sessions: Sequence[RecordedSession], pod: str) -> RecordedSession | None:

@@ -135,6 +135,17 @@ def test_a_watch_shows_what_a_logged_session_bound(tmp_path: Path) -> None:
     assert first.how is HowKnown.LOGGED
 
 
+def test_a_watch_shows_what_a_session_wrote_at_its_end_when_it_is_closed(tmp_path: Path) -> None:
+    made = cluster()
+    for uid, second in ((ONE, 10), (TWO, 11)):
+        made.opened(uid, second)
+        made.closed(uid, second + 0.2)
+    written = {**group("g"), "status": {"phase": "Pending"}}
+    made.saw(10.25, written, verb="updated", since=10)
+    with made.log(tmp_path / "log.db") as log:
+        assert [one.podgroups for one in log.sessions()] == [1, 0]
+
+
 @pytest.mark.parametrize("number", ["0", "2", "x", "-1", "", "9" * 30])
 def test_an_unknown_number_says_how_many_there_are(tmp_path: Path, number: str) -> None:
     made = cluster()

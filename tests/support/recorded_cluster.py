@@ -57,8 +57,17 @@ class RecordedCluster:
         self.events: list[Event] = []
         self.revision = 0
 
-    def saw(self, second: float, *documents: Document, verb: str = "created") -> None:
-        """Add a version of each object, at a revision of its own."""
+    def saw(
+        self,
+        second: float,
+        *documents: Document,
+        verb: str = "created",
+        since: float | None = None,
+    ) -> None:
+        """Add a version of each object, at a revision of its own.
+
+        :param since: when it was written at the earliest, as a watch has it; by default the second.
+        """
         for each in documents:
             self.revision += 1
             copied = msgspec.json.decode(msgspec.json.encode(each))
@@ -72,6 +81,7 @@ class RecordedCluster:
                 second,
                 Reference(group, kind, *names),
                 revision=self.revision,
+                since=since,
             )
 
     def started(self, second: float, component: str = "scheduler") -> None:
@@ -158,6 +168,7 @@ class RecordedCluster:
         *,
         revision: int | None = None,
         actor: str = "",
+        since: float | None = None,
     ) -> None:
         self.events.append(
             _event(
@@ -166,7 +177,7 @@ class RecordedCluster:
                 reference=reference or Reference(),
                 revision=revision,
                 resource_version="" if revision is None else str(revision),
-                earliest=time(second),
+                earliest=time(second if since is None else since),
                 latest=time(second),
                 actor=actor,
                 line=len(self.events) + 1,
