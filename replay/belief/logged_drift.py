@@ -48,6 +48,7 @@ class Drift(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     :param at: the moment, as printed.
     :param crashes: the panics of the scheduler up to then, with their places, innermost first.
     :param not_known: of what the cache holds: what the log lacks, so no difference is seen there.
+    :param compared: with a dump, how many of its nodes and jobs were compared; else None.
     """
 
     at: str
@@ -55,6 +56,7 @@ class Drift(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     differences: list[CacheDifference]
     crashes: list[str]
     not_known: tuple[Unknown, ...] = ()
+    compared: int | None = None
 
     def tables(self) -> Mapping[str, ColumnTable]:
         """Return the differences."""

@@ -116,6 +116,12 @@ class ClusterAccess:
             raise _refusal(answer, f"GET {path}")
         return _UrllibBody(answer, path)
 
+    def for_websocket(self) -> tuple[Any, dict[str, str]]:
+        """Return the settings of a connection for the package ``kubernetes``, and its headers."""
+        with self._lock:
+            token = self._token()
+        return self._settings, {"authorization": token} if token else {}
+
     def _asked(
         self, path: str, query: Mapping[str, str], quiet: float, accept: str
     ) -> tuple[BaseHTTPResponse, str]:

@@ -142,7 +142,9 @@ class WatchedLines:
             except _Expired:
                 yield from self._after_expiry()
             except ServerRefusal as fault:
-                self._failed(fault, fault.retry_after, slow=fault.code in _UNKNOWN)
+                # A server that has just started refuses for a moment what it will allow.
+                slow = fault.code in _UNKNOWN and self._revision is None
+                self._failed(fault, fault.retry_after, slow=slow)
                 if fault.code == _NOT_FOUND:
                     self._served = None
             except Unreachable as fault:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from ...engine.log import LogStore
+    from ..capture.cache_dumps import CacheDumps
     from ..capture.cluster_access import ClusterAccess
     from ..capture.outbox import Room
     from ..capture.recorded_cluster import RecordOptions
@@ -72,6 +73,15 @@ def record(
         tuple[str, ...],
         Field("The log of Volcano's controllers, likewise; repeatable.", "FILE"),
     ] = (),
+    cache_dump: Annotated[
+        str | None,
+        Field(
+            "Also take a dump of the scheduler's cache so often, as in 5m: by a signal to the "
+            "scheduler in its pod, which needs create on pods/exec.",
+            "TIME",
+            name="scheduler-cache-dump",
+        ),
+    ] = None,
     audit_webhook: Annotated[
         str | None,
         Field(
@@ -146,7 +156,7 @@ def record(
     from ..server.tls import tls_of
     from .recording_site import AskedSite
 
-    seconds = None if duration is None else _seconds(duration)
+    seconds = None if duration is None else _seconds(duration, "for")
     settings = ServerSettings(
         place=log,
         branch=branch,
@@ -169,6 +179,7 @@ def record(
     beside = BesideWatches(
         {"scheduler": scheduler_log, "controllers": controllers_log},
         audit_door(webhook, log, branch),
+        None if cache_dump is None else _seconds(cache_dump, "scheduler-cache-dump"),
     )
     manner = RunManner(form, level, seconds)
     # Last, as it may run a plugin that asks for a password.
@@ -186,10 +197,14 @@ class RunManner(NamedTuple):
 
 
 class BesideWatches(NamedTuple):
-    """What is recorded beside watches. :param logs: of components, by component."""
+    """What is recorded beside watches.
+
+    :param logs: of components, by component. :param dumps: seconds from one dump to the next.
+    """
 
     logs: Mapping[str, Sequence[str]] = MappingProxyType({})
     audit: AuditDoor | None = None
+    dumps: float | None = None
 
 
 def record_until_stopped(
@@ -269,11 +284,32 @@ def _streams(
     ]
     if also.audit is not None:
         streams.append(also.audit.inbox(room, chosen, losses, now))
+    if also.dumps is not None:
+        streams.append(_dumps(access, also.dumps, room, chosen, now))
     return streams
 
 
-def _seconds(text: str) -> float:
-    """Return a duration in seconds.
+def _dumps(
+    access: ClusterAccess, every: float, room: Room, chosen: RecordOptions, now: Callable[[], int]
+) -> CacheDumps:
+    from ..capture.cache_dumps import CacheDumps
+    from ..capture.outbox import Outbox
+    from ..capture.pod_exec import ClusterCommands
+
+    return CacheDumps(
+        access,
+        ClusterCommands(access),
+        Outbox(room),
+        namespace=chosen.scheduler_namespace,
+        every=every,
+        cluster=chosen.cluster,
+        now=now,
+        redact=chosen.redact,
+    )
+
+
+def _seconds(text: str, option: str) -> float:
+    """Return the duration of an option in seconds.
 
     :raises UsageError: it is none.
     """
@@ -283,7 +319,9 @@ def _seconds(text: str) -> float:
     try:
         return parse_duration(text) / 1e6
     except ValueError as fault:
-        raise UsageError(f"{text!r} is no duration", now="write --for 10m, or 1h30m") from fault
+        raise UsageError(
+            f"{text!r} is no duration", now=f"write --{option} 10m, or 1h30m"
+        ) from fault
 
 
 @contextmanager

@@ -103,7 +103,7 @@ class KnownKind(KindName, frozen=True, kw_only=True):
 
 
 class ReportedRelease(msgspec.Struct, frozen=True, order=True):
-    """A release that a component reported."""
+    """A release that a component reported, or that the image of its pods names."""
 
     component: str
     version: str
@@ -429,17 +429,14 @@ class _Asked:
             yield msgspec.json.decode(recorded.event.payload, type=form)
 
     def releases(self) -> tuple[ReportedRelease, ...]:
-        """Return the versions that processes reported, each once."""
+        """Return the versions that processes reported, or the scheduler's image names, each once."""
+        from .scheduler_release import release_at  # noqa: PLC0415 -- it is above
+
         started = self._payloads("process.started", ProcessStarted)
-        return tuple(
-            sorted(
-                {
-                    ReportedRelease(process.component, process.version)
-                    for process in started
-                    if process.version
-                }
-            )
-        )
+        found = {ReportedRelease(each.component, each.version) for each in started if each.version}
+        if running := release_at(self.log, self.moment):
+            found.add(ReportedRelease("scheduler", running))
+        return tuple(sorted(found))
 
     def configurations(self) -> tuple[str, ...]:
         """Return the sources of the scheduler's configurations, in order, each once."""

@@ -77,7 +77,7 @@ class BeliefQuestion(QuestionOfScheduler["Belief"], frozen=True):
         from ..belief.belief import belief_at  # noqa: PLC0415 -- doors read the fields only
         from ..render.believed import Belief  # noqa: PLC0415
 
-        moment, behaviours = log.moment(self.at), resolve(self.release)
+        moment, behaviours = log.moment(self.at), resolve(self.as_release)
         recent, progress = log.recent_beliefs, self.progress
         cache = belief_at(log.store, moment, behaviours, recent=recent, progress=progress)
         return Belief(moment.label, behaviours.release, cache)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from .defaults import DEFAULT_RELEASE
-from .fields import LOCAL, RELEASE, Door, Field, Names, several
+from .fields import LOCAL, RELEASE_OF_IMAGE, Door, Field, Names, several
 from .question import Question, QuestionOfRange
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
     until: Annotated[
         Point | None, Field("Check up to this point; by default to the end.", "POINT")
     ] = None
-    release: Annotated[str, RELEASE] = DEFAULT_RELEASE
+    release: Annotated[str | None, RELEASE_OF_IMAGE] = None
     invariants: Annotated[
         Names,
         Field(
@@ -115,7 +114,7 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
     @property
     def caches(self) -> Sequence[str]:
         """Return its release, if it is about one moment."""
-        return () if self.at is None else (self.release,)
+        return () if self.at is None else (self.as_release,)
 
     def answer(self, log: Log) -> CheckReport:
         """Return what is violated: :func:`plinian.replay.invariants.check_task.check`.
@@ -128,7 +127,7 @@ class CheckQuestion(QuestionOfRange["CheckReport"], frozen=True, kw_only=True):
 
         task = CheckTask(
             end=self.moment(log),
-            behaviours=resolve(self.release),
+            behaviours=resolve(self.as_release),
             single=self.at is not None,
             since=None if self.since is None else log.moment(self.since),
             ids=tuple(several(self.invariants)),

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from ...engine.kubernetes.counts import counted
+from .fields import Field
 from .question import QuestionOfScheduler
 
 if TYPE_CHECKING:
     from ..belief.logged_drift import Drift
     from ..logs.log import Log
     from ..render.tables import Style, Table
+
+
+_WHOSE = (
+    "the scheduler had something else than its release makes of what the log has: it missed or kept "
+    "something, its release is another, or Plinian rebuilds it wrongly"
+)
 
 
 class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
@@ -34,14 +42,29 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
     is_table = True
     exit_code = "Exit with 1 if anything differs."
 
+    dump: Annotated[
+        bool,
+        Field(
+            "Instead compare the last dump of the real scheduler's cache by then with the rebuilt "
+            "cache."
+        ),
+    ] = False
+
     def answer(self, log: Log) -> Drift:
-        """Return the differences: :func:`plinian.replay.belief.logged_drift.drift_at`."""
+        """Return the differences: :func:`plinian.replay.belief.logged_drift.drift_at`.
+
+        :raises UsageError: a dump is asked for, and the log has none that can be compared.
+        """
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415
+        from ..belief.dump_drift import dump_drift  # noqa: PLC0415
         from ..belief.logged_drift import drift_at  # noqa: PLC0415 -- doors read the fields only
         from ..coverage.coverage import SCHEDULING, unknown_at  # noqa: PLC0415
 
-        moment = log.moment(self.at)
-        drift = drift_at(log.store, moment, resolve(self.release), progress=self.progress)
+        moment, behaviours = log.moment(self.at), resolve(self.as_release)
+        if self.dump:
+            drift, moment = dump_drift(log.store, moment, behaviours)
+        else:
+            drift = drift_at(log.store, moment, behaviours, progress=self.progress)
         return msgspec.structs.replace(drift, not_known=tuple(unknown_at(log, moment, SCHEDULING)))
 
     def tables(self, drift: Drift, _style: Style) -> Iterable[Table]:
@@ -52,6 +75,9 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
 
     def nothing(self, drift: Drift) -> str:
         """Return that nothing differs, as far as the log knows."""
+        if drift.compared is not None:
+            number = counted(drift.compared, "node or job", "nodes and jobs")
+            return f"{number} that did not change about then: as in {drift.at}."
         if not drift.not_known:
             return f"The scheduler's cache matches the API server at {drift.at}."
         return (
@@ -60,10 +86,11 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
         )
 
     def notes(self, drift: Drift) -> Sequence[str]:
-        """Return which panics the scheduler had."""
+        """Return which panics the scheduler had, and what a difference from a dump may mean."""
         from ..render.believed import crash_texts  # noqa: PLC0415
 
-        return crash_texts(drift)
+        whose = [_WHOSE] if drift.compared is not None and drift.differences else []
+        return [*crash_texts(drift), *whose]
 
     def code(self, drift: Drift, *, asked: bool) -> int:
         """Return 1 if anything differs."""

@@ -59,7 +59,11 @@ a difference is unexplained, or input is missing."""
     until: Annotated[Point | None, UNTIL_SESSION] = None
     release: Annotated[
         str | None,
-        Field(f"The release of Volcano that ran; by default {DEFAULT_RELEASE}.", "RELEASE"),
+        Field(
+            "The release of Volcano that ran; by default that of the image of the scheduler's "
+            f"pods, if the log has them, else {DEFAULT_RELEASE}.",
+            "RELEASE",
+        ),
     ] = None
     jobs: Annotated[int, JOBS] = 1
     unfold: Annotated[

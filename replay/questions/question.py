@@ -19,7 +19,6 @@ from .fields import (
     CONF,
     NAMESPACE,
     PROGRESS,
-    RELEASE,
     RELEASE_OF_IMAGE,
     SINCE,
     STRICT,
@@ -261,7 +260,7 @@ class QuestionOfScheduler(QuestionOfRelease[A], Generic[A], frozen=True, kw_only
     """A question about the scheduler at a moment: about its cache, or what its sessions decide."""
 
     at: Annotated[Point, AT] = "end"
-    release: Annotated[str, RELEASE] = DEFAULT_RELEASE
+    release: Annotated[str | None, RELEASE_OF_IMAGE] = None
     progress: Annotated[Progress | None, PROGRESS] = None
 
     def moment(self, log: Log) -> Moment:
@@ -269,19 +268,26 @@ class QuestionOfScheduler(QuestionOfRelease[A], Generic[A], frozen=True, kw_only
         return log.moment(self.at)
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
-        """Return the question with its moment and a known release."""
-        release = taken(self.release, remark, assume=self.assume)
-        return msgspec.structs.replace(self, release=release, at=log.moment(self.at))
+        """Return the question with its moment and the release that runs."""
+        moment = log.moment(self.at)
+        release = self.release or running(log, moment, remark) or DEFAULT_RELEASE
+        used = taken(release, remark, assume=self.assume)
+        return msgspec.structs.replace(self, release=used, at=moment)
+
+    @property
+    def as_release(self) -> str:
+        """Return its release, once it is prepared."""
+        return self.release or DEFAULT_RELEASE
 
     @property
     def named_releases(self) -> Sequence[str]:
         """Return its release."""
-        return (self.release,)
+        return (self.as_release,)
 
     @property
     def caches(self) -> Sequence[str]:
         """Return its release."""
-        return (self.release,)
+        return (self.as_release,)
 
 
 class QuestionOfSessions(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=True):
@@ -328,18 +334,20 @@ class QuestionOfRange(QuestionOfRelease[A], Generic[A], frozen=True, kw_only=Tru
     at: Annotated[Point | None, AT] = None
     since: Annotated[Point | None, SINCE] = None
     until: Annotated[Point | None, UNTIL] = None
-    release: Annotated[str | None, RELEASE] = None
+    release: Annotated[str | None, RELEASE_OF_IMAGE] = None
     conf: Annotated[Conf | None, CONF._replace(help="A configuration instead of the log's.")] = None
     progress: Annotated[Progress | None, PROGRESS] = None
 
     def prepared(self, log: Log, remark: Remark = unsaid) -> Self:
-        """Return the question with its moments, a known release, and a configuration."""
+        """Return the question with its moments, the release that runs, and a configuration."""
         from ..sessions.assumed import accepted_conf  # noqa: PLC0415 -- doors read the fields only
 
         between = bounds(log, at=self.at, since=self.since, until=self.until)
-        used = taken(self.as_release, remark, assume=self.assume)
+        end = between.get("at") or between.get("until") or log.moment()
+        release = self.release or running(log, end, remark)
+        used = taken(release or DEFAULT_RELEASE, remark, assume=self.assume)
         conf = accepted_conf(self.conf, [used], assume=self.assume, remark=remark)
-        release = None if self.release is None else used
+        release = None if release is None else used
         return msgspec.structs.replace(self, release=release, conf=conf, **between)
 
     @property

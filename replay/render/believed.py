@@ -382,8 +382,9 @@ def crash_texts(drift: Drift) -> list[str]:
 
 def drift_table(drift: Drift) -> Table:
     """Return a row for each difference."""
+    sides = ("API SERVER", "CACHE") if drift.compared is None else ("DUMP", "REBUILT")
     return Table(
-        ("KIND", "NAME", "FIELD", "API SERVER", "CACHE", "SINCE"),
+        ("KIND", "NAME", "FIELD", *sides, "SINCE"),
         [
             (
                 difference.kind,
@@ -395,5 +396,5 @@ def drift_table(drift: Drift) -> Table:
             )
             for difference in drift.differences
         ],
-        keep=("NAME", "FIELD", "API SERVER", "CACHE"),
+        keep=("NAME", "FIELD", *sides),
     )

@@ -216,6 +216,19 @@ def test_a_stall_at_a_revision_that_the_server_does_not_know_is_an_expiry() -> N
     assert stream.state.phase is StreamPhase.STOPPED
 
 
+@pytest.mark.parametrize("code", [401, 403])
+def test_what_was_watched_is_tried_again_soon_if_a_server_that_starts_refuses(
+    waits: list[float], code: int
+) -> None:
+    """Until it has read its roles, an API server answers 403 to all; half a minute is long then."""
+    access = ScriptedAccess(LIST, refusal(code), refusal(code), [line("ADDED", pod("c", 12))])
+    stream = stream_of(access, PODS, pace=Pace())
+    access.over = stream.stop
+    stream.run()
+    assert waits[:2] == [0.5, 1.0]
+    assert stream.state.revision == 12
+
+
 @pytest.mark.parametrize(
     ("fault", "wait"),
     [

@@ -93,6 +93,20 @@ def test_pods_that_run_name_the_release_unless_they_differ(
     assert assumed is (release is None)
 
 
+def test_whatever_depends_on_the_release_takes_the_one_that_runs(tmp_path: Path) -> None:
+    with plinian.open(tmp_path / "log.db", create=True) as log:
+        log.ingest([cluster(tmp_path, scheduler("a", NEW))])
+        answers = [log.fidelity(), log.check(), log.drift(), log.belief()]
+        named = log.drift(release="v1.9.0")
+        status = log.status()
+    assert [answer.release for answer in answers] == ["v1.13.1"] * 4
+    assert named.release == "v1.9.0"
+    assert [(each.component, each.version) for each in status.releases] == [
+        ("scheduler", "v1.13.1")
+    ]
+    assert not any("no release" in advice for advice in status.advice)
+
+
 def test_no_other_pod_is_decoded(tmp_path: Path) -> None:
     with plinian.open(tmp_path / "log.db", create=True) as log:
         log.ingest([cluster(tmp_path, scheduler("a", OLD))])

@@ -9,6 +9,7 @@ import msgspec
 
 from plinian.engine.events import Event, Reference, canonical_json, kind_of_version
 from plinian.engine.events.payloads import (
+    CacheDumped,
     ConfigApplied,
     DecisionLogged,
     MessageLogged,
@@ -112,6 +113,12 @@ class RecordedCluster:
         applied = canonical_json(ConfigApplied(text=text, configmap="c"))
         about = Reference("", "ConfigMap", "volcano-system", "c", "c")
         self._add("config.applied", applied, second, about, revision=self.revision)
+
+    def dumped(self, second: float, parts: Document) -> None:
+        """Add a dump of the scheduler's cache: its parts by name."""
+        for index, (part, content) in enumerate(parts.items()):
+            dumped = CacheDumped(part=part, index=index, layout="v1.12", content=content)
+            self._logged("cache.dumped", dumped, second)
 
     def bound(self, pod: Document, node: str, second: float, *, actor: str = SCHEDULER) -> None:
         """Add that a pod was bound, and the version of the pod that shows it.
