@@ -1,4 +1,4 @@
-"""A dump of a real scheduler's cache, held against the cache that is rebuilt for its moment."""
+"""A dump of a real scheduler's cache, compared with the cache that is rebuilt for its moment."""
 
 from __future__ import annotations
 

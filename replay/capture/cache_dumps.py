@@ -27,7 +27,7 @@ _SECONDS = 60.0
 """The longest that a dump may take."""
 
 _PARTS = 32
-"""More parts than a dump has: each has a line of its own among those of one source."""
+"""More parts than a dump has: each has another line among those of one source."""
 
 
 class CacheDumps(threading.Thread):

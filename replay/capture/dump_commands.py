@@ -26,7 +26,8 @@ while [ $tries -lt 40 ]; do
   sleep 0.5; tries=$((tries + 1)); file=$(ls FOLDER/snapshot-*.json 2>/dev/null | sort | tail -1)
   second=${file##*snapshot-}; second=${second%.json}
   [ -n "$second" ] && [ "$second" -ge "$begun" ] || continue
-  now=$(wc -c < "$file"); [ "$now" = "$size" ] && { echo "$file"; cat "$file"; rm -f "$file"; exit; }
+  now=$(wc -c < "$file")
+  [ "$now" = "$size" ] && { echo "$file"; cat "$file"; rm -f "$file"; exit; }
   size=$now
 done
 echo 'no dump appeared in FOLDER' >&2; exit 1"""

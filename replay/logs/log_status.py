@@ -429,7 +429,7 @@ class _Asked:
             yield msgspec.json.decode(recorded.event.payload, type=form)
 
     def releases(self) -> tuple[ReportedRelease, ...]:
-        """Return the versions that processes reported, or the scheduler's image names, each once."""
+        """Return the versions that processes reported, or the scheduler's image names."""
         from .scheduler_release import release_at  # noqa: PLC0415 -- it is above
 
         started = self._payloads("process.started", ProcessStarted)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 _WHOSE = (
-    "the scheduler had something else than its release makes of what the log has: it missed or kept "
-    "something, its release is another, or Plinian rebuilds it wrongly"
+    "the scheduler had something else than its release makes of what the log has: it missed or "
+    "kept something, its release is another, the log lacks what it saw (plinian status), or "
+    "Plinian rebuilds it wrongly"
 )
 
 
@@ -53,7 +54,7 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
     def answer(self, log: Log) -> Drift:
         """Return the differences: :func:`plinian.replay.belief.logged_drift.drift_at`.
 
-        :raises UsageError: a dump is asked for, and the log has none that can be compared.
+        :raises UsageError: the log has no dump that can be compared, and ``dump`` wants one.
         """
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415
         from ..belief.dump_drift import dump_drift  # noqa: PLC0415

@@ -2,8 +2,8 @@
 
 Several inputs record a session. The scheduler's log names it and says what it tried. The API
 server's audit log has its binds; a watch has them as the first version of a pod with a node.
-PodGroups have its id in the conditions that it wrote (``transitionID``). Writes that belong to no logged session are grouped: see
-:mod:`.inferred_sessions`.
+PodGroups have its id in the conditions that it wrote (``transitionID``). Writes that belong to no
+logged session are grouped: see :mod:`.inferred_sessions`.
 """
 
 from __future__ import annotations

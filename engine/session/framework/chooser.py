@@ -16,8 +16,8 @@ class Chooser(Protocol):
     def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
         """Return the index of the chosen one.
 
-        :param what: the kind of choice: ``node``, ``hypernode``, or ``reason``: the pod whose reason
-            the message of a gang has.
+        :param what: the kind of choice: ``node``, ``hypernode``, or ``reason``: the pod whose
+            reason the message of a gang has.
         :param about: what it is chosen for, ``ns/pod`` or ``ns/podgroup``.
         :param equals: names, in ascending order, of pods in that of the session; at least two.
         """

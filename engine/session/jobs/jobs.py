@@ -83,8 +83,7 @@ class JobTable:
         self.job_fit_errors: dict[int, str] = {}
         self.best_effort: list[bool] = columns.best_effort.tolist()
         self._gated: list[bool] = columns.gated.tolist()
-        self._tasks = tasks
-        self._nodes = nodes
+        self._tasks, self._nodes = tasks, nodes
         self._min_resources: dict[int, Resource] = {}
         self.grouped: frozenset[int] = columns.grouped if behaviours.sub_groups else frozenset()
         """Jobs that a policy divides into groups."""
@@ -363,7 +362,7 @@ class JobTable:
         text = self.job_fit_errors.get(job, "")
         if text:
             return f". Origin reason is: {text}"
-        # `FitError` takes the first of a map (`ji.Tasks`), so any of them; by default the first row.
+        # `FitError` takes the first of a map (`ji.Tasks`), so any; by default the first row.
         failed = [task for task in self.tasks[job] if task in self.fit_errors]
         if not failed:
             return ""
