@@ -6,11 +6,9 @@ service account, proxies. Nothing else of it is used: its models are slower than
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
@@ -18,6 +16,13 @@ from urllib.parse import urlencode
 import msgspec
 
 from ...engine.errors import PlinianError, UsageError
+from .kubeconfig import (
+    asking_user,
+    is_in_cluster,
+    library_errors,
+    needs_credentials,
+    without_credentials,
+)
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -26,6 +31,9 @@ CONNECT_SECONDS = 10.0
 READ_SECONDS = 60.0
 _CONNECTIONS = 64
 _UNAUTHORIZED = 401
+_EMPTY_HEADER = "Bearer "
+"""What the package makes of a token that is empty."""
+
 _LONGEST_BODY = 2**20
 """Bytes that are read of an answer that is an error."""
 
@@ -152,7 +160,8 @@ class ClusterAccess:
     def _token(self) -> str:
         """Return the value of the header; an exec plugin or a token file may give a new one."""
         try:
-            given = self._settings.auth_settings().get("BearerToken", {}).get("value")
+            with library_errors():  # A plugin that fails leaves the token, until it is refused.
+                given = self._settings.auth_settings().get("BearerToken", {}).get("value")
         except Exception as fault:  # Whatever a plugin raises.
             raise _no_credentials(fault, self.server) from fault
         return given or (self._settings.get_basic_auth_token() if self._settings.username else "")
@@ -181,31 +190,36 @@ class ClusterAccess:
             ) from fault
         settings = Configuration()
         settings.connection_pool_maxsize = _CONNECTIONS
-        try:
-            if self._kubeconfig is None and self._context is None and _is_in_cluster():
+        if self._kubeconfig is None and self._context is None and is_in_cluster():
+            with _understood("the service account of the pod"):
                 load_incluster_config(client_configuration=settings)
-            else:
+        else:
+            user = asking_user(self._kubeconfig, self._context)
+            with _understood(user.place), library_errors() as said:
                 load_kube_config(
-                    config_file=self._kubeconfig,
-                    context=self._context,
+                    config_file=user.place,
+                    context=user.context,
                     client_configuration=settings,
                     persist_config=False,
                 )
-        # A file of another form raises what the parts that read it happen to raise.
-        except Exception as fault:
-            raise UsageError(
-                f"no cluster is configured: {fault}",
-                where=self._kubeconfig or "",
-                now="name a file with --kubeconfig, a context with --context, or set KUBECONFIG",
-            ) from fault
+            shown = settings.api_key.get("BearerToken", _EMPTY_HEADER)
+            has_some = shown != _EMPTY_HEADER or bool(settings.cert_file)
+            if said or (needs_credentials(user) and not has_some):
+                raise without_credentials(user, said, has_some=has_some)
         return settings, ApiClient(configuration=settings).rest_client.pool_manager
 
 
-def _is_in_cluster() -> bool:
-    """Return whether this runs in a pod and no kubeconfig is there, as kubectl decides it."""
-    named = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
-    there = any(Path(path).is_file() for path in named.split(os.pathsep) if path)
-    return not there and "KUBERNETES_SERVICE_HOST" in os.environ
+@contextmanager
+def _understood(place: str) -> Iterator[None]:
+    """Say what the package says of a file. One of another form raises what its parts raise."""
+    try:
+        yield
+    except Exception as fault:
+        raise UsageError(
+            f"no cluster is configured: {' '.join(str(fault).split())}",
+            where=place,
+            now="correct the file, or name another with --kubeconfig or --context",
+        ) from fault
 
 
 class _UrllibBody:
