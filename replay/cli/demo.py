@@ -142,15 +142,16 @@ def _print_next_steps(place: str) -> None:
         f"""
 Now try, with PLINIAN_LOG={place}:
 
-    plinian describe node node-1 --at {AFTER_INCIDENT}
-    plinian get pods -o wide --at -90s
+    plinian overview --at {AFTER_INCIDENT}
+    plinian why job/gpu-2 --at {AFTER_INCIDENT}
     plinian history pod/train-a-worker-0      (four pods had this name)
     plinian events --kind pod.bound
-    plinian verify
+    plinian serve --open
 
-and with your own recordings:
+and with your own cluster:
 
     kubectl get nodes,pods,podgroups,queues,vcjob -A -o json > now.json
     plinian ingest now.json audit.log scheduler.log
+    plinian record
 """
     )

@@ -29,7 +29,8 @@ class LogSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     :param clusters: all that it holds. :param cluster: the one that the rest is about; empty if
         there are several, and none is chosen.
-    :param first_time: and ``last_time``: as text; empty if no event has a time.
+    :param first_time: and ``last_time``: as text; empty if no event has a time. :param seconds:
+        between them, at least.
     """
 
     name: str
@@ -38,6 +39,7 @@ class LogSummary(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str
     first_time: str = ""
     last_time: str = ""
+    seconds: int = 0
 
     @property
     def sentence(self) -> str:
@@ -67,6 +69,7 @@ def summary_of(log: Log) -> LogSummary:
         summary,
         first_time=_about(clock.span_of_first()),
         last_time=_about(span_of_end(clock)),
+        seconds=max((clock.last() or 0) - (clock.first() or 0), 0) // SECOND_US,
     )
 
 

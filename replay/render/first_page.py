@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 _OVERVIEW = ("plinian overview", "what is wrong, the worst first")
 _NEXT = (
-    ("plinian get pods -A --at -5m", "what there was 5 minutes before"),
-    ("plinian diff -5m end", "what changed since then"),
     ("plinian shares", "what queues deserve and hold"),
     ("plinian status", "what the log lacks"),
     ("plinian serve --open", "all of it in a browser"),
 )
 
+_AGO = ((300, "5m", "5 minutes"), (60, "1m", "a minute"), (10, "10s", "10 seconds"))
+
 _BEGIN = (
     ("plinian demo", "an incident of a cluster"),
     ("plinian ingest dump.tar.gz", "a log of your files"),
     ("kubectl get no,po -A -o json | plinian ingest -", "a log of what it prints"),
+    ("plinian record", "a log of a live cluster"),
 )
 
 _HELP = ("plinian --help", "all commands")
@@ -73,7 +74,7 @@ def summary_lines(page: FirstPage, style: Style = PLAIN) -> Iterator[str]:
     option = page.option
     if len(summary.clusters) > 1:
         option += f" --cluster {summary.cluster or summary.clusters[0]}"
-    yield from _commands([*first, *_NEXT, _HELP], option, style)
+    yield from _commands([*first, *_before(summary), *_NEXT, _HELP], option, style)
 
 
 def beginning_lines(place: str, others: Sequence[str], style: Style = PLAIN) -> Iterator[str]:
@@ -86,6 +87,17 @@ def beginning_lines(place: str, others: Sequence[str], style: Style = PLAIN) -> 
     found = [(f"plinian --log {name}", "what this log holds") for name in others]
     yield "\nBegin with one of these:\n"
     yield from _commands([*found, *_BEGIN, _HELP], "", style)
+
+
+def _before(summary: LogSummary) -> Commands:
+    """Return the questions about a moment before the end, if the log has one."""
+    for seconds, point, words in _AGO:
+        if seconds < summary.seconds:
+            return (
+                (f"plinian get pods -A --at -{point}", f"what there was {words} before"),
+                (f"plinian diff -{point} end", "what changed since then"),
+            )
+    return ()
 
 
 def _worst(overview: Overview | None) -> Commands:

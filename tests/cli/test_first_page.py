@@ -58,6 +58,10 @@ def test_the_commands_that_it_names_find_the_log_and_exist(run: Run, demo_log: s
         words = line.split("   ")[0].split()
         assert words[1] in COMMANDS or words[1] == "--help"
         assert words[-2:] == ["--log", demo_log] or words[1] == "--help"
+    for line in named:  # A server would not end.
+        words = line.split("   ")[0].split()
+        if words[1] not in {"serve", "--help"}:
+            assert run(*words[1:]).exit_code in {0, 1}, line
     why = next(line for line in named if " why " in line).split("   ")[0].split()
     assert why[-4:-2] == ["--at", "2026-11-21T01:53:36Z"]
     assert "At 2026-11-21T01:53:36Z there are 5 nodes, " in result.stdout
