@@ -15,6 +15,7 @@ import pytest
 from api_store import POD, QUEUE, ApiStore
 from branches import BRANCH, with_branch
 from credential_server import kubeconfig
+from interrupted_postgres import way_to
 from model_api_server import ModelApiServer
 from running_recorders import LIMIT, Gate, RunningRecorder, recording
 from serving import Running, serving_here
@@ -176,6 +177,32 @@ def test_another_writer_of_the_file_is_told_and_waited_for(store: ApiStore, tmp_
             running.waits_for(lambda now: now.fault is None and reached(now, store.revision))
         other.close()
         assert len(pods(log)) == MANY
+
+
+@pytest.mark.postgres
+def test_a_server_that_is_away_is_told_and_does_not_hold_up_the_end(
+    store: ApiStore, postgres_log_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def waits(*_: object) -> None:
+        raise AssertionError("the log waits by itself, so nothing can be told")
+
+    monkeypatch.setattr("plinian.engine.log.patience.Patience.wait", waits)
+    open_log(postgres_log_url, create=True).close()
+    with way_to(postgres_log_url) as way, open_log(way.url, waits=False) as log:
+        running = RunningRecorder(log, ModelApiServer(store, idle=idles), OPTIONS, room=ROOM)
+        running.waits_for(lambda now: reached(now, store.revision))
+        way.cut()
+        store.change(POD, "p-1")
+        changed = store.revision
+        running.waits_for(lambda now: isinstance(now.fault, ConnectionLost))
+        way.mend()
+        running.waits_for(lambda now: now.fault is None and ("p-1", changed) in pods(log))
+        way.cut()
+        store.change(POD, "p-2")
+        running.waits_for(lambda now: now.fault is not None)
+        running.stop()
+        assert isinstance(running.fault, ConnectionLost)
+        way.mend()
 
 
 class Forbidding:
