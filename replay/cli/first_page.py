@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import options
 from .command import command
-from .shell import style, write_lines
+from .shell import log_option, style, write_lines
 
 if TYPE_CHECKING:
     from ..logs.log import Log
@@ -43,20 +43,12 @@ def first_page(
                 then = "" if moment.revision is None else moment.label
                 objects = objects_at(opened_log, moment)
                 overview = _overview(opened_log, moment)
-            option = "" if log == _usual() else f" --log {log}"
-            page = FirstPage(summary, objects, overview, then, option)
+            page = FirstPage(summary, objects, overview, then, log_option(log))
             write_lines(summary_lines(page, style()))
     except LogNotFound:
         if log != options.DEFAULT_LOG:
             raise
         write_lines(beginning_lines(log, _others(), style()))
-
-
-def _usual() -> str:
-    """Return which log commands read if none is named."""
-    import os
-
-    return os.environ.get("PLINIAN_LOG") or options.DEFAULT_LOG
 
 
 def _others() -> list[str]:

@@ -44,6 +44,7 @@ from .shell import (
     before_output,
     fail,
     guarded,
+    log_option,
     note,
     shows_progress,
     style,
@@ -122,10 +123,11 @@ def _run(
         log_of = opened_or_read(
             log, inputs, branch=branch, cluster=cluster, as_known_at=as_known_at
         )
+    option = _given(inputs) or log_option(log)
     with log_of as opened_log:
         asked = _dated(asked, opened_log)
         question, answer = _ask(asked, opened_log, "" if inputs else log)
-        _write(asked, question, answer, output, no_headers=no_headers)
+        _write(asked, question, answer, output, no_headers=no_headers, option=option)
         if plot:
             _draw(question, answer, opened_log, ", ".join(inputs) or log)
     code = question.code(answer, asked=exit_code)
@@ -247,10 +249,26 @@ def _ask(question: Question[Any], log: Log, place: str) -> tuple[Question[Any], 
     return ready, answer
 
 
+def _given(inputs: Sequence[str]) -> str:
+    from shlex import quote
+
+    return "".join(f" --input {quote(path)}" for path in inputs)
+
+
 def _write(
-    asked: Question[Any], question: Question[Any], answer: Any, output: str, *, no_headers: bool
+    asked: Question[Any],
+    question: Question[Any],
+    answer: Any,
+    output: str,
+    *,
+    no_headers: bool,
+    option: str,
 ) -> None:
-    """Write an answer. :param asked: the question before it was prepared."""
+    """Write an answer.
+
+    :param asked: the question before it was prepared. :param option: with which a command finds
+        what was asked.
+    """
     is_document = output in {"json", "yaml"}
     for text in (
         *question.notes(answer),
@@ -268,7 +286,7 @@ def _write(
         if question.is_table:
             _write_tables(question, answer, no_headers=no_headers)
         else:
-            write_lines(question.lines(answer, style()))
+            write_lines(question.lines(answer, msgspec.structs.replace(style(), option=option)))
         for text in question.beside_lines(answer):
             sys.stdout.flush()
             note(text)

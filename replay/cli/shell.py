@@ -138,6 +138,16 @@ def style() -> Style:
     return Style(colour, width, wide, _WIDE, wide, zone)
 
 
+def log_option(place: str) -> str:
+    """Return the option with which a command finds a log; empty if it finds it without one."""
+    from shlex import quote
+
+    from .options import DEFAULT_LOG
+
+    usual = os.environ.get("PLINIAN_LOG") or DEFAULT_LOG
+    return "" if place == usual else f" --log {quote(place)}"
+
+
 def shown_zone() -> Zone | None:
     """Return the zone in which text shows times, as ``--tz`` says; None is UTC."""
     context = click.get_current_context(silent=True)

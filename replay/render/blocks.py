@@ -233,7 +233,7 @@ def _lines(block: Block, style: Style) -> Iterator[str]:
         case Sentence(text, look):
             yield from paragraph(style.bold(text) if look == "sentence" else text, style)
         case CommandLine(text=text):
-            yield f"  {text}\n"
+            yield f"  {text}{style.option}\n"
         case ItemList(items, look):
             yield from _list_lines(items, style, marks=look == "chain")
         case Table():

@@ -102,6 +102,7 @@ class Style(msgspec.Struct, frozen=True):
     :param advice: where columns that are left out are shown.
     :param wide: ``-o wide`` is given, on a terminal or not: more columns, and full names.
     :param zone: in which times are shown; None is UTC.
+    :param option: with which a command that is printed finds the log, as in `` --log cluster.db``.
     """
 
     colour: bool = False
@@ -110,6 +111,7 @@ class Style(msgspec.Struct, frozen=True):
     advice: str = "a wider terminal and a pipe show all"
     wide: bool = False
     zone: Zone | None = None
+    option: str = ""
 
     def narrower(self, by: int) -> Style:
         """Return the style of text that is indented by so many spaces."""

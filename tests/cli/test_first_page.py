@@ -121,3 +121,19 @@ def test_what_is_said_of_absent_commands_names_commands_that_exist() -> None:
         assert name not in COMMANDS
         for line in now.split("\n"):
             assert line.partition("plinian ")[2].split()[0].rstrip(",") in COMMANDS
+
+
+def test_a_command_of_an_answer_finds_the_log_of_that_answer(run: Run, demo_log: str) -> None:
+    at = ("--at", "2026-11-21T01:53:36Z")
+    named = [
+        line.split()[1:]
+        for line in run("overview", "--log", demo_log, *at).stdout.splitlines()
+        if line.startswith("  plinian ")
+    ]
+    assert len(named) > 1
+    for words in named:
+        assert words[-2:] == ["--log", demo_log]
+        assert run(*words).exit_code in {0, 1}, words
+    usual = run("overview", *at, env={"PLINIAN_LOG": demo_log}).stdout
+    assert "  plinian " in usual
+    assert "--log" not in usual
