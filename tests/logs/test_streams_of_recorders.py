@@ -108,8 +108,9 @@ def test_the_warning_about_a_hole_says_what_a_repair_left(place: Path, unseen: s
 def test_text_and_json_of_status_show_them(place: Path, unseen: str) -> None:
     text = CliRunner().invoke(app, ["status", "--log", str(place)]).stdout
     head, rest = text.partition("STREAMS\n")[2].split("\n", 1)
-    assert head.split() == ["STREAM", "UP", "TO", "HEARD", "BEFORE", "THE", "END", "HOLES"]
-    assert rest.split()[:2] == ["pods", "rv:50"]
+    assert head.split() == ["STREAM", "HOLES", "BEFORE", "THE", "END", "UP", "TO", "HEARD"]
+    assert rest.split()[:2] == ["pods", "1"]
+    assert rest.split()[3] == "rv:50"
     assert f"pods: a hole between rv:20 and rv:40: {left_unseen(unseen)}\n" in rest
     document = json.loads(
         CliRunner().invoke(app, ["status", "--log", str(place), "-o", "json"]).stdout
