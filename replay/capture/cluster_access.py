@@ -23,6 +23,7 @@ from .kubeconfig import (
     needs_credentials,
     without_credentials,
 )
+from .plain_faults import plain_fault, plain_refusal
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -54,8 +55,16 @@ class ServerRefusal(PlinianError):
     :param code: of HTTP. :param retry_after: seconds that the server asks to wait; None if not.
     """
 
-    def __init__(self, code: int, what: str, *, where: str = "", retry_after: float | None) -> None:
-        super().__init__(what, where=where)
+    def __init__(
+        self,
+        code: int,
+        what: str,
+        *,
+        where: str = "",
+        now: str = "",
+        retry_after: float | None,
+    ) -> None:
+        super().__init__(what, where=where, now=now)
         self.code, self.retry_after = code, retry_after
 
 
@@ -121,8 +130,8 @@ class ClusterAccess:
             self._renew(used)
             answer, _ = self._asked(path, query, quiet, accept)
         if answer.status >= 300:
-            raise _refusal(answer, f"GET {path}")
-        return _UrllibBody(answer, path)
+            raise _refusal(answer, f"GET {path}", self.server)
+        return _UrllibBody(answer, self.server, quiet)
 
     def for_websocket(self) -> tuple[Any, dict[str, str]]:
         """Return the settings of a connection for the package ``kubernetes``, and its headers."""
@@ -154,7 +163,7 @@ class ClusterAccess:
                 timeout=Timeout(connect=CONNECT_SECONDS, read=quiet),
             )
         except (HTTPError, OSError) as fault:
-            raise _unreachable(fault, self.server) from fault
+            raise _unreachable(fault, self.server, quiet) from fault
         return answer, token
 
     def _token(self) -> str:
@@ -225,8 +234,8 @@ def _understood(place: str) -> Iterator[None]:
 class _UrllibBody:
     """The body of an answer of urllib3."""
 
-    def __init__(self, answer: BaseHTTPResponse, path: str) -> None:
-        self._answer, self._path = answer, path
+    def __init__(self, answer: BaseHTTPResponse, server: str, quiet: float) -> None:
+        self._answer, self._server, self._quiet = answer, server, quiet
 
     def chunks(self) -> Iterator[bytes]:
         from urllib3.exceptions import HTTPError, ReadTimeoutError  # noqa: PLC0415 -- of the extra
@@ -239,10 +248,12 @@ class _UrllibBody:
             else:
                 yield from answer.stream(_CHUNK, decode_content=True)
         except ReadTimeoutError as fault:
-            raise Stalled("it keeps the connection and sends nothing", where=self._path) from fault
+            raise Stalled(
+                "it keeps the connection and sends nothing", where=self._server
+            ) from fault
         # A connection that another thread closed fails in any of these ways.
         except (HTTPError, OSError, ValueError, AttributeError) as fault:
-            raise _unreachable(fault, self._path) from fault
+            raise _unreachable(fault, self._server, self._quiet) from fault
 
     def close(self) -> None:
         with suppress(OSError, ValueError, RuntimeError, AttributeError):  # It may be closed.
@@ -255,16 +266,16 @@ def _no_credentials(fault: Exception, where: str) -> Unreachable:
     return Unreachable(f"no credentials: {fault}", where=where, now=now)
 
 
-def _unreachable(fault: Exception, where: str) -> Unreachable:
-    cause = getattr(fault, "reason", None) or fault
-    return Unreachable(str(cause) or type(cause).__name__, where=where)
+def _unreachable(fault: Exception, where: str, quiet: float) -> Unreachable:
+    said = plain_fault(fault, connect=CONNECT_SECONDS, quiet=quiet)
+    return Unreachable(said.what, where=where, now=said.now)
 
 
 class _Status(msgspec.Struct):
     message: str = ""
 
 
-def _refusal(answer: BaseHTTPResponse, where: str) -> ServerRefusal:
+def _refusal(answer: BaseHTTPResponse, where: str, server: str) -> ServerRefusal:
     """Return the error that an answer is, with the server's own words."""
     try:
         text = answer.read(_LONGEST_BODY, decode_content=True)
@@ -273,10 +284,13 @@ def _refusal(answer: BaseHTTPResponse, where: str) -> ServerRefusal:
         message = ""
     answer.close()
     after = answer.headers.get("Retry-After", "")
+    said = plain_refusal(answer.status, message)
     return ServerRefusal(
         answer.status,
-        message or f"the server answered {answer.status}",
-        where=where,
+        said.what,
+        # Credentials that are refused are so for all that is asked.
+        where=server if answer.status == _UNAUTHORIZED else where,
+        now=said.now,
         retry_after=float(after) if after.isdecimal() and len(after) < 6 else None,
     )
 

@@ -29,7 +29,10 @@ class StreamState(msgspec.Struct, kw_only=True):
     :param heard_at: when the server last sent anything for it, microseconds; 0 for never.
     :param events: that it delivered. :param bytes: that it received.
     :param fault: why it waits, or the last fault; empty if there was none.
-    :param fault_at: where that was: a path of the API server, or its address.
+    :param fault_at: where that was: a path of the API server, or its address; ``fault_now``: what
+        to do about it.
+    :param answered: whether the server answered anything. :param listed: whether a list was whole,
+        or a watch goes on from where the log ends.
     :param reconnects: watches that ended, by any cause. :param expired: those that ended with 410.
     :param repaired: holes that were filled whole. :param holes: those that were not.
     :param may_be_silent: a file, or a webhook: it may have nothing to say for hours.
@@ -46,6 +49,9 @@ class StreamState(msgspec.Struct, kw_only=True):
     bytes: int = 0
     fault: str = ""
     fault_at: str = ""
+    fault_now: str = ""
+    answered: bool = False
+    listed: bool = False
     reconnects: int = 0
     expired: int = 0
     repaired: int = 0

@@ -157,6 +157,7 @@ class WatchedLines:
 
     def _is_served(self) -> bool:
         self._served = served_kind(self._access, self._kind)
+        self._state.answered = True
         if self._served is None:
             self._state.phase, self._state.fault = (
                 StreamPhase.ABSENT,
@@ -235,7 +236,7 @@ class WatchedLines:
                 raise _Expired from fault
             raise
         if self._revision is not None:
-            self._state.phase = StreamPhase.WATCHING
+            self._watches()
         self._silent = True
         try:
             if not self._stop.is_set():  # It may have been just before there was a body to close.
@@ -268,8 +269,8 @@ class WatchedLines:
                 yield line + b"\n"
             if lines:
                 self._silent = self._tried = False
-                self._wait, self._state.fault = self._pace.first_wait, ""
-                self._state.fault_at = ""
+                self._wait = self._pace.first_wait
+                self._forget_fault()
                 self._reach(pauses=self._revision is None)
             if self._stop.is_set() or self._must_list_again():
                 return
@@ -286,7 +287,14 @@ class WatchedLines:
         self._expected = 0
         self._in_list = False
         if self._state.phase is StreamPhase.LISTING:
-            self._state.phase = StreamPhase.WATCHING
+            self._watches()
+
+    def _watches(self) -> None:
+        self._state.listed, self._state.phase = True, StreamPhase.WATCHING
+        self._forget_fault()
+
+    def _forget_fault(self) -> None:
+        self._state.fault = self._state.fault_at = self._state.fault_now = ""
 
     def _after_expiry(self) -> Iterator[bytes]:
         """Try once more, as another server may still have the revision; then fill the hole."""
@@ -330,6 +338,7 @@ class WatchedLines:
         if self._stop.is_set():
             return
         self._state.fault, self._state.fault_at = fault.what, fault.where
+        self._state.fault_now = fault.now
         self._state.phase = StreamPhase.WAITING
         wait = self._pace.longest_wait if slow else self._wait
         self._wait = min(self._wait * 2, self._pace.longest_wait)

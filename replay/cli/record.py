@@ -218,10 +218,12 @@ def record_until_stopped(
     """Record, and answer over HTTP beside it if wanted; return what was recorded.
 
     :param settings: they name the log.
+    :raises RecordingFailed: no list of the cluster was ever whole.
     """
     from ...engine.log import open_log
     from ...engine.log.wall_clock import micros_now
     from ..capture.index_builder import indexed
+    from ..capture.never_listed import never_listed
     from ..capture.outbox import Room
     from ..capture.recorded_cluster import ClusterEpochs
     from ..capture.recorder import ROOM, StreamRecorder
@@ -253,7 +255,10 @@ def record_until_stopped(
             if beside is not None:
                 beside.noticed(recording)
 
-        return recorder.run(noticed)
+        recording = recorder.run(noticed)
+        if (fault := never_listed(recording, access.server)) is not None:
+            raise fault
+        return recording
 
 
 def _streams(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 import time
@@ -54,7 +55,10 @@ def test_a_token_that_is_wrong(tmp_path: Path) -> None:
         for _ in range(3):
             with pytest.raises(ServerRefusal) as refused:
                 ask(access)
-            assert (refused.value.code, refused.value.what) == (401, "who are you")
+            assert refused.value.code == 401
+            said = "the server does not accept the credentials (401: who are you)"
+            assert (refused.value.what, refused.value.where) == (said, server.url)
+            assert refused.value.now.startswith("check the credentials")
 
 
 def test_a_name_with_a_password(tmp_path: Path) -> None:
@@ -194,15 +198,49 @@ def test_a_client_certificate(tmp_path: Path) -> None:
             ask(ClusterAccess(kubeconfig(tmp_path, server.url, shows)))
 
 
+def reached(folder: Path, url: str) -> Unreachable:
+    with pytest.raises(Unreachable) as found:
+        ask(ClusterAccess(kubeconfig(folder, url, {})))
+    assert found.value.where == url
+    return found.value
+
+
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
-    access = ClusterAccess(kubeconfig(tmp_path, "http://127.0.0.1:9", {}))
-    with pytest.raises(Unreachable):
-        ask(access)
+    for scheme in ("http", "https"):
+        fault = reached(tmp_path, f"{scheme}://127.0.0.1:9")
+        assert fault.what == "connection refused"
+        assert fault.now.startswith("check that the server runs")
+
+
+def test_a_name_that_is_not_known(tmp_path: Path) -> None:
+    fault = reached(tmp_path, "https://no-such-host.invalid:6443")
+    assert fault.what == "the name of the server is not known"
+
+
+def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
+    with serving() as (server, _):
+        fault = reached(tmp_path, server.url.replace("http:", "https:"))
+    assert (fault.what, fault.now) == ("it is not an HTTPS server", "is this an https port?")
+
+
+def test_a_certificate_that_is_not_trusted(tmp_path: Path) -> None:
+    own = pair_in(tmp_path, "server")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(own.certificate, own.key)
+    with CredentialServer(lambda _: True, tls=tls).running() as server:
+        fault = reached(tmp_path, server.url)
+    assert fault.what.startswith("the certificate of the server is not trusted: self")
+
+
+def test_a_server_that_takes_a_request_and_says_nothing(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listens:
+        url = f"http://127.0.0.1:{listens.getsockname()[1]}"
+        with pytest.raises(Unreachable) as found:
+            ClusterAccess(kubeconfig(tmp_path, url, {})).open("/x", NO_QUERY, quiet=1)
+    assert found.value.what == "no answer within 1 s"
 
 
 def test_a_body_that_another_thread_closes(tmp_path: Path) -> None:
-    import socket  # noqa: PLC0415
-
     with socket.create_server(("127.0.0.1", 0)) as listens:
         url = f"http://127.0.0.1:{listens.getsockname()[1]}"
         access = ClusterAccess(kubeconfig(tmp_path, url, {}))
@@ -232,8 +270,6 @@ def test_a_body_that_another_thread_closes(tmp_path: Path) -> None:
 
 
 def test_a_server_that_sends_nothing_more(tmp_path: Path) -> None:
-    import socket  # noqa: PLC0415
-
     with socket.create_server(("127.0.0.1", 0)) as listens:
         url = f"http://127.0.0.1:{listens.getsockname()[1]}"
         access = ClusterAccess(kubeconfig(tmp_path, url, {}))

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 from certificates import pair_in
+from credential_server import kubeconfig
 from serving import run
 from small_cluster import TOKEN, SmallCluster, small_cluster
 
@@ -101,7 +102,7 @@ def test_metrics_grow_with_what_is_recorded(tmp_path: Path) -> None:
 
 def test_without_a_port_it_listens_at_none(tmp_path: Path) -> None:
     with small_cluster() as cluster:
-        process = _recorder(cluster, tmp_path, "--for", "1s")
+        process = _recorder(cluster, tmp_path, "--for", "8s")
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "metrics at" not in err
@@ -115,6 +116,29 @@ def test_a_port_in_use_is_said_before_anything_is_recorded(tmp_path: Path) -> No
     assert process.returncode == 2
     assert "another program listens here already" in err
     assert (out, cluster.watches) == ("", 0)
+
+
+@pytest.mark.parametrize("ends", ["--for", "signal"])
+def test_one_that_never_reached_the_server_fails(tmp_path: Path, ends: str) -> None:
+    place = kubeconfig(tmp_path, "https://127.0.0.1:9", {})
+    words = ["record", "--log", str(tmp_path / "log.db"), "--kubeconfig", place]
+    if ends == "--for":
+        done = run(*words, "--for", "2s", "--log-format", "text")
+        code, out, err = done.returncode, done.stdout, done.stderr
+    else:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "plinian", *words, "--log-format", "text"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        _said(process, "waits before it tries again")
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        code = process.returncode
+    assert (code, out) == (2, "")
+    last = err.splitlines()[-1]
+    assert "never reached https://127.0.0.1:9: connection refused; check that" in last
 
 
 @pytest.mark.parametrize("command", ["record --serve", "serve --record"])
