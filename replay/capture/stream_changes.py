@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from time import monotonic
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -29,10 +30,35 @@ class StreamChange(NamedTuple):
     fields: Mapping[str, str | int]
 
 
-class StreamChanges:
-    """Remembers how streams were, and says what changed."""
+class WaitCause(NamedTuple):
+    """Why streams wait. :param now: what to do about it."""
 
-    def __init__(self) -> None:
+    what: str
+    where: str
+    now: str
+
+
+class _Waiting(msgspec.Struct):
+    """The streams that wait for one cause.
+
+    :param since: when the first did, by the clock. :param names: also of those that wait no more.
+    """
+
+    since: float
+    names: set[str]
+    still: set[str]
+    is_said: bool = False
+
+
+class StreamChanges:
+    """Remembers how streams were, and says what changed.
+
+    :param held: seconds in which streams that wait for the same cause become one line.
+    """
+
+    def __init__(self, held: float = 1.0, clock: Callable[[], float] = monotonic) -> None:
+        self._held, self._clock = held, clock
+        self._causes: dict[WaitCause, _Waiting] = {}
         self._epochs = 0
         self._before: dict[str, StreamState] = {}
         # By stream, what was said last of what it does, and how many records it could not read.
@@ -56,10 +82,13 @@ class StreamChanges:
             first = StreamState(resource=now.resource, namespace=now.namespace)
             before = self._before.get(now.name, first)
             self._before[now.name] = now
+            yield from self._moved(now)
             for change in self._changes(before, now):
                 is_first = not self._has_begun and change.weight == "info"
                 yield change._replace(weight="debug") if is_first else change
-        if not self._has_begun and all(now.phase in _SETTLED for now in self._before.values()):
+        begins = not self._has_begun and all(now.phase in _SETTLED for now in self._before.values())
+        yield from self._causes_due(at_once=begins)
+        if begins:
             self._has_begun = True
             yield _begun(list(self._before.values()))
         yield from self._written(recording)
@@ -67,7 +96,8 @@ class StreamChanges:
     def _changes(self, before: StreamState, now: StreamState) -> Iterator[StreamChange]:
         about = {"stream": now.name}
         said = _doing(now)
-        if said is not None and self._is_news(now):
+        waits = now.phase is StreamPhase.WAITING  # That is said for all that do so together.
+        if (said is not None or waits) and self._is_news(now) and said is not None:
             yield said
         if now.repaired > before.repaired:
             yield StreamChange("info", "a hole was filled: nothing is missing", about)
@@ -98,6 +128,35 @@ class StreamChanges:
         self._doing[now.name] = doing
         return True
 
+    def _moved(self, now: StreamState) -> Iterator[StreamChange]:
+        """Note for which cause a stream waits, and say the one that it leaves."""
+        cause = None
+        if now.phase is StreamPhase.WAITING:
+            cause = WaitCause(now.fault, now.fault_at, now.fault_now)
+        elif now.phase not in _SETTLED:
+            return  # It tries again; nothing shows yet that the cause is gone.
+        for other, waiting in list(self._causes.items()):
+            if other == cause or now.name not in waiting.still:
+                continue
+            if not waiting.is_said:
+                waiting.is_said = True
+                yield _waits(other, waiting.names)
+            waiting.still.discard(now.name)
+            if not waiting.still:
+                del self._causes[other]
+        if cause is not None:
+            waiting = self._causes.setdefault(cause, _Waiting(self._clock(), set(), set()))
+            waiting.names.add(now.name)
+            waiting.still.add(now.name)
+
+    def _causes_due(self, *, at_once: bool) -> Iterator[StreamChange]:
+        """Yield a line for each cause for which streams have waited for long enough."""
+        for cause, waiting in self._causes.items():
+            is_due = at_once or self._clock() - waiting.since >= self._held
+            if is_due and not waiting.is_said:
+                waiting.is_said = True
+                yield _waits(cause, waiting.names)
+
     def _written(self, recording: Recording) -> Iterator[StreamChange]:
         """Say when the log cannot be written, and when it can again."""
         fault, before = recording.fault, self._unwritten
@@ -124,7 +183,10 @@ def _begun(states: Collection[StreamState]) -> StreamChange:
     known = [revision for revision in reached if revision is not None]
     if known:
         fields["revision"] = min(known)
-    said = "streams are watched, and some wait" if waiting else "all streams are watched"
+    if not fields["watched"]:
+        said = "no stream is watched yet"
+    else:
+        said = "streams are watched, and some wait" if waiting else "all streams are watched"
     return StreamChange("info", said, fields)
 
 
@@ -140,14 +202,17 @@ def _doing(now: StreamState) -> StreamChange | None:
             return StreamChange("info", "a watch expired: what it missed is read now", about)
         case StreamPhase.ABSENT:
             return StreamChange("info", "the cluster does not have a kind", about)
-        case StreamPhase.WAITING:
-            return _waits(now)
         case StreamPhase.STOPPED:
             return StreamChange("info", "a stream ended", about)
         case _:
             return None
 
 
-def _waits(now: StreamState) -> StreamChange:
-    about = {"stream": now.name, "what": now.fault, "where": now.fault_at, "now": _IT_GOES_ON}
-    return StreamChange("warning", "a stream waits before it tries again", about)
+def _waits(cause: WaitCause, names: Collection[str]) -> StreamChange:
+    """Say why streams wait: one by its name, more by their number."""
+    only = next(iter(names)) if len(names) == 1 else ""
+    about: dict[str, str | int] = {"stream": only} if only else {"streams": len(names)}
+    about |= {"what": cause.what, "where": cause.where}
+    about["now"] = f"{cause.now}; {_IT_GOES_ON}" if cause.now else _IT_GOES_ON
+    said = "a stream waits before it tries again" if only else "streams wait before they try again"
+    return StreamChange("warning", said, about)

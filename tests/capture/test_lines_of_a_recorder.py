@@ -38,7 +38,7 @@ def _said(recordings: Callable[[], Iterator[Recording]], form: Any) -> list[str]
     out = io.StringIO()
     logger, changes = (
         logger_to(out, ServerSettings(place=PLACE), form=form, level="info"),
-        StreamChanges(),
+        StreamChanges(held=0.0),
     )
     for recording in recordings():
         for change in changes.since_last(recording):
@@ -129,6 +129,56 @@ def test_as_json_a_fault_has_what_where_and_now() -> None:
         "where": "GET /pods",
         "now": "it tries again by itself",
     }
+
+
+def _away() -> Iterator[Recording]:
+    streams = _streams()
+    yield _recording(streams)
+    for stream in streams:
+        stream.phase, stream.fault, stream.fault_at = StreamPhase.WAITING, "refused", "https://a"
+        stream.fault_now = "start it"
+    yield _recording(streams)
+    streams[0].phase = StreamPhase.LISTING
+    yield _recording(streams)
+    streams[0].phase = StreamPhase.WAITING
+    yield _recording(streams)
+    for stream in streams:
+        stream.phase, stream.revision = StreamPhase.WATCHING, 5
+    yield _recording(streams)
+    streams[1].phase = StreamPhase.WAITING
+    yield _recording(streams)
+
+
+def test_a_server_that_is_away_is_one_line_each_time() -> None:
+    said = [line for line in _text(_away) if "is watched (" not in line]
+    assert said == [
+        (
+            "warning streams wait before they try again (streams 3): https://a: refused; start "
+            "it; it tries again by itself"
+        ),
+        "no stream is watched yet (watched 0, waiting 3)",
+        (
+            "warning a stream waits before it tries again (stream nodes): https://a: refused; "
+            "start it; it tries again by itself"
+        ),
+    ]
+
+
+def test_streams_that_begin_to_wait_soon_after_each_other_are_one_line() -> None:
+    time = [0.0]
+    streams, changes = _streams(), StreamChanges(held=1.0, clock=lambda: time[0])
+    for stream in streams:
+        stream.phase = StreamPhase.WATCHING
+    said = [each.event for each in changes.since_last(_recording(streams))]
+    assert said[-1] == "all streams are watched"
+    for number, stream in enumerate(streams):
+        stream.phase, stream.fault = StreamPhase.WAITING, "refused"
+        time[0] = 0.4 * number
+        assert not list(changes.since_last(_recording(streams)))
+    time[0] = 1.2
+    (change,) = changes.since_last(_recording(streams))
+    assert change.fields["streams"] == 3
+    assert not list(changes.since_last(_recording(streams)))
 
 
 def _lost() -> Iterator[Recording]:

@@ -223,7 +223,7 @@ class Forbidding:
 def test_a_kind_that_is_forbidden_is_said_once_and_shows_in_status(
     store: ApiStore, tmp_path: Path
 ) -> None:
-    server, changes = Forbidding(ModelApiServer(store, idle=idles)), StreamChanges()
+    server, changes = Forbidding(ModelApiServer(store, idle=idles)), StreamChanges(held=0.0)
     said: list[StreamChange] = []
 
     def looks(now: Recording) -> bool:

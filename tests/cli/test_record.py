@@ -132,7 +132,7 @@ def test_one_that_never_reached_the_server_fails(tmp_path: Path, ends: str) -> N
             stderr=subprocess.PIPE,
             text=True,
         )
-        _said(process, "waits before it tries again")
+        _said(process, "streams wait before they try again")
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
         code = process.returncode
