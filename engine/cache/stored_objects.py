@@ -2,8 +2,8 @@
 
 A stored cache names its objects by the positions of their events. An event never changes, so what
 was decoded from it may be stored once more, in columns: what objects have alike is there once, and
-to decode it takes a fraction of the time that the events take. Whoever does not find an object here
-reads its event.
+to decode it takes a fraction of the time that the events take. Code that does not find an object
+here reads its event.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Keeps the index of a log up to date while it is recorded: clock, facts, stored states.
 
 Without it every answer is the same, and slower: answers about the last seconds would read all that
-came since. A process of its own builds it, so that it takes neither time nor memory from what
+came since. A separate process builds it, so that it takes neither time nor memory from what
 reads and stores.
 """
 
@@ -35,7 +35,7 @@ _PATIENCE = 2.0
 """Seconds that the process gets to end."""
 
 _NICE = 10
-"""The machine prefers the recorder, and whoever asks, to the process."""
+"""The machine prefers the recorder, and those who ask, to the process."""
 
 _TICK = 0.25
 
@@ -103,7 +103,7 @@ class _BuildProcess:
 
         None if it failed, or had to stop.
 
-        :param stop_soon: set if nobody waits for the result any more.
+        :param stop_soon: set if the result is no longer needed.
         """
         if self._process is None or not self._process.is_alive():
             self._start()

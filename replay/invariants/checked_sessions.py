@@ -98,7 +98,7 @@ class CheckedSession:
 
     def with_last_names(self) -> SessionResult | None:
         """Take the last of equal nodes instead of the first; None if there was no choice."""
-        if self._ran is not None:  # Nobody noted then whether there was a choice.
+        if self._ran is not None:  # It was not noted whether there was a choice.
             self._ran = self._run()
         if self._first.asked and self._last is None:
             self._last = self._again(TieBreaking(_LastName()))
