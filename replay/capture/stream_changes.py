@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from .recorder import Recording
-from .stream_state import StreamPhase, StreamState
+from .stream_state import StreamPhase, StreamState, WaitCause
 
 Weight = Literal["debug", "info", "warning", "error"]
 
@@ -28,14 +28,6 @@ class StreamChange(NamedTuple):
     weight: Weight
     event: str
     fields: Mapping[str, str | int]
-
-
-class WaitCause(NamedTuple):
-    """Why streams wait. :param now: what to do about it."""
-
-    what: str
-    where: str
-    now: str
 
 
 class _Waiting(msgspec.Struct):
@@ -132,7 +124,7 @@ class StreamChanges:
         """Note for which cause a stream waits, and say the one that it leaves."""
         cause = None
         if now.phase is StreamPhase.WAITING:
-            cause = WaitCause(now.fault, now.fault_at, now.fault_now)
+            cause = now.cause
         elif now.phase not in _SETTLED:
             return  # It tries again; nothing shows yet that the cause is gone.
         for other, waiting in list(self._causes.items()):

@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
+
+NOT_SERVED = "the cluster does not serve it"
+"""The fault of a stream of a kind that the cluster does not have."""
+
+
+def is_address(place: str) -> bool:
+    """Return whether a fault is of a server as a whole: its place is an address, and no path."""
+    return "://" in place
+
+
+class WaitCause(NamedTuple):
+    """Why streams wait. :param now: what to do about it."""
+
+    what: str
+    where: str
+    now: str
 
 
 class StreamPhase(StrEnum):
@@ -59,6 +76,11 @@ class StreamState(msgspec.Struct, kw_only=True):
     malformed: int = 0
     repeated: int = 0
     may_be_silent: bool = False
+
+    @property
+    def cause(self) -> WaitCause:
+        """Why it waits, if it does."""
+        return WaitCause(self.fault, self.fault_at, self.fault_now)
 
     @property
     def name(self) -> str:

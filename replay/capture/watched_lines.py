@@ -28,7 +28,7 @@ from .served_kinds import (
     list_lines,
     served_kind,
 )
-from .stream_state import StreamPhase, StreamState
+from .stream_state import NOT_SERVED, StreamPhase, StreamState
 
 _ERROR = b'{"type":"ERROR"'
 _REFUSES_STREAMED_LISTS = frozenset({400, 422})
@@ -161,7 +161,7 @@ class WatchedLines:
         if self._served is None:
             self._state.phase, self._state.fault = (
                 StreamPhase.ABSENT,
-                "the cluster does not serve it",
+                NOT_SERVED,
             )
             self._stop.wait(self._pace.absent)
         return self._served is not None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US
 from ..capture.recorder import Recording
-from ..capture.stream_state import StreamPhase, StreamState
+from ..capture.stream_state import NOT_SERVED, StreamPhase, StreamState, WaitCause, is_address
 from .figures import bytes_text
 from .screen import one_line
 from .tables import PLAIN, Style, TextColumn, lines_of, paragraph, table_of
@@ -41,8 +41,8 @@ _COLUMNS = (
     TextColumn[StreamRow]("HEARD", lambda row: _heard(row.quiet), keep=True),
     TextColumn[StreamRow]("EVENTS", lambda row: f"{row.state.events:,}"),
 )
-_FAULTS, _AROUND = 5, 8
-"""Lines for faults at most, and lines beside those of faults and streams."""
+_FAULTS, _LONGEST_FAULT, _AROUND = 8, 4, 8
+"""Lines for faults, and for one of them, at most; lines beside those of faults and streams."""
 
 
 def _heard(seconds: float | None) -> str:
@@ -73,10 +73,13 @@ def recording_lines(
         for state in recording.streams
         if state.phase is not StreamPhase.ABSENT
     ]
-    faults = list(_faults(recording, rows, style.width))
+    causes = wait_causes(row.state for row in rows if row.is_faulty)
+    faults = list(_faults(recording, causes, style))
     yield from faults
+    # Streams that wait for the same cause are in its line.
+    together = {state.name for states in causes.values() for state in states if len(states) > 1}
     talking = sorted(
-        (row for row in rows if not row.is_quiet),
+        (row for row in rows if not row.is_quiet and row.state.name not in together),
         key=lambda row: (not row.is_faulty, not row.state.holes, -row.rate, row.state.name),
     )
     room = len(talking) if height is None else max(height - _AROUND - len(faults), 1)
@@ -93,23 +96,42 @@ def recording_lines(
     )
 
 
-def _faults(recording: Recording, rows: Iterable[StreamRow], width: int | None) -> Iterator[str]:
-    """Yield a line for each fault, as far as there is room: that of the log first."""
+Causes: TypeAlias = Mapping[WaitCause, Sequence[StreamState]]
+
+
+def wait_causes(states: Iterable[StreamState]) -> Causes:
+    """Return what streams wait for, with those that do: a server that is away is one cause."""
+    found: dict[WaitCause, list[StreamState]] = {}
+    for state in states:
+        found.setdefault(state.cause, []).append(state)
+    return found
+
+
+def _cause_line(cause: WaitCause, states: Sequence[StreamState], waits: str) -> str:
+    """Return why streams wait, first of all: what is cut off or scrolls away is less."""
+    if len(states) == 1 and not is_address(cause.where):
+        said = f"{states[0].name}: {cause.what}"
+    else:
+        place = f"{cause.where}: " if is_address(cause.where) else ""
+        said = f"{place}{cause.what} ({counted(len(states), 'stream')} {waits})"
+    return f"{said}; {cause.now}" if cause.now else said
+
+
+def _faults(recording: Recording, causes: Causes, style: Style) -> Iterator[str]:
+    """Yield each fault, as far as there is room: that of the log first."""
     found = [] if recording.fault is None else [f"the log cannot be written: {recording.fault}"]
-    waiting: dict[str, list[str]] = {}
-    for row in rows:
-        if row.is_faulty:
-            waiting.setdefault(row.state.fault, []).append(row.state.name)
-    for fault, names in waiting.items():
-        # A server that is away is one fault, not one of each stream.
-        about = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        found.append(f"{about}: {fault}")
-    for line in found[:_FAULTS]:
-        text = one_line(line)
-        cut = width is not None and len(text) > width
-        yield f"{text[: (width or 0) - 1]}…\n" if cut else f"{text}\n"
-    if len(found) > _FAULTS:
-        yield f"and {counted(len(found) - _FAULTS, 'other fault')}\n"
+    found += [
+        _cause_line(cause, states, "waits" if len(states) == 1 else "wait")
+        for cause, states in sorted(causes.items(), key=lambda each: -len(each[1]))
+    ]
+    used = 0
+    for number, line in enumerate(found):
+        lines = list(paragraph(one_line(line), style))[:_LONGEST_FAULT]
+        used += len(lines)
+        if number and used > _FAULTS:
+            yield f"and {counted(len(found) - number, 'other fault')}\n"
+            return
+        yield from lines
 
 
 def _others(
@@ -137,3 +159,6 @@ def recorded_lines(recording: Recording, *, style: Style = PLAIN) -> Iterator[st
         yield f"{done.known:,} events were in the log before\n"
     if holes:
         yield style.changed(f"{counted(holes, 'hole')}: plinian status shows them\n")
+    waiting = [state for state in recording.streams if state.fault and state.fault != NOT_SERVED]
+    for cause, states in wait_causes(waiting).items():
+        yield from paragraph(one_line(_cause_line(cause, states, "waited at the end")), style)

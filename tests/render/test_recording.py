@@ -22,7 +22,7 @@ from plinian.replay.capture.commit_writer import Committed
 from plinian.replay.capture.recorded_kinds import RECORDED
 from plinian.replay.capture.recorder import Recording
 from plinian.replay.capture.stream_state import StreamPhase, StreamState
-from plinian.replay.render.recording import recording_lines
+from plinian.replay.render.recording import recorded_lines, recording_lines
 from plinian.replay.render.tables import Style
 
 WIDTHS = (60, 80, 120, 200)
@@ -67,9 +67,10 @@ def test_it_fits_with_faults_first(width: int) -> None:
     assert len(lines) < HEIGHT
     assert max(map(len, lines)) <= width
     assert lines[0].startswith("pods: pods is forbidden")
-    assert lines[1] == "nodes: connection refused"
-    assert lines[2].split()[0] == "STREAM"
-    first = [line.split()[0] for line in lines[3:6]]
+    head = next(number for number, line in enumerate(lines) if line.split()[0] == "STREAM")
+    assert lines[head - 1] == "nodes: connection refused"
+    assert "".join(" ".join(lines[: head - 1]).split()).endswith(r"cannotlist\u001b[2J")
+    first = [line.split()[0] for line in lines[head + 1 : head + 4]]
     assert first[:2] == ["nodes", "pods"]
     assert first[2].startswith("podgroups.")
     said = " ".join(" ".join(lines[-4:]).split())
@@ -97,8 +98,14 @@ def test_a_server_that_is_away_is_one_fault() -> None:
     lost = Recording(recording.streams, Committed(), 3, 0, ConnectionLost("it went away"), 70.0)
     lines = list(recording_lines(lost, now=NOW, rates=rates, height=HEIGHT))
     assert lines[0] == "the log cannot be written: it went away\n"
-    assert lines[1] == "pods and 29 more: connection refused\n"
-    assert len(lines) < HEIGHT
+    assert lines[1] == "connection refused (30 streams wait)\n"
+    assert len(lines) == 3, "no stream has a row of its own for it"
+    for state in recording.streams:
+        state.fault_at, state.fault_now = "https://127.0.0.1:9", "check that the server runs"
+    lines = list(recording_lines(recording, now=NOW, rates=rates, style=Style(width=80), height=24))
+    assert lines[0].startswith("https://127.0.0.1:9: connection refused (30 streams wait)")
+    done = "".join(recorded_lines(recording))
+    assert "https://127.0.0.1:9: connection refused (30 streams waited at the end)" in done
 
 
 def test_what_a_server_says_moves_no_cursor() -> None:
