@@ -47,7 +47,7 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
 def _building(log: str, count: int) -> Iterator[Result]:
     built = child("benchmarks.build_beliefs", log)
     with opened(log, read_only=True) as opened_log:
-        rows = [row for row in opened_log.store.checkpoints() if what_of(row[5]) == "belief"]
+        rows = [row for row in opened_log.store.checkpoints() if what_of(row[5]) != "truth"]
     size = sum(row[4] for row in rows)
     yield Result(
         benchmark="stored",

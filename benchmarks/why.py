@@ -28,8 +28,8 @@ NODES, JOBS, WAITING, PODS_OF_A_JOB = 5_000, 1_900, 100, 10
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 ASKED = ("podgroup/ml/waits-3", "pod/ml/waits-3-1", "queue/b", "node/n00001")
 LIMIT_MS = 3_000.0
-OVERVIEW_SESSIONS = 12
-"""An overview runs two sessions, and asks, compares and checks all objects beside."""
+OVERVIEW_SESSIONS = 6
+"""An overview runs one session, and asks, compares and checks all objects beside."""
 CONF = """
 actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:
