@@ -16,14 +16,14 @@ from urllib.parse import urlencode
 import msgspec
 
 from ...engine.errors import PlinianError, UsageError
-from .kubeconfig import (
+from .plain_faults import plain_fault, plain_refusal
+from .recorder_kubeconfig import (
     asking_user,
     is_in_cluster,
     library_errors,
     needs_credentials,
     without_credentials,
 )
-from .plain_faults import plain_fault, plain_refusal
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...engine.kubernetes.units import SECOND_US, parse_time
-from .pod_exec import Container
+from .pod_exec import ExecContainer
 
 _IMAGE = "vc-scheduler"
 _SETTLED = 60 * SECOND_US
@@ -42,7 +42,7 @@ class DumpRefused(NamedTuple):
 class DumpCommand(NamedTuple):
     """A command that prints a dump: the path of its file in a line, then what is in it."""
 
-    container: Container
+    container: ExecContainer
     command: Sequence[str]
 
 
@@ -69,7 +69,7 @@ def dump_command(
     if why := _objection(pod, container, flags, now):
         return DumpRefused(why)
     metadata = pod["metadata"]
-    where = Container(metadata["namespace"], metadata["name"], container["name"])
+    where = ExecContainer(metadata["namespace"], metadata["name"], container["name"])
     script = _SCRIPT.replace("FOLDER", shlex.quote(flags.get(_FOLDER, "/tmp")))  # noqa: S108
     return DumpCommand(where, ("sh", "-c", script))
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from .cluster_access import ClusterAccess, Unreachable
 
 
-class Container(NamedTuple):
+class ExecContainer(NamedTuple):
     """Where a command runs."""
 
     namespace: str
@@ -19,7 +19,7 @@ class Container(NamedTuple):
 class PodCommands(Protocol):
     """Runs commands in containers."""
 
-    def run(self, container: Container, command: Sequence[str], seconds: float) -> bytes:
+    def run(self, container: ExecContainer, command: Sequence[str], seconds: float) -> bytes:
         """Return what a command prints.
 
         :param seconds: the longest that it may take.
@@ -33,7 +33,7 @@ class ClusterCommands:
     def __init__(self, access: ClusterAccess) -> None:
         self._access = access
 
-    def run(self, container: Container, command: Sequence[str], seconds: float) -> bytes:
+    def run(self, container: ExecContainer, command: Sequence[str], seconds: float) -> bytes:
         """Return what a command prints."""
         namespace, pod, name = container
         path = f"/api/v1/namespaces/{namespace}/pods/{pod}/exec"

@@ -57,8 +57,8 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
         :raises UsageError: the log has no dump that can be compared, and ``dump`` wants one.
         """
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-        from ..belief.dump_drift import dump_drift  # noqa: PLC0415
         from ..belief.logged_drift import drift_at  # noqa: PLC0415 -- doors read the fields only
+        from ..belief.logged_dump_drift import dump_drift  # noqa: PLC0415
         from ..coverage.coverage import SCHEDULING, unknown_at  # noqa: PLC0415
 
         moment, behaviours = log.moment(self.at), resolve(self.as_release)

@@ -17,7 +17,7 @@ from plinian.replay.capture.cache_dumps import SOURCE, CacheDumps
 from plinian.replay.capture.cluster_access import Unreachable
 from plinian.replay.capture.dump_commands import DumpCommand, DumpRefused, dump_command
 from plinian.replay.capture.outbox import Outbox, Room
-from plinian.replay.capture.pod_exec import Container
+from plinian.replay.capture.pod_exec import ExecContainer
 
 DUMP = Path(__file__).parents[2] / "docs/how-to/snapshot-1795226284.json.gz"
 LEASE = StoredKind("coordination.k8s.io", "v1", "Lease", "leases")
@@ -40,7 +40,7 @@ def scheduler(name: str = "a", **changes: Any) -> dict[str, Any]:
 def test_the_scheduler_that_leads_is_asked() -> None:
     chosen = dump_command([scheduler("b"), scheduler("a")], LEADS, NOW)
     assert isinstance(chosen, DumpCommand)
-    assert chosen.container == Container("volcano-system", "volcano-scheduler-a", "s")
+    assert chosen.container == ExecContainer("volcano-system", "volcano-scheduler-a", "s")
     assert "/tmp/snapshot-*.json" in chosen.command[-1]
 
 
@@ -77,9 +77,9 @@ class Answers:
 
     def __init__(self, *answers: bytes | Exception) -> None:
         self._answers = list(answers)
-        self.asked: list[Container] = []
+        self.asked: list[ExecContainer] = []
 
-    def run(self, container: Container, command: Sequence[str], seconds: float) -> bytes:
+    def run(self, container: ExecContainer, command: Sequence[str], seconds: float) -> bytes:
         """Return the next answer."""
         del command, seconds
         self.asked.append(container)

@@ -29,7 +29,7 @@ WRITTEN_BY_OTHERS = MappingProxyType(
         "engine.log.sqlite_check": "what SQLite says of a file",
         "engine.cache.projector": "the command line of a scheduler",
         "replay.answers.contradicting": "conditions that Volcano's scheduler wrote",
-        "replay.capture.kubeconfig": "what the package kubernetes logs",
+        "replay.capture.recorder_kubeconfig": "what the package kubernetes logs",
         "replay.facade.question_method": "docstrings",
         "replay.fidelity.attempts": "conditions that Volcano's scheduler wrote",
         "replay.logs.logged_confs": "the scheduler's log",
