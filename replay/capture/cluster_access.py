@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 60.0
+FIRST_SECONDS = 10.0
+"""How long the first answer may take before it is said that there is none."""
+
 _CONNECTIONS = 64
 _UNAUTHORIZED = 401
 _EMPTY_HEADER = "Bearer "
@@ -92,12 +95,20 @@ class Access(Protocol):
         """
 
 
-def whole(access: Access, path: str, query: Mapping[str, str], *, accept: str = "") -> bytes:
+def whole(
+    access: Access,
+    path: str,
+    query: Mapping[str, str],
+    *,
+    accept: str = "",
+    quiet: float = READ_SECONDS,
+) -> bytes:
     """Return the whole body of an answer.
 
+    :param quiet: as of :meth:`Access.open`.
     :raises Unreachable: as :meth:`Access.open`. :raises ServerRefusal: as :meth:`Access.open`.
     """
-    body = access.open(path, query, quiet=READ_SECONDS, accept=accept)
+    body = access.open(path, query, quiet=quiet, accept=accept)
     try:
         return b"".join(body.chunks())
     finally:

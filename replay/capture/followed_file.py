@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import BinaryIO, cast
 
-from ...engine.errors import FormatUnknown
+from ...engine.errors import FormatUnknown, UsageError
 from ...engine.events.storable import printable
 from ...engine.ingest.format_registry import recognise
 from ...engine.ingest.reading.formats import Context, Format
@@ -84,8 +84,7 @@ class FollowedFile(threading.Thread):
         try:
             raw = _opened(self._path)
         except OSError as fault:
-            self.state.phase = StreamPhase.WAITING
-            self.state.fault = f"cannot be opened: {fault.strerror}"
+            self._waits(fault)
             self._halt.wait(_LOOK)
             return
         with raw:
@@ -96,7 +95,8 @@ class FollowedFile(threading.Thread):
                 paused=self._paused,
                 stop=self._halt,
             )
-            self.state.phase, self.state.fault = StreamPhase.WATCHING, ""
+            self.state.phase = StreamPhase.WATCHING
+            self.state.fault = self.state.fault_at = self.state.fault_now = ""
             head = stream.head()
             if head:
                 self._read(stream, head)
@@ -105,6 +105,17 @@ class FollowedFile(threading.Thread):
             # Nothing shows what was written just before, so nothing is claimed from here on.
             self.state.holes += 1
             self._covers = False
+
+    def _waits(self, fault: OSError) -> None:
+        """Note why there is nothing to read yet."""
+        state = self.state
+        state.fault_at = str(Path(printable(self._path)).absolute())
+        if isinstance(fault, FileNotFoundError):
+            state.fault, state.fault_now = "there is no such file", "it is read when it appears"
+        else:
+            state.fault = f"it cannot be opened: {(fault.strerror or '').lower()}"
+            state.fault_now = "let this user read the file"
+        state.phase = StreamPhase.WAITING
 
     def _read(self, stream: GrowingFile, head: bytes) -> None:
         context = self._context = Context(
@@ -141,6 +152,20 @@ def _opened(path: str) -> BinaryIO:
     if path == STDIN:
         return cast("BinaryIO", io.FileIO(sys.stdin.fileno(), closefd=False))
     return cast("BinaryIO", io.FileIO(path))
+
+
+def check_folders(paths: Iterable[str]) -> None:
+    """Look for the folders of files that may appear later.
+
+    :raises UsageError: there is no such folder, so that none will.
+    """
+    for path in paths:
+        if path != STDIN and not Path(path).parent.is_dir():
+            raise UsageError(
+                f"there is no folder {printable(str(Path(path).parent))!r}",
+                where=printable(path),
+                now="check the path: a file that is not there yet is waited for, a folder is not",
+            )
 
 
 def followed_files(

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from ...engine.ingest.reading.json_text import DECODE_FAULTS
-from .cluster_access import NO_QUERY, Access, ServerRefusal, Unreachable, whole
+from .cluster_access import NO_QUERY, READ_SECONDS, Access, ServerRefusal, Unreachable, whole
 from .recorded_kinds import RecordedKind
 
 PAGE_ITEMS = 500
@@ -96,21 +96,24 @@ class _Item(msgspec.Struct):
     metadata: _Metadata
 
 
-def served_kind(access: Access, kind: RecordedKind) -> ServedKind | None:
+def served_kind(
+    access: Access, kind: RecordedKind, *, quiet: float = READ_SECONDS
+) -> ServedKind | None:
     """Return how a cluster serves a kind, in its preferred version; None if it does not.
 
+    :param quiet: seconds without any byte after which an answer counts as dead.
     :raises Unreachable: it does not answer. :raises ServerRefusal: it refuses to say.
     """
     versions = ["v1"]
     try:
         if kind.group:
-            group = _decoded(whole(access, f"/apis/{kind.group}", NO_QUERY), _Group)
+            group = _decoded(whole(access, f"/apis/{kind.group}", NO_QUERY, quiet=quiet), _Group)
             named = [group.preferred_version] if group.preferred_version else []
             versions = list(dict.fromkeys(each.version for each in [*named, *group.versions]))
         for version in versions:
             served = ServedKind(kind, version)
             root = served.path().rpartition("/")[0]
-            resources = _decoded(whole(access, root, NO_QUERY), _Resources).resources
+            resources = _decoded(whole(access, root, NO_QUERY, quiet=quiet), _Resources).resources
             if any(each.name == kind.plural and "watch" in each.verbs for each in resources):
                 return served
     except ServerRefusal as fault:

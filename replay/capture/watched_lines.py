@@ -17,7 +17,15 @@ import msgspec
 
 from ...engine.errors import PlinianError
 from ...engine.ingest.reading.json_text import DECODE_FAULTS
-from .cluster_access import Access, Body, ServerRefusal, Stalled, Unreachable
+from .cluster_access import (
+    FIRST_SECONDS,
+    READ_SECONDS,
+    Access,
+    Body,
+    ServerRefusal,
+    Stalled,
+    Unreachable,
+)
 from .hole_repair import EXPIRED, Repair, Unseen, repaired
 from .recorded_kinds import RecordedKind
 from .served_kinds import (
@@ -156,7 +164,9 @@ class WatchedLines:
         self._state.phase = StreamPhase.STOPPED
 
     def _is_served(self) -> bool:
-        self._served = served_kind(self._access, self._kind)
+        # The first try is short, so that a silence is said soon; a slow server gets its time then.
+        quiet = READ_SECONDS if self._state.fault or self._state.answered else FIRST_SECONDS
+        self._served = served_kind(self._access, self._kind, quiet=quiet)
         self._state.answered = True
         if self._served is None:
             self._state.phase, self._state.fault = (

@@ -34,7 +34,7 @@ def follow_files(
     """Append what files have, and what is written to them from now on."""
     from ...engine.log import open_log
     from ...engine.log.wall_clock import micros_now
-    from ..capture.followed_file import followed_files
+    from ..capture.followed_file import check_folders, followed_files
     from ..capture.index_builder import indexed
     from ..capture.outbox import Room
     from ..capture.recorder import ROOM, StreamRecorder
@@ -43,6 +43,7 @@ def follow_files(
     from ..render.recording import recorded_lines
     from .moving_recording import shown_moving
 
+    check_folders(paths)
     room = Room(ROOM)
     build = partial(build_log_index, place, branch, release=DEFAULT_RELEASE)
     streams = followed_files({"": paths}, room, cluster=cluster, now=micros_now, redact=redact)

@@ -148,6 +148,7 @@ def record(
     may write one Postgres log: everything is stored once. Needs the extra plinian[live].
     """
     from ..capture.cluster_access import ClusterAccess
+    from ..capture.followed_file import check_folders
     from ..capture.recorded_cluster import RecordOptions
     from ..capture.recording_summary import summary_of
     from ..render.recording import recorded_lines
@@ -181,6 +182,7 @@ def record(
         audit_door(webhook, log, branch),
         None if cache_dump is None else _seconds(cache_dump, "scheduler-cache-dump"),
     )
+    check_folders([*scheduler_log, *controllers_log])
     manner = RunManner(form, level, seconds)
     # Last, as it may run a plugin that asks for a password.
     access = ClusterAccess(kubeconfig, context)

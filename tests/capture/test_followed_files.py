@@ -10,13 +10,14 @@ from time import monotonic, sleep
 
 import pytest
 
-from plinian.engine.errors import FormatUnknown
+from plinian.engine.errors import FormatUnknown, UsageError
 from plinian.engine.log import MAIN, open_log
 from plinian.engine.log.store import Query
 from plinian.replay.capture.commit_writer import CommitPace
-from plinian.replay.capture.followed_file import component_source, followed_files
+from plinian.replay.capture.followed_file import check_folders, component_source, followed_files
 from plinian.replay.capture.outbox import Room
 from plinian.replay.capture.recorder import ROOM, StreamRecorder
+from plinian.replay.capture.stream_state import StreamPhase
 from plinian.replay.demo import copy_inputs
 from plinian.replay.ingest.ingest_run import IngestOptions, ingest_at
 from plinian.replay.logs.log import Log, opened
@@ -157,7 +158,7 @@ def test_a_file_that_is_not_there_yet_is_waited_for(
     path = tmp_path / "scheduler.log"
     following = Following(tmp_path / "log.db", [path])
     waited_for(lambda: following.files[0].state.phase == "waiting")
-    assert following.files[0].state.fault == "cannot be opened: No such file or directory"
+    assert following.files[0].state.fault == "there is no such file"
     path.write_bytes(inputs["scheduler.log"][:5000])
     waited_for(lambda: following.files[0].state.bytes == 5000)
     following.end()
@@ -215,3 +216,23 @@ def test_a_file_that_is_named_twice_is_followed_once() -> None:
     named = {"scheduler": ["a.log", "a.log"], "": ["b.log"]}
     made = followed_files(named, Room(ROOM), cluster="default", now=lambda: NOW)
     assert [each.source for each in made] == ["a.log (scheduler)", "b.log"]
+
+
+def test_a_file_that_is_not_there_yet_is_named_and_waited_for(tmp_path: Path) -> None:
+    place = tmp_path / "nosuch.log"
+    following = Following(tmp_path / "log.db", [place])
+    (state,) = [file.state for file in following.files]
+    waited_for(lambda: state.phase is StreamPhase.WAITING)
+    assert (state.fault, state.fault_at) == ("there is no such file", str(place))
+    assert state.fault_now == "it is read when it appears"
+    place.touch()
+    waited_for(lambda: state.phase is StreamPhase.WATCHING)
+    assert state.cause == ("", "", "")
+    following.end()
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    check_folders(["-", "nosuch.log", str(tmp_path / "nosuch.log")])
+    with pytest.raises(UsageError, match="there is no folder") as refused:
+        check_folders([str(tmp_path / "nosuch" / "a.log")])
+    assert refused.value.where == str(tmp_path / "nosuch" / "a.log")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 import pytest
@@ -20,8 +21,8 @@ from recorded_streams import (
 
 from clusters import pod
 from plinian.replay.capture import watched_lines
-from plinian.replay.capture.cluster_access import ServerRefusal, Stalled, Unreachable
-from plinian.replay.capture.stream_state import StreamPhase
+from plinian.replay.capture.cluster_access import Body, ServerRefusal, Stalled, Unreachable
+from plinian.replay.capture.stream_state import StreamPhase, StreamState
 from plinian.replay.capture.watched_lines import Pace
 
 PODS = recorded_kind(POD)
@@ -469,3 +470,30 @@ def test_kinds_are_told_apart_by_what_a_server_offers() -> None:
     server.idle = lambda: bool(stream.stop())
     stream.run()
     assert server.asked[-1].path == "/apis/scheduling.volcano.sh/v2/queues"
+
+
+def test_a_first_answer_is_waited_for_shortly_and_then_for_long() -> None:
+    asked: list[float] = []
+    state = StreamState(resource="pods")
+
+    class Silent:
+        """Never answers."""
+
+        def open(
+            self, path: str, query: Mapping[str, str], *, quiet: float, accept: str = ""
+        ) -> Body:
+            """Note for how long somebody would wait."""
+            asked.append(quiet)
+            if len(asked) > 2:
+                lines.stop()
+            raise Unreachable(f"no answer to {path}{query}{accept}")
+
+    def nothing(*, pauses: bool) -> int | None:
+        assert pauses in {True, False}
+        return None
+
+    hearing = watched_lines.Hearing(nothing, lambda _repair: None, lambda: 0)
+    pace = Pace(first_wait=0.0, longest_wait=0.0)
+    lines = watched_lines.WatchedLines(Silent(), PODS, state, hearing, pace=pace)
+    assert not list(lines.lines())
+    assert asked == [10.0, 60.0, 60.0]
