@@ -203,6 +203,8 @@ class ClusterAccess:
                 load_incluster_config,
                 load_kube_config,
             )
+            from urllib3 import disable_warnings  # noqa: PLC0415
+            from urllib3.exceptions import InsecureRequestWarning  # noqa: PLC0415
         except ImportError as fault:
             raise UsageError(
                 "recording a live cluster needs the package kubernetes, which is not installed",
@@ -226,6 +228,8 @@ class ClusterAccess:
             has_some = shown != _EMPTY_HEADER or bool(settings.cert_file)
             if said or (needs_credentials(user) and not has_some):
                 raise without_credentials(user, said, has_some=has_some)
+        if not settings.verify_ssl:  # The kubeconfig says so; each request would be warned about.
+            disable_warnings(InsecureRequestWarning)
         return settings, ApiClient(configuration=settings).rest_client.pool_manager
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import ssl
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -230,6 +232,24 @@ def test_a_certificate_that_is_not_trusted(tmp_path: Path) -> None:
     with CredentialServer(lambda _: True, tls=tls).running() as server:
         fault = reached(tmp_path, server.url)
     assert fault.what.startswith("the certificate of the server is not trusted: self")
+
+
+def test_a_certificate_that_is_not_looked_at_writes_no_warning_of_the_library(
+    tmp_path: Path,
+) -> None:
+    own = pair_in(tmp_path, "server")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(own.certificate, own.key)
+    with CredentialServer(lambda _: True, tls=tls).running() as server:
+        place = kubeconfig(tmp_path, server.url, {}, **{"insecure-skip-tls-verify": True})
+        code = (
+            "import sys; from plinian.replay.capture.cluster_access import *\n"
+            "print(whole(ClusterAccess(sys.argv[1]), '/api/v1', NO_QUERY))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, place], capture_output=True, text=True, check=False
+        )
+    assert (done.stdout, done.stderr) == ("b'{}'\n", "")
 
 
 def test_a_server_that_takes_a_request_and_says_nothing(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ WITH_THREADS = {
     "replay/capture/audit_inbox.py": "threads of a server wait for the commits of a recorder",
     "replay/server/audit_webhook.py": "a thread for each batch; the event loop waits",
     "replay/capture/index_builder.py": "a thread waits for a process that has its own connection",
-    "replay/capture/recorder_kubeconfig.py": "no thread: the number of one, whose log lines it holds back",
+    "replay/capture/recorder_kubeconfig.py": "the number of a thread whose log lines it keeps",
     "replay/capture/cache_dumps.py": "a thread asks a scheduler for dumps; it has an outbox",
     "replay/capture/recorder.py": "a flag that stops it; it starts the threads of the streams",
     "replay/cli/stopping.py": "a timer, which only sets that flag",
