@@ -201,6 +201,7 @@ def test_what_it_answers_can_be_encrypted(tmp_path: Path, *, serves: bool) -> No
         context = ssl.create_default_context(cafile=str(own.certificate))
         with httpx.Client(base_url=address, verify=context, timeout=60) as client:
             assert client.get("/livez").status_code == 200
+            _until(client, "/readyz", 200)  # One that is stopped before its first list fails.
             assert client.get("/@last").status_code == (200 if serves else 404)
         with pytest.raises(httpx.HTTPError):
             httpx.get(f"{address}/livez".replace("https", "http"))
