@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from time import monotonic, process_time, sleep
+from time import monotonic, sleep
 
 import pytest
+from index_builds import pid, refuse, spend
 
 from clusters import initial_end, pod, watched
-from plinian.engine.errors import UsageError
 from plinian.engine.log import open_log
 from plinian.engine.state.facts import VERSION
 from plinian.replay.belief.stored_belief import what_of
@@ -22,7 +22,7 @@ from plinian.replay.ingest.ingest_run import ingest_at
 from plinian.replay.logs.log_index import build_log_index
 from plinian.replay.moments.ordered_events import STRETCH
 
-PATIENCE = 900.0
+PATIENCE = 300.0
 
 
 def appended(place: Path, revision: int, pods: int = 1) -> None:
@@ -91,12 +91,6 @@ def test_a_cache_is_stored_once_there_is_much_to_play(tmp_path: Path) -> None:
     assert "belief" in stored()
 
 
-def pid(folder: str, cluster: str) -> int:
-    """Build nothing, and leave the number of the process that was asked."""
-    (Path(folder) / cluster).write_text(str(os.getpid()), "utf-8")
-    return 1
-
-
 def test_another_process_follows_one_that_was_killed(tmp_path: Path) -> None:
     told, position = tmp_path / "default", [1]
     with built_beside(partial(pid, str(tmp_path)), lambda: position[0]):
@@ -108,26 +102,11 @@ def test_another_process_follows_one_that_was_killed(tmp_path: Path) -> None:
         wait_until(lambda: int(told.read_text("utf-8") or first) != first)
 
 
-def refuse(cluster: str) -> int:
-    """Fail, as a build does whose log is away."""
-    raise UsageError(f"{cluster} cannot be read")
-
-
 def test_a_build_that_fails_is_tried_again() -> None:
     with built_beside(refuse, lambda: 1) as builder:
         sleep(0.2)
         assert builder.is_alive()
         assert builder.built == 0
-
-
-def spend(cluster: str) -> int:
-    """Take a tenth of a second of a processor; ``cluster`` is a file that counts the calls."""
-    with Path(cluster).open("a", encoding="utf-8") as counted:
-        counted.write("x")
-    end = process_time() + 0.1
-    while process_time() < end:
-        pass
-    return len(Path(cluster).read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("new", "often"), [(1, False), (1000, True)])
