@@ -440,10 +440,10 @@ class _Asked:
 
     def configurations(self) -> tuple[str, ...]:
         """Return the sources of the scheduler's configurations, in order, each once."""
-        from .logged_confs import confs_at  # noqa: PLC0415 -- sessions are much to import
-
         if "config.applied" not in self.kinds:
             return ()
+        from .logged_confs import confs_at  # noqa: PLC0415 -- sessions are much to import
+
         sources = [conf.source for conf in confs_at(self.log.store, self.moment)]
         # The newest comes first in that list.
         return tuple(dict.fromkeys(reversed(sources)))

@@ -20,8 +20,6 @@ from ...engine.events.payloads import ConfigApplied, MessageLogged
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import UNDATED, Clock, TimeSpan
-from ...engine.volcano.conf import names_in
-from ...engine.volcano.conf_yaml import ConfInvalid
 from ..moments.log_clock import clock_of
 from ..moments.moment import Moment
 from ..moments.store_key import StoreKey
@@ -148,6 +146,10 @@ def _with_load(conf: AppliedConf, loads: Sequence[_Load], changed: TimeSpan) -> 
     """Return a configuration with the first time after its change at which its names were read."""
     if changed.earliest is None or changed.latest is None:
         return conf
+    # Most logs have one configuration, and reading another takes much to import.
+    from ...engine.volcano.conf import names_in  # noqa: PLC0415
+    from ...engine.volcano.conf_yaml import ConfInvalid  # noqa: PLC0415
+
     try:
         names = names_in(conf.conf.text)
     except ConfInvalid:

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.volcano.releases import parse_release
 from ..moments.moment import Moment
 from .log import Log
 
@@ -58,6 +57,8 @@ def release_of_image(image: str) -> str:
     version = _TAG.match(tag)
     if _IMAGE not in name or version is None:
         return ""
+    from ...engine.volcano.releases import parse_release  # noqa: PLC0415 -- seldom needed
+
     try:
         return str(parse_release(f"v{version[1]}"))
     except UsageError:

@@ -17,10 +17,10 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from plinian.replay.capture.cluster_access import ClusterAccess, Unreachable
-from plinian.replay.capture.pod_exec import ClusterCommands, Container
+from plinian.replay.capture.pod_exec import ClusterCommands, ExecContainer
 
 OUT, ERRORS, STATUS = b"\x01", b"\x02", b"\x03"
-CONTAINER = Container("ns", "p", "main")
+CONTAINER = ExecContainer("ns", "p", "main")
 LONG = b"\xff\n" + b"x" * 300_000
 FAILED = {
     "status": "Failure",

@@ -11,6 +11,7 @@ from pods import listing, message, pods
 from plinian.engine.events import Event, Recorded, Reference, canonical_json
 from plinian.engine.events.payloads import ListObserved, WatchFollowed
 from plinian.engine.log import LogStore, Query
+from plinian.engine.log.store import Checkpoint, FoldWindow
 from plinian.replay.moments.read_coverage import dated_lists, read_coverage
 
 POD = ("", "Pod")
@@ -95,6 +96,10 @@ class Counted:
     def last(self, branch: str) -> int:
         """Return the last position."""
         return self._store.last(branch)
+
+    def nearest_checkpoint(self, window: FoldWindow, version: int) -> Checkpoint | None:
+        """Return what is stored."""
+        return self._store.nearest_checkpoint(window, version)
 
     def read(self, query: Query) -> Iterator[Recorded]:
         """Read, and count."""

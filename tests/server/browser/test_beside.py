@@ -216,7 +216,7 @@ def test_the_navigation_has_three_groups(look: Look) -> None:
     for group, names in (
         ("See", ("Overview", "Timeline", "Jobs", "Queues", "Nodes", "Diff")),
         ("Scheduler", ("All sessions", "This session", "Side by side", "What if", "Behaviours")),
-        ("Check", ("Invariants", "Races")),
+        ("Check", ("Invariants", "Races", "Log")),
     ):
         entries = pages.get_by_role("list", name=group).get_by_role("link")
         assert entries.all_inner_texts() == list(names)
