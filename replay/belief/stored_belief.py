@@ -173,10 +173,15 @@ def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> BeliefS
     return None
 
 
-def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
-    """Return whether a moment is many events after the last stored belief of a release."""
+def is_far(
+    store: LogStore, moment: Moment, behaviours: Behaviours, events: int | None = None
+) -> bool:
+    """Return whether a moment is many events after the last stored belief of a release.
+
+    :param events: at least so many; None is :data:`FAR`.
+    """
     window = moment.window(last_stored(store, moment, behaviours))
-    return store.revision_after(window, FAR) is not None
+    return store.revision_after(window, FAR if events is None else events) is not None
 
 
 def last_stored(store: LogStore, moment: Moment, behaviours: Behaviours) -> int:

@@ -20,9 +20,9 @@ from ...engine.ingest.audit.audit_log import FORMAT
 from ...engine.ingest.reading.formats import Context
 from .audit_losses import AuditLosses
 from .event_taker import EventTaker
-from .hole_repair import EpochFell
 from .outbox import Outbox, Room
 from .stream_state import StreamPhase, StreamState
+from .stream_thread import StreamThread
 
 ANSWER_SECONDS = 0.9
 """How long a batch waits for its commit before it is kept on disk."""
@@ -34,15 +34,13 @@ _LOOK = 5.0
 """Seconds between two looks at what was kept, and at what is missing."""
 
 
-class AuditInbox(threading.Thread):
+class AuditInbox(StreamThread):
     """Takes batches from the threads of a server, and stores those that were kept on disk.
 
     :param spool: the folder of batches that are not in the log yet; another run stores them, as of
         the epoch in which they came.
     :param now: microseconds since 1970. :param losses: what watches show is compared there.
     """
-
-    fell: EpochFell | None = None
 
     def __init__(
         self,
@@ -55,10 +53,7 @@ class AuditInbox(threading.Thread):
         redact: bool = False,
         losses: AuditLosses | None = None,
     ) -> None:
-        super().__init__(name=SOURCE, daemon=True)
-        self.state = StreamState(resource=SOURCE, may_be_silent=True)
-        self.outbox = outbox
-        self.crash: BaseException | None = None
+        super().__init__(SOURCE, StreamState(resource=SOURCE, may_be_silent=True), outbox)
         self._room, self._spool, self._cluster, self._now = room, spool, cluster, now
         self._losses = losses
         seen = None if losses is None else losses.recorded
@@ -74,21 +69,17 @@ class AuditInbox(threading.Thread):
         self._halt.set()
         self._wake.set()
 
-    def run(self) -> None:
+    def read(self) -> None:
         """Store what was kept on disk, until it is stopped."""
         self.state.phase = StreamPhase.WATCHING
-        try:
-            while not self._halt.is_set():
-                for path in self._kept():
-                    self._store_kept(path)
-                    if self._halt.is_set():
-                        break
-                self._say_losses()
-                self._wake.wait(_LOOK)
-                self._wake.clear()
-        except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
-            self.crash = fault
-        self.state.phase = StreamPhase.STOPPED
+        while not self._halt.is_set():
+            for path in self._kept():
+                self._store_kept(path)
+                if self._halt.is_set():
+                    break
+            self._say_losses()
+            self._wake.wait(_LOOK)
+            self._wake.clear()
 
     def _say_losses(self) -> None:
         if self._losses is not None:

@@ -11,18 +11,19 @@ import msgspec
 
 from ...engine.errors import PlinianError
 from ...engine.events import Event
+from ...engine.events.input_names import RECORDED
 from ...engine.ingest.components.cache_dump import FORMAT
 from ...engine.ingest.reading.formats import Context
 from ...engine.kubernetes.units import SECOND_US
 from .cluster_access import Access, Unreachable, whole
 from .dump_commands import DumpRefused, dump_command
 from .event_taker import EventTaker
-from .hole_repair import EpochFell
 from .outbox import Outbox
 from .pod_exec import PodCommands
-from .stream_state import StreamPhase, StreamState
+from .stream_state import StreamPhase, StreamState, WaitCause
+from .stream_thread import StreamThread
 
-SOURCE = "record:cache-dumps"
+SOURCE = f"{RECORDED}cache-dumps"
 _SECONDS = 60.0
 """The longest that a dump may take."""
 
@@ -30,14 +31,11 @@ _PARTS = 32
 """More parts than a dump has: each has another line among those of one source."""
 
 
-class CacheDumps(threading.Thread):
+class CacheDumps(StreamThread):
     """Takes dumps until it is stopped; one that cannot be taken is a fault, and tried again.
 
     :param every: seconds from one dump to the next. :param now: microseconds since 1970.
     """
-
-    fell: EpochFell | None = None
-    crash: BaseException | None = None
 
     def __init__(
         self,
@@ -51,9 +49,8 @@ class CacheDumps(threading.Thread):
         now: Callable[[], int],
         redact: bool = False,
     ) -> None:
-        super().__init__(name=SOURCE, daemon=True)
-        self.state = StreamState(resource="cache dumps", may_be_silent=True)
-        self.outbox = outbox
+        state = StreamState(resource="cache dumps", may_be_silent=True)
+        super().__init__(SOURCE, state, outbox)
         self._access, self._commands, self._namespace = access, commands, namespace
         self._every, self._cluster, self._now = every, cluster, now
         self._taker = EventTaker(outbox, self.state, redact=redact)
@@ -63,29 +60,25 @@ class CacheDumps(threading.Thread):
         """End soon; a dump that is under way is given up."""
         self._halt.set()
 
-    def run(self) -> None:
+    def read(self) -> None:
         """Take a dump, and the next after a while."""
-        try:
-            while not self._halt.is_set():
-                self.take()
-                self._halt.wait(self._every)
-        except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
-            self.crash = fault
-        self.state.phase = StreamPhase.STOPPED
+        while not self._halt.is_set():
+            self.take()
+            self._halt.wait(self._every)
 
     def take(self) -> None:
         """Take one dump; why it cannot be taken is in the state."""
         try:
             events = list(self._dumped())
         except PlinianError as fault:
-            self.state.phase = StreamPhase.WAITING
-            self.state.fault, self.state.fault_at = fault.what, fault.where
+            self.state.wait(WaitCause(fault.what, fault.where, fault.now))
             return
         context = Context(source=SOURCE, cluster=self._cluster)
         for event in events:
             self._taker.take(event, context)
         self._taker.account(context)
-        self.state.phase, self.state.fault, self.state.fault_at = StreamPhase.WATCHING, "", ""
+        self.state.phase = StreamPhase.WATCHING
+        self.state.forget_fault()
 
     def _dumped(self) -> Iterator[Event]:
         """Yield the parts of a dump.

@@ -18,9 +18,9 @@ from ...engine.ingest.reading.klog import HEADER
 from ...engine.kubernetes.units import month_of, year_of
 from .event_taker import EventTaker
 from .growing_file import GrowingFile
-from .hole_repair import EpochFell
 from .outbox import Outbox, Room
-from .stream_state import StreamPhase, StreamState
+from .stream_state import StreamPhase, StreamState, WaitCause
+from .stream_thread import StreamThread
 
 FOLLOWED = ("audit-log", "klog", "watch-stream")
 """The formats of files that are followed: those with one record a line."""
@@ -31,16 +31,13 @@ _LOOK = 1.0
 """Seconds between two looks for a file that is not there."""
 
 
-class FollowedFile(threading.Thread):
+class FollowedFile(StreamThread):
     """Follows one file until it is stopped, across rotations; it is read from its begin.
 
     What the log has of it already is known there, so nothing is stored twice.
 
     :param path: ``-`` is standard input, which ends.
-    :ivar crash: why it ended, if it was not stopped.
     """
-
-    fell: EpochFell | None = None
 
     def __init__(
         self,
@@ -52,11 +49,9 @@ class FollowedFile(threading.Thread):
         redact: bool = False,
         source: str = "",
     ) -> None:
-        super().__init__(name=f"follow:{path}", daemon=True)
         self.source = source or ("standard input" if path == STDIN else printable(path))
-        self.state = StreamState(resource=self.source, may_be_silent=True)
-        self.outbox = outbox
-        self.crash: BaseException | None = None
+        state = StreamState(resource=self.source, may_be_silent=True)
+        super().__init__(f"follow:{path}", state, outbox)
         self._path, self._cluster, self._now = path, cluster, now
         self._taker = EventTaker(outbox, self.state, redact=redact)
         self._halt = threading.Event()
@@ -68,16 +63,12 @@ class FollowedFile(threading.Thread):
         """End soon, after what is there."""
         self._halt.set()
 
-    def run(self) -> None:
+    def read(self) -> None:
         """Follow the file until it is stopped, or cannot be read."""
-        try:
-            while not self._halt.is_set():
-                self._follow_one()
-                if self._path == STDIN:
-                    break
-        except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
-            self.crash = fault
-        self.state.phase = StreamPhase.STOPPED
+        while not self._halt.is_set():
+            self._follow_one()
+            if self._path == STDIN:
+                break
 
     def _follow_one(self) -> None:
         """Follow the file that is there now until it is rotated."""
@@ -96,7 +87,7 @@ class FollowedFile(threading.Thread):
                 stop=self._halt,
             )
             self.state.phase = StreamPhase.WATCHING
-            self.state.fault = self.state.fault_at = self.state.fault_now = ""
+            self.state.forget_fault()
             head = stream.head()
             if head:
                 self._read(stream, head)
@@ -108,14 +99,11 @@ class FollowedFile(threading.Thread):
 
     def _waits(self, fault: OSError) -> None:
         """Note why there is nothing to read yet."""
-        state = self.state
-        state.fault_at = str(Path(printable(self._path)).absolute())
-        if isinstance(fault, FileNotFoundError):
-            state.fault, state.fault_now = "there is no such file", "it is read when it appears"
-        else:
-            state.fault = f"it cannot be opened: {(fault.strerror or '').lower()}"
-            state.fault_now = "let this user read the file"
-        state.phase = StreamPhase.WAITING
+        what, now = "there is no such file", "it is read when it appears"
+        if not isinstance(fault, FileNotFoundError):
+            what = f"it cannot be opened: {(fault.strerror or '').lower()}"
+            now = "let this user read the file"
+        self.state.wait(WaitCause(what, str(Path(printable(self._path)).absolute()), now))
 
     def _read(self, stream: GrowingFile, head: bytes) -> None:
         context = self._context = Context(

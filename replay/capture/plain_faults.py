@@ -36,11 +36,15 @@ def plain_fault(fault: BaseException, *, connect: float, quiet: float) -> PlainF
     chain = list(_chain(fault))
     said = _timed(chain, connect, quiet) or _by_tls(chain) or _by_network(chain)
     if said is None:
-        words = str(getattr(fault, "reason", None) or fault) or type(fault).__name__
-        said = PlainFault(" ".join(words.split()))
+        said = PlainFault(" ".join(own_words(fault).split()))
     if any(isinstance(each, ProxyError) for each in chain):
         return PlainFault(f"the proxy: {said.what}", "check proxy-url in the kubeconfig")
     return said
+
+
+def own_words(fault: BaseException) -> str:
+    """Return what a fault of a library says of itself."""
+    return str(getattr(fault, "reason", None) or fault) or type(fault).__name__
 
 
 def plain_refusal(code: int, message: str) -> PlainFault:

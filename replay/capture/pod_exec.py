@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from .cluster_access import ClusterAccess, Unreachable
+from .plain_faults import own_words
 
 
 class ExecContainer(NamedTuple):
@@ -42,7 +43,7 @@ class ClusterCommands:
         try:
             printed, said, code = self._ended(path, asked, seconds)
         except Exception as fault:  # Whatever the client or its socket raises.
-            raise Unreachable(_words(fault), where=path) from fault
+            raise Unreachable(own_words(fault), where=path) from fault
         if code is None:
             raise Unreachable(f"the command took longer than {seconds:g}s", where=path)
         if code:
@@ -69,7 +70,3 @@ class ClusterCommands:
             client.close()
         printed, errors = (bytes(each or b"") for each in said)
         return printed, errors, code
-
-
-def _words(fault: Exception) -> str:
-    return str(getattr(fault, "reason", None) or fault) or type(fault).__name__

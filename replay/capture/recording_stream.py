@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import threading
 from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import BinaryIO, NamedTuple, cast
@@ -17,10 +16,11 @@ from ...engine.ingest.reading.formats import Context, WatchRequest
 from ...engine.ingest.watch.stream import FORMAT
 from .cluster_access import Access
 from .event_taker import EventTaker
-from .hole_repair import EpochFell, Repair
+from .hole_repair import Repair
 from .outbox import Outbox
 from .recorded_kinds import RecordedKind
-from .stream_state import StreamPhase, StreamState
+from .stream_state import StreamState
+from .stream_thread import StreamThread
 from .watched_lines import Hearing, Pace, WatchedLines
 
 GROW_SECONDS = 0.5
@@ -44,12 +44,10 @@ class StreamPlan(NamedTuple):
         return f"{RECORDED}{within}{self.kind.resource}"
 
 
-class RecordingStream(threading.Thread):
+class RecordingStream(StreamThread):
     """Reads one kind until it is stopped; what it reads goes to its outbox.
 
     :param now: microseconds since 1970.
-    :ivar state: what it does now. :ivar fell: the revisions of the cluster fell, so it ended.
-    :ivar crash: an error in Plinian, so it ended.
     """
 
     def __init__(
@@ -64,15 +62,12 @@ class RecordingStream(threading.Thread):
         redact: bool = False,
         seen: Callable[[Event], None] | None = None,
     ) -> None:
-        super().__init__(name=plan.source, daemon=True)
-        self.state = StreamState(resource=plan.kind.resource, namespace=plan.namespace)
-        self.state.revision = plan.since
-        self.plan, self.outbox = plan, outbox
-        self.fell: EpochFell | None = None
-        self.crash: BaseException | None = None
+        kind = plan.kind
+        state = StreamState(resource=kind.resource, namespace=plan.namespace, revision=plan.since)
+        super().__init__(plan.source, state, outbox)
+        self.plan = plan
         self._taker = EventTaker(outbox, self.state, redact=redact, seen=seen)
         self._grown_at = monotonic()
-        kind = plan.kind
         asked = WatchRequest(
             group=kind.group,
             kind=kind.kind,
@@ -102,19 +97,13 @@ class RecordingStream(threading.Thread):
         """End the stream soon."""
         self._lines.stop()
 
-    def run(self) -> None:
+    def read(self) -> None:
         """Read until the stream is stopped, or cannot go on."""
-        try:
-            lines = _Lines(self._lines.lines())
-            for event in FORMAT.events(cast("BinaryIO", lines), self._context):
-                self._taker.take(event, self._context)
-            self._between(pauses=True)
-            self._taker.account(self._context)
-        except EpochFell as fell:
-            self.fell = fell
-        except Exception as fault:  # noqa: BLE001 -- the recorder says it, and ends
-            self.crash = fault
-        self.state.phase = StreamPhase.STOPPED
+        lines = _Lines(self._lines.lines())
+        for event in FORMAT.events(cast("BinaryIO", lines), self._context):
+            self._taker.take(event, self._context)
+        self._between(pauses=True)
+        self._taker.account(self._context)
 
     def _between(self, *, pauses: bool) -> int | None:
         """Hand over what is covered, now and then; called when all lines so far were taken."""

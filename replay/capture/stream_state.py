@@ -82,6 +82,15 @@ class StreamState(msgspec.Struct, kw_only=True):
         """Why it waits, if it does."""
         return WaitCause(self.fault, self.fault_at, self.fault_now)
 
+    def wait(self, cause: WaitCause) -> None:
+        """Note that it failed, and waits before it tries again."""
+        self.fault, self.fault_at, self.fault_now = cause
+        self.phase = StreamPhase.WAITING
+
+    def forget_fault(self) -> None:
+        """Note that what made it wait is over."""
+        self.fault = self.fault_at = self.fault_now = ""
+
     @property
     def name(self) -> str:
         """The resource, within its namespace if it is restricted to one."""

@@ -36,7 +36,7 @@ from .served_kinds import (
     list_lines,
     served_kind,
 )
-from .stream_state import NOT_SERVED, StreamPhase, StreamState
+from .stream_state import NOT_SERVED, StreamPhase, StreamState, WaitCause
 
 _ERROR = b'{"type":"ERROR"'
 _REFUSES_STREAMED_LISTS = frozenset({400, 422})
@@ -169,10 +169,7 @@ class WatchedLines:
         self._served = served_kind(self._access, self._kind, quiet=quiet)
         self._state.answered = True
         if self._served is None:
-            self._state.phase, self._state.fault = (
-                StreamPhase.ABSENT,
-                NOT_SERVED,
-            )
+            self._state.phase, self._state.fault = StreamPhase.ABSENT, NOT_SERVED
             self._stop.wait(self._pace.absent)
         return self._served is not None
 
@@ -280,7 +277,7 @@ class WatchedLines:
             if lines:
                 self._silent = self._tried = False
                 self._wait = self._pace.first_wait
-                self._forget_fault()
+                self._state.forget_fault()
                 self._reach(pauses=self._revision is None)
             if self._stop.is_set() or self._must_list_again():
                 return
@@ -301,10 +298,7 @@ class WatchedLines:
 
     def _watches(self) -> None:
         self._state.listed, self._state.phase = True, StreamPhase.WATCHING
-        self._forget_fault()
-
-    def _forget_fault(self) -> None:
-        self._state.fault = self._state.fault_at = self._state.fault_now = ""
+        self._state.forget_fault()
 
     def _after_expiry(self) -> Iterator[bytes]:
         """Try once more, as another server may still have the revision; then fill the hole."""
@@ -347,9 +341,7 @@ class WatchedLines:
         """Wait before the next try: as long as the server asks, else longer each time."""
         if self._stop.is_set():
             return
-        self._state.fault, self._state.fault_at = fault.what, fault.where
-        self._state.fault_now = fault.now
-        self._state.phase = StreamPhase.WAITING
+        self._state.wait(WaitCause(fault.what, fault.where, fault.now))
         wait = self._pace.longest_wait if slow else self._wait
         self._wait = min(self._wait * 2, self._pace.longest_wait)
         self._stop.wait(max(wait, min(after or 0.0, self._pace.longest_wait)))

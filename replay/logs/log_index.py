@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ...engine.log.store import LogStore
-    from ...engine.volcano.session.behaviours import Behaviours
-    from ..moments.moment import Moment
-
 
 def build_log_index(place: str, branch: str, cluster: str, *, release: str) -> int:
     """Bring all that is stored beside a log up to its end, and return that position.
@@ -22,7 +15,8 @@ def build_log_index(place: str, branch: str, cluster: str, *, release: str) -> i
     # A recorder has this function run by another process, and never loads all this.
     from ...engine.log import open_log  # noqa: PLC0415
     from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-    from ..belief.stored_belief import build_beliefs  # noqa: PLC0415
+    from ..belief.stored_belief import build_beliefs, is_far  # noqa: PLC0415
+    from ..moments.ordered_events import STRETCH  # noqa: PLC0415
     from ..truth.truth import build_index  # noqa: PLC0415
     from .log import Log  # noqa: PLC0415
     from .scheduler_release import release_at  # noqa: PLC0415
@@ -33,16 +27,7 @@ def build_log_index(place: str, branch: str, cluster: str, *, release: str) -> i
         log = Log(store, branch=branch, cluster=cluster, place=place)
         moment = log.moment(f"@{last}")
         running = resolve(release_at(log, moment) or release)
-        if _is_worth_storing(store, moment, running):
+        # Half a second of playing. A stored cache of a large cluster takes a fifth of these.
+        if is_far(store, moment, running, STRETCH):
             build_beliefs(store, running, branch=branch, cluster=cluster)
         return last
-
-
-def _is_worth_storing(store: LogStore, moment: Moment, running: Behaviours) -> bool:
-    """Return whether answers would play many events after the last cache that is stored."""
-    from ..belief.stored_belief import last_stored  # noqa: PLC0415
-    from ..moments.ordered_events import STRETCH  # noqa: PLC0415
-
-    # Half a second of playing. A stored cache of a large cluster takes a fifth of what these do.
-    window = moment.window(last_stored(store, moment, running))
-    return store.revision_after(window, STRETCH) is not None
